@@ -1,0 +1,70 @@
+# The few commands people use. Everything is installed into .venv by pip alone.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SOURCE := $(shell find src tests tools -type f -name '*.py' -o -type f -name '*.sql' 2>/dev/null)
+# Where the kernel allows it, two test processes share the work.
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow check lint types layers generated bench generate format clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed ## Install, and see in under a minute what this does
+	@$(BIN)/python demo/demo.py
+
+test: $(VENV)/.dev ## Install, and run the tests (both databases)
+	@rm -f .coverage .coverage.*
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" --cov --cov-report= $(ARGS)
+
+test-slow: $(VENV)/.dev ## Run the long crash and load suites
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+check: lint types layers generated .coverage ## Lint, types, layers, generated files, coverage: what CI runs
+	$(BIN)/python -m coverage report --fail-under=90 --format=total
+	@echo "check passed"
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+generated: $(VENV)/.dev
+	$(BIN)/python tools/generate.py --check
+
+.coverage: $(SOURCE)
+	$(MAKE) test
+
+bench: $(VENV)/.dev ## Measure against floors and peers; prints a table and JSON
+	$(BIN)/python -m benchmarks $(ARGS)
+
+generate: $(VENV)/.dev ## Write the reference pages and the typed library from the table of operations
+	$(BIN)/python tools/generate.py
+
+format: $(VENV)/.dev ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## Remove what was installed and measured
+	rm -rf $(VENV) .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("Ramet needs Python 3.11 or newer; this is " + sys.version.split()[0] + \
+	  ". Name another: make PYTHON=python3.12") if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,426 @@
+"""Everything that Ramet refuses or fails at, one class per cause.
+
+    RametError
+    ├── BadRequest                   the request itself is wrong             exit 2
+    │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
+    │   ├── InvalidParams
+    │   ├── UnknownSkill · UnknownPhase · InvalidProof
+    │   └── QueryRefused · QueryFailed
+    ├── NotFound                     no such thing                           exit 3
+    │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
+    │       AgentNotFound
+    ├── Conflict                     the facts do not allow it               exit 4
+    │   ├── EffortHeld · AgentBusy · EffortFinished · SessionEnded · WrongTask
+    │   ├── PhaseNotSequential
+    │   └── IdempotencyConflict
+    ├── StoreError                   the database cannot                     exit 5
+    │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUnreachable
+    │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout
+    │   └── TooContended
+    ├── DaemonError                  the daemon cannot                       exit 1
+    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe
+    └── ConfigError                  the configuration is wrong              exit 2
+        └── UnknownKey · InvalidSetting · MissingDriver
+
+A class's docstring is its default message, `hint` its default fix. `code` is stable: programs may depend on
+it. On the wire an error is a JSON-RPC error object whose `data` has `code`, `field`, `value` and `fix`.
+This module imports only the standard library, because hooks and the client do.
+"""
+
+from typing import Any, ClassVar
+
+EXIT_FAILURE = 1
+EXIT_USAGE = 2
+EXIT_NOT_FOUND = 3
+EXIT_CONFLICT = 4
+EXIT_STORE = 5
+
+_VALUE_LIMIT = 200
+
+
+class RametError(Exception):
+    """Ramet failed."""
+
+    code: ClassVar[str] = "failed"
+    exit_status: ClassVar[int] = EXIT_FAILURE
+    rpc_code: ClassVar[int] = -32000
+    hint: ClassVar[str] = "see `ramet daemon logs`"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        value: object = None,
+        fix: str | None = None,
+    ) -> None:
+        self.message = message or self.__doc__ or self.code
+        self.field = field
+        self.value = value
+        self.fix = fix or self.hint
+        super().__init__(self.message)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON-RPC error object."""
+        data = {"code": self.code, "field": self.field, "value": shorten(self.value), "fix": self.fix}
+        return {"code": self.rpc_code, "message": self.message, "data": data}
+
+    @classmethod
+    def from_wire(cls, error: dict[str, Any]) -> "RametError":
+        """The error that `to_wire` described; one of an unknown code becomes a plain `RametError`."""
+        data = error.get("data") or {}
+        kind = BY_CODE.get(data.get("code", ""), cls)
+        return kind(error.get("message"), field=data.get("field"), value=data.get("value"), fix=data.get("fix"))
+
+
+def shorten(value: object) -> object:
+    """A value as an error may show it: scalars as they are, all else as text, long text cut."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _VALUE_LIMIT else f"{text[:_VALUE_LIMIT]}… ({len(text)} characters)"
+
+
+class BadRequest(RametError):
+    """The request is not valid."""
+
+    code = "bad_request"
+    exit_status = EXIT_USAGE
+    rpc_code = -32602
+    hint = "see `ramet rpc list` for what each operation takes"
+
+
+class ParseError(BadRequest):
+    """The line is not a JSON document in UTF-8."""
+
+    code = "parse_error"
+    rpc_code = -32700
+    hint = "send one JSON-RPC 2.0 request per line, encoded as UTF-8"
+
+
+class InvalidRequest(BadRequest):
+    """The JSON document is not a JSON-RPC 2.0 request."""
+
+    code = "invalid_request"
+    rpc_code = -32600
+    hint = 'send {"jsonrpc": "2.0", "id": 1, "method": "db.task.list", "params": {}}'
+
+
+class RequestTooLarge(BadRequest):
+    """The request is larger than daemon.max_request_bytes."""
+
+    code = "request_too_large"
+    rpc_code = -32600
+    hint = "send less at once, or raise daemon.max_request_bytes"
+
+
+class UnknownMethod(BadRequest):
+    """There is no such operation."""
+
+    code = "unknown_method"
+    rpc_code = -32601
+    hint = "`ramet rpc list` names every operation"
+
+
+class InvalidParams(BadRequest):
+    """A parameter is missing, unknown, or of the wrong type."""
+
+    code = "invalid_params"
+
+
+class UnknownSkill(BadRequest):
+    """There is no such skill in this project."""
+
+    code = "unknown_skill"
+    hint = "register it with db.skills.upsert, or use a built-in skill"
+
+
+class UnknownPhase(BadRequest):
+    """The skill has no such phase."""
+
+    code = "unknown_phase"
+    hint = "name a phase of the skill, or a later sub-phase of the current one"
+
+
+class InvalidProof(BadRequest):
+    """The proof does not have what the phase asks for."""
+
+    code = "invalid_proof"
+    hint = "give every field that the skill lists for this phase, with its type"
+
+
+class QueryRefused(BadRequest):
+    """Only one statement that reads is allowed here."""
+
+    code = "query_refused"
+    hint = "write a single SELECT; what changes something goes through its operation (`ramet rpc list`)"
+
+
+class QueryFailed(BadRequest):
+    """The database could not run the query."""
+
+    code = "query_failed"
+    hint = "check the names against docs/reference/schema.md"
+
+
+class NotFound(RametError):
+    """There is no such thing."""
+
+    code = "not_found"
+    exit_status = EXIT_NOT_FOUND
+    rpc_code = -32004
+    hint = "list what is there first"
+
+
+class ProjectNotFound(NotFound):
+    """There is no such project."""
+
+    code = "project_not_found"
+    hint = "register the project with db.project.upsert (`ramet project add PATH`)"
+
+
+class TaskNotFound(NotFound):
+    """There is no such task."""
+
+    code = "task_not_found"
+    hint = "create the task with db.task.upsert, or see `ramet task list`"
+
+
+class EffortNotFound(NotFound):
+    """There is no such effort."""
+
+    code = "effort_not_found"
+    hint = "see `ramet effort list TASK`"
+
+
+class SessionNotFound(NotFound):
+    """There is no such session."""
+
+    code = "session_not_found"
+    hint = "name a session by its integer id or as driver:native_id; see `ramet session list`"
+
+
+class SkillNotFound(NotFound):
+    """There is no such skill in this project."""
+
+    code = "skill_not_found"
+    hint = "see `ramet skill list`"
+
+
+class AgentNotFound(NotFound):
+    """There is no such agent."""
+
+    code = "agent_not_found"
+    hint = "register the agent with db.agents.register, or see `ramet agent list`"
+
+
+class Conflict(RametError):
+    """What is recorded does not allow this."""
+
+    code = "conflict"
+    exit_status = EXIT_CONFLICT
+    rpc_code = -32009
+    hint = "look at the row and decide again"
+
+
+class EffortHeld(Conflict):
+    """Another agent holds this effort."""
+
+    code = "effort_held"
+    hint = "wait until its holder finishes, or let the holder go first with db.agents.assign(id, null)"
+
+
+class AgentBusy(Conflict):
+    """The agent already holds an active effort."""
+
+    code = "agent_busy"
+    hint = "finish that effort, or let it go with db.agents.assign(id, null)"
+
+
+class EffortFinished(Conflict):
+    """The effort is finished."""
+
+    code = "effort_finished"
+    hint = "start a new effort on the task with db.effort.start"
+
+
+class SessionEnded(Conflict):
+    """The session has ended."""
+
+    code = "session_ended"
+    hint = "start a session that continues it: db.session.start with prev_session_id"
+
+
+class WrongTask(Conflict):
+    """The two belong to different tasks."""
+
+    code = "wrong_task"
+    hint = "use an effort and a session of the same task"
+
+
+class PhaseNotSequential(Conflict):
+    """This phase does not follow the current one."""
+
+    code = "phase_not_sequential"
+    hint = "enter the next phase, or give a reason for skipping or going back"
+
+
+class IdempotencyConflict(Conflict):
+    """This idempotency key was used for a different request."""
+
+    code = "idempotency_conflict"
+    hint = "use a fresh key for each distinct request"
+
+
+class StoreError(RametError):
+    """The database failed."""
+
+    code = "store_error"
+    exit_status = EXIT_STORE
+    rpc_code = -32010
+    hint = "run `ramet doctor`"
+
+
+class DatabaseHeld(StoreError):
+    """Another process holds this database."""
+
+    code = "database_held"
+    hint = "use ramet.connect() to go through the daemon that holds it, or stop it with `ramet daemon stop`"
+
+
+class DatabaseNewer(StoreError):
+    """The database was written by a newer version of Ramet."""
+
+    code = "database_newer"
+    hint = "upgrade Ramet; nothing was changed"
+
+
+class DatabaseForeign(StoreError):
+    """The file is not a Ramet database."""
+
+    code = "database_foreign"
+    hint = "point database.path at a Ramet database or at a file that does not exist yet; nothing was changed"
+
+
+class DatabaseUnreachable(StoreError):
+    """The database cannot be opened."""
+
+    code = "database_unreachable"
+    hint = "check database.path or database.url (`ramet config`), and that the server runs"
+
+
+class StorageFailed(StoreError):
+    """The database could not write to its disk."""
+
+    code = "storage_failed"
+    hint = "free disk space or mend the disk, then try again; nothing of this request was kept"
+
+
+class BatchRolledBack(StoreError):
+    """The database rolled back the transaction that this request was part of."""
+
+    code = "batch_rolled_back"
+    hint = "send it again, with the same idempotency_key if it had one; nothing of it was kept"
+
+
+class MigrationFailed(StoreError):
+    """A migration failed and was rolled back."""
+
+    code = "migration_failed"
+    hint = "the database is as it was before; the backup made first is named in the message"
+
+
+class QueryTimeout(StoreError):
+    """The query took longer than query.timeout_seconds."""
+
+    code = "query_timeout"
+    hint = "ask for less, or raise query.timeout_seconds"
+
+
+class TooContended(StoreError):
+    """Other transactions kept getting in the way."""
+
+    code = "too_contended"
+    hint = "try again; nothing of this request was kept"
+
+
+class DaemonError(RametError):
+    """The daemon failed."""
+
+    code = "daemon_error"
+    rpc_code = -32011
+    hint = "see `ramet daemon logs`"
+
+
+class DaemonUnreachable(DaemonError):
+    """The daemon does not answer."""
+
+    code = "daemon_unreachable"
+    hint = "start it with `ramet daemon start`"
+
+
+class DaemonRunning(DaemonError):
+    """A daemon already runs for this database."""
+
+    code = "daemon_running"
+    hint = "use it, or stop it first with `ramet daemon stop`"
+
+
+class DaemonStopping(DaemonError):
+    """The daemon is stopping."""
+
+    code = "daemon_stopping"
+    hint = "try again in a moment; the client starts a new one"
+
+
+class DaemonFailed(DaemonError):
+    """The daemon could not start."""
+
+    code = "daemon_failed"
+    hint = "read the reason in `ramet daemon logs`"
+
+
+class SocketUnsafe(DaemonError):
+    """The socket's directory could be used by somebody else."""
+
+    code = "socket_unsafe"
+    hint = "make the directory yours alone: chmod 700"
+
+
+class ConfigError(RametError):
+    """The configuration is wrong."""
+
+    code = "config_error"
+    exit_status = EXIT_USAGE
+    rpc_code = -32012
+    hint = "`ramet config` shows every key, its value and where it comes from"
+
+
+class UnknownKey(ConfigError):
+    """There is no such configuration key."""
+
+    code = "unknown_key"
+
+
+class InvalidSetting(ConfigError):
+    """The configuration value is not allowed."""
+
+    code = "invalid_setting"
+
+
+class MissingDriver(ConfigError):
+    """A package that this configuration needs is not installed."""
+
+    code = "missing_driver"
+    hint = "install it with: pip install 'ramet[postgres]'"
+
+
+def _all_errors(root: type[RametError]) -> dict[str, type[RametError]]:
+    found = {root.code: root}
+    for child in root.__subclasses__():
+        found.update(_all_errors(child))
+    return found
+
+
+BY_CODE: dict[str, type[RametError]] = _all_errors(RametError)
+"""Every error class by its stable code."""
