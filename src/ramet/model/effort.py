@@ -1,0 +1,63 @@
+"""An effort: one skill applied to a task. `queued → active → finished`, and when finished an outcome."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import Struct
+
+Lifecycle = Literal["queued", "active", "finished"]
+Outcome = Literal["success", "error", "timeout", "stuck", "cancelled", "budget", "dropped"]
+
+TRANSITIONS: dict[Lifecycle, tuple[Lifecycle, ...]] = {
+    "queued": ("active", "finished"),
+    "active": ("finished",),
+    "finished": (),
+}
+"""From each state, the states that may follow. A queued effort may be dropped without ever being active."""
+
+
+class Effort(Struct, frozen=True, kw_only=True):
+    """One row of `efforts`."""
+
+    id: int
+    task_id: str
+    skill: str
+    mode: str | None
+    ordinal: int
+    lifecycle: Lifecycle
+    current_phase: str | None
+    discovered_directives: list[str] | None
+    discovered_directories: list[str] | None
+    metadata: dict[str, Any] | None
+    created_at: datetime
+    finished_at: datetime | None
+    outcome: Outcome | None
+    reason: str | None
+    prompt: str | None
+    based_on: int | None
+    depends_on: list[int] | None
+    driver: str | None
+    model: str | None
+    priority: int
+    timeout_seconds: int | None
+    report_file: str | None
+    output_content: str | None
+    worktree: str | None
+    git_branch: str | None
+    git_base: str | None
+    git_head: str | None
+    attempts: int
+    retry_of: int | None
+    run_id: int | None
+    lease_owner: str | None
+    lease_generation: int
+    lease_expires_at: datetime | None
+    usage: dict[str, Any] | None
+
+
+class Check(Struct, frozen=True, kw_only=True):
+    """One thing that `db.effort.validate` looked at."""
+
+    name: str
+    passed: bool
+    detail: str

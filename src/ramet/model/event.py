@@ -1,0 +1,58 @@
+"""An event: one row of the append-only log. Every change of state writes its event in the same transaction."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import Struct
+
+EventKind = Literal[
+    "project.added",
+    "project.changed",
+    "task.added",
+    "task.changed",
+    "skill.added",
+    "skill.changed",
+    "skill.deleted",
+    "effort.started",
+    "effort.phase",
+    "effort.finished",
+    "session.started",
+    "session.resumed",
+    "session.bound",
+    "session.heartbeat",
+    "session.usage",
+    "session.files",
+    "session.ended",
+    "message.appended",
+    "agent.registered",
+    "agent.assigned",
+    "agent.released",
+]
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """One row of `events`."""
+
+    id: int
+    kind: EventKind
+    at: datetime
+    project_id: int | None
+    task_id: str | None
+    effort_id: int | None
+    session_id: int | None
+    agent_id: str | None
+    dedupe_key: str | None
+    data: dict[str, Any] | None
+
+
+class NewEvent(Struct, frozen=True, kw_only=True):
+    """An event about to be written."""
+
+    kind: EventKind
+    project_id: int | None = None
+    task_id: str | None = None
+    effort_id: int | None = None
+    session_id: int | None = None
+    agent_id: str | None = None
+    dedupe_key: str | None = None
+    data: dict[str, Any] | None = None

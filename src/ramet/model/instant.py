@@ -1,0 +1,26 @@
+"""An instant is an integer of milliseconds since 1970 UTC; this is where it becomes text and back.
+
+Text is ISO-8601 with a zone, always of one width (`2026-11-15T08:14:02.123Z`), so that it sorts as time does.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def to_iso(instant_ms: int) -> str:
+    """The instant as text."""
+    moment = _EPOCH + timedelta(milliseconds=instant_ms)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{instant_ms % 1000:03d}Z"
+
+
+def to_datetime(instant_ms: int) -> datetime:
+    """The instant as an aware datetime."""
+    return _EPOCH + timedelta(milliseconds=instant_ms)
+
+
+def from_datetime(moment: datetime) -> int:
+    """The instant of an aware datetime; a naive one is refused, because it names no instant."""
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no time zone")
+    return (moment - _EPOCH) // timedelta(milliseconds=1)

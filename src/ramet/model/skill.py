@@ -1,0 +1,78 @@
+"""A skill: a recipe with phases. The built-in ones exist in every project without being registered."""
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+
+class Skill(Struct, frozen=True, kw_only=True):
+    """One row of `skills`; a built-in skill has no id and no time."""
+
+    id: int | None
+    project_id: int
+    name: str
+    phases: list[Any] | None
+    modes: dict[str, Any] | None
+    templates: dict[str, Any] | None
+    cmd_dependencies: list[str] | None
+    next_skills: list[str] | None
+    directives: list[str] | None
+    updated_at: datetime | None
+
+
+class BuiltInSkill(Struct, frozen=True, kw_only=True):
+    """A skill that ships with Ramet."""
+
+    name: str
+    phases: tuple[str, ...] = ()
+    next_skills: tuple[str, ...] = ()
+    artifact_name: str | None = None
+    short_name: str | None = None
+
+    def in_project(self, project_id: int) -> Skill:
+        """The skill as a project's row would show it."""
+        return Skill(
+            id=None,
+            project_id=project_id,
+            name=self.name,
+            phases=list(self.phases),
+            modes=None,
+            templates=None,
+            cmd_dependencies=None,
+            next_skills=list(self.next_skills),
+            directives=None,
+            updated_at=None,
+        )
+
+
+BUILT_IN: dict[str, BuiltInSkill] = {
+    skill.name: skill
+    for skill in (
+        BuiltInSkill(
+            name="plan",
+            phases=("1: Understand", "2: Draft", "3: Decide"),
+            next_skills=("implement",),
+        ),
+        BuiltInSkill(name="explore", phases=("1: Look", "2: Report"), next_skills=("plan",)),
+        BuiltInSkill(
+            name="implement",
+            phases=("1: Prepare", "2: Build", "3: Test", "4: Finish"),
+            next_skills=("review",),
+            artifact_name="IMPLEMENTATION",
+            short_name="impl",
+        ),
+        BuiltInSkill(name="review", phases=("1: Read", "2: Judge"), next_skills=("improve",)),
+        BuiltInSkill(name="improve", phases=("1: Prepare", "2: Change", "3: Test"), next_skills=("review",)),
+        BuiltInSkill(name="do"),
+        BuiltInSkill(name="shell"),
+    )
+}
+
+
+def artifact_prefix(ordinal: int, skill: str) -> str:
+    """The prefix of an effort's files: `1_BRAINSTORM`, `2_IMPLEMENTATION`."""
+    built_in = BUILT_IN.get(skill)
+    named = built_in.artifact_name if built_in else None
+    snake = "".join(letter if letter.isalnum() else "_" for letter in skill).upper()
+    return f"{ordinal}_{named or snake}"

@@ -1,0 +1,74 @@
+"""The machine-readable account of what may be asked and what is told.
+
+`ramet rpc list --json` prints it, `docs/reference` is generated from it, and a test keeps both the same. It says
+nothing of its own but what the kinds of event mean: all else is read from the table of operations and the types.
+"""
+
+from typing import Any
+
+import msgspec
+
+from ramet.errors import RametError
+from ramet.model.event import EventKind
+from ramet.protocol.operations import OPERATIONS, Operation
+
+EVENT_PURPOSES: dict[EventKind, str] = {
+    "project.added": "A project was registered.",
+    "project.changed": "A project got another name.",
+    "task.added": "A task was created.",
+    "task.changed": "A task's description changed.",
+    "skill.added": "A project registered a skill.",
+    "skill.changed": "A project replaced parts of a skill.",
+    "skill.deleted": "A project forgot a skill.",
+    "effort.started": "A skill was applied to a task.",
+    "effort.phase": "An effort entered a phase.",
+    "effort.finished": "An effort came to its outcome.",
+    "session.started": "A context window began to serve an effort.",
+    "session.resumed": "A context window that is still open was taken up again.",
+    "session.bound": "A session went on with another effort of its task.",
+    "session.heartbeat": "A session gave a sign of life.",
+    "session.usage": "A session said how full its context window is.",
+    "session.files": "A session said which files it has in its context.",
+    "session.ended": "A session ended.",
+    "message.appended": "A turn was added to a session's transcript.",
+    "agent.registered": "An agent was registered, or what is known of it changed.",
+    "agent.assigned": "An agent took hold of an effort.",
+    "agent.released": "An agent let go of its effort.",
+}
+"""What each kind of event says."""
+
+
+def describe() -> list[dict[str, Any]]:
+    """Every operation: what it is for, what it takes, what it answers, how it may fail."""
+    return [_describe(operation) for operation in OPERATIONS.values()]
+
+
+def describe_events() -> list[dict[str, Any]]:
+    """Every kind of event."""
+    return [{"kind": kind, "purpose": purpose} for kind, purpose in EVENT_PURPOSES.items()]
+
+
+def _describe(operation: Operation) -> dict[str, Any]:
+    return {
+        "name": operation.name,
+        "purpose": operation.purpose,
+        "changes": operation.changes,
+        "host": operation.host,
+        "params": _schema(operation.request),
+        "reply": _schema(operation.reply),
+        "errors": [error.code for error in _errors(operation)],
+    }
+
+
+def _errors(operation: Operation) -> list[type[RametError]]:
+    """The errors of its own; those that every operation shares are in the reference's preface."""
+    return sorted(set(operation.errors), key=lambda error: error.code)
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    """The JSON Schema of a type, its own definition on top and the others under `$defs`."""
+    schema = msgspec.json.schema(kind)
+    definitions: dict[str, Any] = schema.pop("$defs", {})
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    top = definitions.pop(name, schema)
+    return {**top, "$defs": definitions} if definitions else dict(top)
