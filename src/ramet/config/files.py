@@ -1,0 +1,106 @@
+"""The configuration files: which ones there are, and what they say, as dotted keys.
+
+PyYAML is imported when there is a file to read, because most commands are run where there is none.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ramet.errors import InvalidSetting
+
+PROJECT_FILE = "ramet.yaml"
+_MAX_BYTES = 1024 * 1024
+
+
+def find_project_file(cwd: Path) -> Path | None:
+    """The nearest `ramet.yaml`, from `cwd` upwards."""
+    candidates = (directory / PROJECT_FILE for directory in (cwd, *cwd.parents))
+    return next((path for path in candidates if _is_file(path)), None)
+
+
+def find_user_file(environ: Mapping[str, str]) -> Path | None:
+    """The user's own file, where there is one."""
+    path = xdg_directory(environ, "XDG_CONFIG_HOME", ".config") / "ramet" / "config.yaml"
+    return path if _is_file(path) else None
+
+
+def xdg_directory(environ: Mapping[str, str], variable: str, otherwise: str) -> Path:
+    """One of the user's base directories; a relative path in the variable counts for nothing, as XDG asks."""
+    named = environ.get(variable, "")
+    return Path(named) if named.startswith("/") else user_home(environ) / otherwise
+
+
+def user_home(environ: Mapping[str, str]) -> Path:
+    """The user's home directory."""
+    return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+
+
+def expand(path: str, environ: Mapping[str, str], start: Path) -> Path:
+    """A path as somebody wrote it, made absolute: `~` is their home, a relative one begins at `start`."""
+    if path == "~" or path.startswith("~/"):
+        return user_home(environ) / path[2:]
+    return start / path
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """What the file says: dotted key to value. A key without a value is as if it were not there."""
+    document = _parse(_read_text(path), path)
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise InvalidSetting(
+            f"{path} is not a mapping",
+            value=str(path),
+            fix="write it as sections: `database:`, below it `path: …`",
+        )
+    return dict(_flatten(document, ""))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _read_text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
+            raise InvalidSetting(
+                f"{path} is larger than {_MAX_BYTES} bytes", value=str(path), fix="a configuration is a few lines"
+            )
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidSetting(f"{path} is not UTF-8 text", value=str(path), fix="save it as UTF-8") from error
+    except OSError as error:
+        raise InvalidSetting(
+            f"{path} cannot be read: {error.strerror}", value=str(path), fix="make the file readable, or remove it"
+        ) from error
+
+
+def _parse(text: str, path: Path) -> Any:
+    import yaml  # noqa: PLC0415
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}, line {mark.line + 1}" if mark else str(path)
+        problem = getattr(error, "problem", None) or "not YAML"
+        raise InvalidSetting(f"{where}: {problem}", value=str(path), fix="mend the YAML there") from error
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        # PyYAML lets these escape for values that only look like a date or a number, and for deep nesting.
+        raise InvalidSetting(f"{path}: a value cannot be read", value=str(path), fix="mend the YAML") from error
+
+
+def _flatten(mapping: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    """Sections and names joined by dots; only as deep as keys are, so that a deep value stays one value."""
+    for name, value in mapping.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, dict) and "." not in key:
+            yield from _flatten(value, f"{key}.")
+        elif value is not None:
+            yield key, value

@@ -1,0 +1,79 @@
+"""The table of configuration keys, read from the settings' own annotations.
+
+A key is `section.name` in a file or a flag and `RAMET_SECTION_NAME` in the environment.
+"""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any, get_type_hints
+
+import msgspec
+from msgspec import Struct
+
+from ramet.config.settings import Settings
+
+
+class Key(Struct, frozen=True, kw_only=True):
+    """One thing that may be configured."""
+
+    name: str
+    kind: Any
+    """The annotated type, as msgspec converts to it."""
+    allowed: str
+    default: str | int | bool | None
+    purpose: str
+
+    @property
+    def section(self) -> str:
+        return self.name.partition(".")[0]
+
+    @property
+    def field(self) -> str:
+        return self.name.partition(".")[2]
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return f"RAMET_{self.section}_{self.field}".upper()
+
+
+def _read_keys() -> Iterator[Key]:
+    for section, settings in get_type_hints(Settings).items():
+        described = msgspec.inspect.type_info(settings)
+        hints = get_type_hints(settings, include_extras=True)
+        for field in described.fields:  # type: ignore[attr-defined]
+            yield Key(
+                name=f"{section}.{field.name}",
+                kind=hints[field.name],
+                allowed=_allowed(field.type.type),
+                default=field.default,
+                purpose=field.type.extra_json_schema["description"],
+            )
+
+
+def _allowed(kind: msgspec.inspect.Type) -> str:
+    """What a value may be, in words."""
+    match kind:
+        case msgspec.inspect.LiteralType(values=values):
+            return " or ".join(str(value) for value in values)
+        case msgspec.inspect.IntType(ge=low, le=high):
+            return f"an integer from {low} to {high}"
+        case msgspec.inspect.BoolType():
+            return "true or false"
+        case _:
+            return "text"
+
+
+KEYS: dict[str, Key] = {key.name: key for key in _read_keys()}
+"""Every key by its dotted name, in the order of the settings."""
+
+VARIABLES: dict[str, Key] = {key.variable: key for key in KEYS.values()}
+"""Every key by its environment variable."""
+
+SECTIONS: tuple[str, ...] = Settings.__struct_fields__
+
+
+def close_names(name: str) -> list[str]:
+    """The keys that somebody who wrote `name` may have meant."""
+    by_field = [key.name for key in KEYS.values() if key.field == name.rpartition(".")[2]]
+    return list(dict.fromkeys([*by_field, *get_close_matches(name, KEYS, n=3)]))

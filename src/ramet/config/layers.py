@@ -1,0 +1,169 @@
+"""The layers: a flag wins over the environment, that over the project's `ramet.yaml`, that over the user's own
+file, that over the default. Every value remembers where it came from, and nothing unknown passes in silence.
+"""
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from ramet.config.files import expand, find_project_file, find_user_file, read_file
+from ramet.config.keys import KEYS, SECTIONS, VARIABLES, Key, close_names
+from ramet.config.secrets import hide_password
+from ramet.config.settings import Settings
+from ramet.errors import InvalidSetting, UnknownKey
+
+DEFAULT = "default"
+
+OTHER_VARIABLES = ("RAMET_HOME", "RAMET_AGENT", "RAMET_SESSION", "RAMET_FAULT")
+"""Variables that are no keys: where things are, who runs a command, and what a crash test arms."""
+
+Value = str | int | bool | None
+
+
+class Configuration(Struct, frozen=True, kw_only=True):
+    """The settings, and where each came from."""
+
+    settings: Settings
+    sources: dict[str, str]
+    project_file: Path | None
+
+    def value(self, key: Key) -> Value:
+        """What the key comes to, as people may see it."""
+        value: Value = getattr(getattr(self.settings, key.section), key.field)
+        return hide_password(value) if key.name == "database.url" and isinstance(value, str) else value
+
+
+class _Layer(NamedTuple):
+    """Some keys' values from one place, the same place for all of them or one for each."""
+
+    values: Mapping[str, Any]
+    source: str
+    start: Path
+    """Where a relative path begins."""
+    is_text: bool
+    """Whether the values are text that stands for numbers and booleans."""
+
+
+def load(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, str]) -> Configuration:
+    """The configuration of a command run in `cwd`."""
+    project_file = find_project_file(cwd)
+    values: dict[str, Value] = {}
+    sources: dict[str, str] = dict.fromkeys(KEYS, DEFAULT)
+    for layer in _layers(environ, cwd, flags, project_file):
+        for name, given in layer.values.items():
+            key = _find_key(name, layer.source)
+            source = f"{layer.source} {key.variable}" if layer.source == "environment" else layer.source
+            values[name] = _convert(key, given, source, is_text=layer.is_text)
+            sources[name] = source
+            if name == "database.path":
+                values[name] = str(expand(str(values[name]), environ, layer.start))
+    _check_database(values, sources)
+    return Configuration(settings=_assemble(values), sources=sources, project_file=project_file)
+
+
+def _layers(
+    environ: Mapping[str, str], cwd: Path, flags: Mapping[str, str], project_file: Path | None
+) -> Iterator[_Layer]:
+    """From the weakest to the strongest."""
+    for path in (find_user_file(environ), project_file):
+        if path is not None:
+            yield _Layer(read_file(path), str(path), path.parent, is_text=False)
+    yield _Layer(_read_environment(environ), "environment", cwd, is_text=True)
+    yield _Layer(flags, "flag", cwd, is_text=True)
+
+
+def _read_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The keys that the environment sets; an empty variable is as if it were not there."""
+    found = {}
+    for variable in sorted(environ):
+        if variable in VARIABLES and environ[variable]:
+            found[VARIABLES[variable].name] = environ[variable]
+        elif variable not in VARIABLES and (meant := _mistaken_for(variable)):
+            raise UnknownKey(
+                f"the environment variable {variable} sets no key",
+                field=variable,
+                fix=f"unset it, or use one of: {', '.join(meant)}",
+            )
+    return found
+
+
+def _mistaken_for(variable: str) -> list[str]:
+    """The variables that somebody who set this one may have meant; none where it does not look like a key."""
+    if variable in OTHER_VARIABLES or not variable.startswith("RAMET_") or variable.startswith("RAMET_TEST_"):
+        return []
+    section = variable.split("_")[1].lower()
+    close = get_close_matches(variable, VARIABLES, n=3, cutoff=0.8)
+    if section not in SECTIONS:
+        return close
+    return close or [key.variable for key in KEYS.values() if key.section == section]
+
+
+def _find_key(name: str, source: str) -> Key:
+    if name in KEYS:
+        return KEYS[name]
+    if name in SECTIONS:
+        raise InvalidSetting(
+            f"{name} is a section and takes no value itself, but {source} gives it one",
+            field=name,
+            fix=f"give one of: {', '.join(key.name for key in KEYS.values() if key.section == name)}",
+        )
+    close = close_names(name)
+    fix = f"did you mean {' or '.join(close)}?" if close else UnknownKey.hint
+    raise UnknownKey(f"there is no key {name!r} (in {source})", field=name, fix=fix)
+
+
+def _convert(key: Key, given: Any, source: str, *, is_text: bool) -> Value:
+    try:
+        value: Value = msgspec.convert(given, key.kind, strict=not is_text)
+    except msgspec.ValidationError as error:
+        shown = _show(key, given)
+        raise InvalidSetting(
+            f"{key.name} is {shown} (from {source}), but must be {key.allowed}",
+            field=key.name,
+            value=shown,
+            fix=f"set {key.name} to {key.allowed}",
+        ) from error
+    return value
+
+
+def _show(key: Key, given: Any) -> str:
+    """A wrong value as an error may show it: never a password, and never the inside of a structure."""
+    if not isinstance(given, str | int | float):
+        return "a mapping" if isinstance(given, dict) else f"a {type(given).__name__}"
+    return hide_password(str(given)) if key.name == "database.url" else repr(given)[:200]
+
+
+def _check_database(values: Mapping[str, Value], sources: Mapping[str, str]) -> None:
+    """Raise unless the database's keys make sense together."""
+    kind, url = values.get("database.type"), values.get("database.url")
+    if kind == "postgres" and not url:
+        raise InvalidSetting(
+            f"database.type is postgres (from {sources['database.type']}), but database.url is not set",
+            field="database.url",
+            fix="set database.url to postgres://user@host/name",
+        )
+    if url is not None and kind is None:
+        raise InvalidSetting(
+            f"database.url is set (from {sources['database.url']}), but database.type is still sqlite",
+            field="database.type",
+            fix="set database.type to postgres as well",
+        )
+    if kind == "postgres" and not str(url).startswith(("postgres://", "postgresql://")):
+        raise InvalidSetting(
+            f"database.url is {hide_password(str(url))} (from {sources['database.url']}), which is no PostgreSQL url",
+            field="database.url",
+            value=hide_password(str(url)),
+            fix="write it as postgres://user@host/name",
+        )
+
+
+def _assemble(values: Mapping[str, Value]) -> Settings:
+    sections = {
+        section: {KEYS[name].field: value for name, value in values.items() if KEYS[name].section == section}
+        for section in SECTIONS
+    }
+    return msgspec.convert(sections, Settings)

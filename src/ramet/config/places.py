@@ -1,0 +1,77 @@
+"""The places on disk that follow from the settings: one set of files for each database.
+
+The default database has the plain names. Any other has names of its own, made from a hash of what it is, so that
+two databases never share a daemon and one database never gets two.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from ramet.config.files import expand, xdg_directory
+from ramet.config.secrets import HIDDEN, hide_password
+from ramet.config.settings import Places, Settings
+from ramet.errors import InvalidSetting
+
+_SOCKET_PATH_BYTES = 103
+"""The longest path that a Unix socket may have everywhere: macOS has room for 104 bytes with the final NUL."""
+
+
+def find_home(environ: Mapping[str, str]) -> Path:
+    """RAMET_HOME, or its default under the XDG data directory."""
+    named = environ.get("RAMET_HOME")
+    if not named:
+        return xdg_directory(environ, "XDG_DATA_HOME", ".local/share") / "ramet"
+    home = expand(named, environ, Path())
+    if not home.is_absolute():
+        raise InvalidSetting(
+            f"RAMET_HOME is {named!r}, which is another directory wherever it is used",
+            field="RAMET_HOME",
+            value=named,
+            fix="give an absolute path",
+        )
+    return home
+
+
+def find_places(environ: Mapping[str, str], settings: Settings) -> Places:
+    """Where the daemon of the configured database keeps its things."""
+    home = find_home(environ)
+    if settings.database.type == "postgres":
+        database, name = None, _name(_server(settings.database.url or ""))
+        lock_file = home / "run" / f"{name}.lock"
+    else:
+        default = home / "ramet.db"
+        database = Path(settings.database.path or default).resolve()
+        name = "ramet" if database == default.resolve() else _name(str(database))
+        lock_file = database.with_name(f"{database.name}.lock")
+    return Places(
+        home=home,
+        database=database,
+        socket=_socket(home / "run" / f"{name}.sock"),
+        pid_file=home / "run" / f"{name}.pid",
+        log_file=home / "logs" / f"{name}.log",
+        backups=home / "backups",
+        lock_file=lock_file,
+    )
+
+
+def _server(url: str) -> str:
+    """What the database is called, whatever the password and whichever way the scheme is spelt."""
+    shown = hide_password(url)
+    return (url if shown == HIDDEN else shown).replace("postgresql://", "postgres://", 1)
+
+
+def _name(identity: str) -> str:
+    return f"ramet-{_digest(identity)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:12]
+
+
+def _socket(wanted: Path) -> Path:
+    """The socket's path, or a short one in a directory of the user's own where that is too long."""
+    if len(os.fsencode(wanted)) <= _SOCKET_PATH_BYTES:
+        return wanted
+    return Path(f"/tmp/ramet-{os.getuid()}") / f"{_digest(str(wanted))}.sock"  # noqa: S108
