@@ -1,0 +1,11 @@
+"""What is remembered: the only SQL. Two databases, one set of domain verbs, and no decisions.
+
+`open_store` gives a `Store`; a `Connection` of it runs named queries (`sql/queries/*.sql`); the modules named after
+nouns (`efforts`, `sessions`, …) are the verbs that the engine calls with a connection.
+"""
+
+from ramet.store.answer import answer
+from ramet.store.open import open_store, reset_store
+from ramet.store.store import Store
+
+__all__ = ["Store", "answer", "open_store", "reset_store"]

@@ -1,0 +1,31 @@
+"""What is remembered of replies, so that a request sent twice is done once."""
+
+from msgspec import Struct
+
+from ramet.store.connection import Connection
+from ramet.store.queries import QueryFile
+
+_sql = QueryFile("idempotency")
+
+
+class KeptReply(Struct, frozen=True):
+    """A reply, and the request that it answered."""
+
+    request_hash: bytes
+    reply: bytes
+
+
+def find(db: Connection, principal: str, key: str) -> KeptReply | None:
+    """The reply that a key was given."""
+    row = db.one(_sql.find, principal=principal, key=key)
+    return None if row is None else KeptReply(bytes(row[0]), bytes(row[1]))
+
+
+def keep(db: Connection, principal: str, key: str, request_hash: bytes, reply: bytes, now_ms: int) -> None:
+    """Keep a reply for its key."""
+    db.run(_sql.keep, principal=principal, key=key, request_hash=request_hash, reply=reply, now_ms=now_ms)
+
+
+def forget(db: Connection, before_ms: int) -> None:
+    """Let go of replies from before an instant."""
+    db.run(_sql.forget, before_ms=before_ms)

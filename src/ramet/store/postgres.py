@@ -1,0 +1,107 @@
+"""PostgreSQL through psycopg 3. Every operation runs SERIALIZABLE, so that several daemons may share a database;
+one that loses against another raises `Retry`, and whoever runs it tries again.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+from psycopg.errors import (
+    DeadlockDetected,
+    DiskFull,
+    InsufficientPrivilege,
+    QueryCanceled,
+    SerializationFailure,
+    UniqueViolation,
+)
+
+from ramet.errors import DatabaseUnreachable, QueryTimeout, StorageFailed
+from ramet.store.connection import Connection, Row
+from ramet.store.queries import Query
+
+
+class Retry(Exception):
+    """Another transaction got in the way: run the operation again from its start."""
+
+
+class PostgresConnection(Connection):
+    """One server connection."""
+
+    def __init__(self, database: "psycopg.Connection[Row]") -> None:
+        self.database = database
+        self._cursor = database.cursor()
+        self._columns: dict[Query, Sequence[str]] = {}
+
+    def all(self, query: Query, **params: Any) -> list[Row]:
+        try:
+            self._cursor.execute(query.postgres.encode(), params, prepare=True)
+            if self._cursor.description is None:
+                return []
+            self._remember_columns(query)
+            return self._cursor.fetchall()
+        except psycopg.Error as error:
+            raise translate(error) from error
+
+    def one(self, query: Query, **params: Any) -> Row | None:
+        rows = self.all(query, **params)
+        return rows[0] if rows else None
+
+    def columns(self, query: Query) -> Sequence[str]:
+        return self._columns[query]
+
+    def _remember_columns(self, query: Query) -> None:
+        if query not in self._columns and self._cursor.description is not None:
+            self._columns[query] = [column.name for column in self._cursor.description]
+
+    def begin(self) -> None:
+        self._execute("BEGIN ISOLATION LEVEL SERIALIZABLE")
+
+    def begin_reading(self) -> None:
+        self._execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def commit(self) -> None:
+        self._execute("COMMIT")
+
+    def rollback(self) -> None:
+        if not self.database.closed and self.database.info.transaction_status != 0:
+            self._execute("ROLLBACK")
+
+    def close(self) -> None:
+        self.database.close()
+
+    @property
+    def is_broken(self) -> bool:
+        return self.database.broken or self.database.closed
+
+    def _execute(self, statement: str) -> None:
+        try:
+            self._cursor.execute(statement.encode())
+        except psycopg.Error as error:
+            raise translate(error) from error
+
+
+def translate(error: psycopg.Error) -> Exception:
+    """The server's complaints as ours; those about our own SQL stay as they are."""
+    if isinstance(error, SerializationFailure | DeadlockDetected | UniqueViolation):
+        return Retry(str(error))
+    if isinstance(error, DiskFull):
+        return StorageFailed(f"the PostgreSQL server's disk is full: {error}")
+    if isinstance(error, QueryCanceled):
+        return QueryTimeout()
+    if isinstance(error, InsufficientPrivilege):
+        return DatabaseUnreachable(f"the PostgreSQL user may not do this: {error}")
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return DatabaseUnreachable(f"the PostgreSQL server does not answer: {error}")
+    return error
+
+
+def connect(url: str, *, synchronous: bool = True) -> PostgresConnection:
+    """A connection of our own: autocommit, because transactions are begun by name here."""
+    try:
+        database = psycopg.connect(url, autocommit=True, application_name="ramet", connect_timeout=10)
+        database.execute("SET TIME ZONE 'UTC'")
+        if not synchronous:
+            database.execute("SET synchronous_commit = off")
+    except psycopg.Error as error:
+        raise translate(error) from error
+    return PostgresConnection(database)

@@ -1,0 +1,28 @@
+-- name: register
+-- Register an agent, or change what is given.
+INSERT INTO agents (id, label, claims) VALUES (:id, :label, :claims)
+ON CONFLICT (id) DO UPDATE SET
+    label = coalesce(excluded.label, agents.label),
+    claims = coalesce(excluded.claims, agents.claims);
+
+-- name: by_id
+-- An agent and what its effort says.
+SELECT a.id, a.label, a.claims, a.effort_id, e.skill, e.current_phase, e.task_id
+FROM agents a LEFT JOIN efforts e ON e.id = a.effort_id WHERE a.id = :id;
+
+-- name: everything
+-- All agents by id.
+SELECT a.id, a.label, a.claims, a.effort_id, e.skill, e.current_phase, e.task_id
+FROM agents a LEFT JOIN efforts e ON e.id = a.effort_id ORDER BY a.id;
+
+-- name: holder
+-- Who holds an effort.
+SELECT id FROM agents WHERE effort_id = :effort_id;
+
+-- name: assign
+-- Give an agent an effort, or none.
+UPDATE agents SET effort_id = :effort_id WHERE id = :id;
+
+-- name: fleet
+-- Who is doing what.
+SELECT * FROM fleet_status ORDER BY agent;

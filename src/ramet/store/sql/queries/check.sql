@@ -1,0 +1,40 @@
+-- name: blobs_after
+-- Contents in the order of their ids.
+SELECT id, hash, codec, size, data FROM blobs WHERE id > :after ORDER BY id LIMIT :limit;
+
+-- name: commits_after
+-- Commits in the order of their ids, with everything that their hashes cover and their parent's place.
+SELECT c.id, c.hash, c.segment_id, c.seq, c.content_type, c.role, c.operation, c.author, c.at_ms, c.tokens,
+       c.token_sum, c.metadata, b.hash, p.hash, p.seq, p.token_sum, p.segment_id, s.hash, t.hash,
+       g.base_segment_id, g.base_seq
+FROM commits c
+JOIN blobs b ON b.id = c.blob_id
+JOIN segments g ON g.id = c.segment_id
+LEFT JOIN commits p ON p.id = c.parent_id
+LEFT JOIN commits s ON s.id = c.second_parent_id
+LEFT JOIN commits t ON t.id = c.target_id
+WHERE c.id > :after ORDER BY c.id LIMIT :limit;
+
+-- name: ordinal_gaps
+-- Tasks whose efforts are not numbered 1 to N.
+SELECT task_id, count(*), max(ordinal) FROM efforts GROUP BY task_id HAVING count(*) <> max(ordinal);
+
+-- name: lost_holders
+-- Agents that hold an effort that is finished.
+SELECT a.id, e.id FROM agents a JOIN efforts e ON e.id = a.effort_id WHERE e.lifecycle = 'finished';
+
+-- name: strayed_sessions
+-- Sessions that serve an effort of another task.
+SELECT s.id, s.task_id, e.task_id FROM sessions s JOIN efforts e ON e.id = s.effort_id
+WHERE s.task_id <> e.task_id;
+
+-- name: strayed_messages
+-- Messages whose role is not that of their commit.
+SELECT m.id FROM messages m JOIN commits c ON c.id = m.commit_id WHERE m.role <> c.role;
+
+-- name: counts
+-- How much there is.
+SELECT (SELECT count(*) FROM projects), (SELECT count(*) FROM tasks), (SELECT count(*) FROM efforts),
+       (SELECT count(*) FROM sessions), (SELECT count(*) FROM messages), (SELECT count(*) FROM agents),
+       (SELECT count(*) FROM commits), (SELECT count(*) FROM blobs), (SELECT count(*) FROM branches),
+       (SELECT count(*) FROM events);

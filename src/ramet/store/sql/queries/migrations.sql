@@ -1,0 +1,15 @@
+-- name: exclude_others
+-- Let only one process migrate at a time; SQLite's writer is alone already.
+SELECT 1;
+
+-- name: record
+-- Note that a migration has been applied.
+INSERT INTO schema_migrations (number, name, applied_at) VALUES (:number, :name, :applied_at);
+
+-- name: version
+-- The number of the last migration.
+SELECT coalesce(max(number), 0) FROM schema_migrations;
+
+-- name: tables
+-- The names of the tables that are there.
+SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!';

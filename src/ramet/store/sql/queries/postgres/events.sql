@@ -1,0 +1,15 @@
+-- name: after
+-- Events behind one, in the order in which readers may see them: none of a transaction while an older is still open,
+-- because ids are given out before they are committed.
+SELECT id, kind, at_ms, project_id, task_id, effort_id, session_id, agent_id, dedupe_key, data
+FROM events
+WHERE xid < pg_snapshot_xmin(pg_current_snapshot())
+  AND (xid, id) > (coalesce((SELECT a.xid FROM events a WHERE a.id <= :after ORDER BY a.id DESC LIMIT 1), '0'::xid8),
+                   CAST(:after AS BIGINT))
+  AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
+ORDER BY xid, id LIMIT :limit;
+
+-- name: last
+-- The newest event that a reader may have seen.
+SELECT coalesce((SELECT id FROM events WHERE xid < pg_snapshot_xmin(pg_current_snapshot())
+                 ORDER BY xid DESC, id DESC LIMIT 1), 0);

@@ -1,0 +1,99 @@
+-- name: next_id
+-- The id of the next session, needed before its row because its branch carries the id in its name.
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sessions'), 0) + 1;
+
+-- name: insert
+-- Start a session.
+INSERT INTO sessions (id, task_id, effort_id, prev_session_id, parent_session_id, root_session_id, spawn_depth,
+                      agent_id, driver, native_id, pid, branch, created_at)
+VALUES (:id, :task_id, :effort_id, :prev_session_id, :parent_session_id, :root_session_id, :spawn_depth,
+        :agent_id, :driver, :native_id, :pid, :branch, :now)
+RETURNING *;
+
+-- name: by_id
+-- A session.
+SELECT * FROM sessions WHERE id = :id;
+
+-- name: by_native
+-- A session by the vendor's own id.
+SELECT * FROM sessions WHERE driver = :driver AND native_id = :native_id;
+
+-- name: resume
+-- The vendor has opened the same context window again.
+UPDATE sessions SET ended_at = NULL, outcome = NULL, pid = coalesce(:pid, pid), effort_id = :effort_id
+WHERE id = :id
+RETURNING *;
+
+-- name: finish
+-- End a session with what it hands on.
+UPDATE sessions SET ended_at = :now, outcome = :outcome,
+                    dehydration_payload = coalesce(:payload, dehydration_payload)
+WHERE id = :id
+RETURNING *;
+
+-- name: open_of_agent
+-- The open sessions of an agent.
+SELECT id FROM sessions WHERE agent_id = :agent_id AND ended_at IS NULL ORDER BY id;
+
+-- name: last_of_agent
+-- The newest session of an agent on an effort.
+SELECT * FROM sessions WHERE agent_id = :agent_id AND effort_id = :effort_id ORDER BY id DESC LIMIT 1;
+
+-- name: bind
+-- Let a session serve another effort.
+UPDATE sessions SET effort_id = :effort_id WHERE id = :id
+RETURNING *;
+
+-- name: beat
+-- A sign of life.
+UPDATE sessions SET heartbeat_counter = heartbeat_counter + 1, last_heartbeat = :now WHERE id = :id
+RETURNING *;
+
+-- name: reset_heartbeats
+-- An effort has moved on: its open sessions start counting anew.
+UPDATE sessions SET heartbeat_counter = 0, last_heartbeat = :now
+WHERE effort_id = :effort_id AND ended_at IS NULL;
+
+-- name: set_context_usage
+-- How full the context window is.
+UPDATE sessions SET context_usage = :usage WHERE id = :id
+RETURNING *;
+
+-- name: set_loaded_files
+-- Which files the session has read.
+UPDATE sessions SET loaded_files = :files WHERE id = :id
+RETURNING *;
+
+-- name: matching
+-- All sessions, the newest first; a null `open` means open or not.
+SELECT * FROM sessions
+WHERE CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: of_task
+-- A task's sessions, the newest first.
+SELECT * FROM sessions
+WHERE task_id = :task_id
+  AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+ORDER BY id DESC LIMIT :limit;
+
+-- name: of_agent
+-- An agent's sessions, the newest first; a null task means any.
+SELECT * FROM sessions
+WHERE agent_id = :agent_id AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
+  AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+ORDER BY id DESC LIMIT :limit;
+
+-- name: of_effort
+-- An effort's sessions, the newest first; a null task or agent means any.
+SELECT * FROM sessions
+WHERE effort_id = :effort_id AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
+  AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id = :agent_id)
+  AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+ORDER BY id DESC LIMIT :limit;
+
+-- name: silent
+-- Open sessions without a sign of life since an instant, the longest silent first.
+SELECT * FROM sessions
+WHERE ended_at IS NULL AND coalesce(last_heartbeat, created_at) < :before
+ORDER BY coalesce(last_heartbeat, created_at), id LIMIT :limit;
