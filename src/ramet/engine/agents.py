@@ -1,0 +1,64 @@
+"""Agents: stable identities, and the efforts they hold."""
+
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from ramet.engine import named, ownership
+from ramet.engine.transaction import Transaction
+from ramet.model.agent import Agent, FleetMember
+from ramet.model.instant import to_datetime, to_iso
+from ramet.model.session import Session, derive_status
+from ramet.protocol.replies import Page
+from ramet.protocol.requests import AssignAgent, FleetStale, FleetStatus, GetAgent, ListAgents, RegisterAgent
+from ramet.store import agents, sessions
+
+
+def register(tx: Transaction, request: RegisterAgent) -> Agent:
+    """Register an agent, or change what is given; what is not given stays."""
+    agent = agents.register(tx.db, request.id, request.label, request.claims)
+    tx.record("agent.registered", agent_id=agent.id)
+    return agent
+
+
+def get(tx: Transaction, request: GetAgent) -> Agent:
+    """An agent and the effort it holds."""
+    return named.agent(tx, request.id)
+
+
+def list_all(tx: Transaction, _request: ListAgents) -> Page[Agent]:
+    """All agents."""
+    return Page(items=agents.list_all(tx.db))
+
+
+def assign(tx: Transaction, request: AssignAgent) -> Agent:
+    """Give an agent an effort, or take its effort away."""
+    agent = named.agent(tx, request.id)
+    if request.effort_id is not None:
+        effort = named.unfinished_effort(tx, request.effort_id)
+        ownership.acquire(tx, agent, effort.id)
+    elif agent.effort_id is not None:
+        ownership.release(tx, agent.effort_id)
+    return named.agent(tx, request.id)
+
+
+def show_fleet(tx: Transaction, _request: FleetStatus) -> Page[FleetMember]:
+    """Every agent that holds an effort, and what its session is doing."""
+    now = to_datetime(tx.now_ms)
+    stale = timedelta(seconds=tx.limits.stale_seconds)
+    return Page(items=[_with_status(member, now, stale) for member in agents.list_fleet(tx.db)])
+
+
+def show_stale(tx: Transaction, _request: FleetStale) -> Page[Session]:
+    """Open sessions without a sign of life for as long as `limits.stale_seconds` says."""
+    before = to_iso(tx.now_ms - tx.limits.stale_seconds * 1000)
+    return Page(items=sessions.list_silent(tx.db, before, tx.limits.page_max))
+
+
+def _with_status(member: FleetMember, now: datetime, stale: timedelta) -> FleetMember:
+    if member.session_id is None:
+        return member
+    status = derive_status(
+        ended_at=None, last_heartbeat=member.last_heartbeat, created_at=member.since, now=now, stale=stale
+    )
+    return replace(member, status=status)

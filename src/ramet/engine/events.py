@@ -1,0 +1,15 @@
+"""Events: what happened, in order, from any point on."""
+
+from ramet.engine.transaction import Transaction
+from ramet.model.event import Event
+from ramet.protocol.replies import Page
+from ramet.protocol.requests import ListEvents
+from ramet.store import events
+
+
+def list_after(tx: Transaction, request: ListEvents) -> Page[Event]:
+    """Events behind one; `next` is what to ask for to get those behind these."""
+    limit = min(request.limit, tx.limits.page_max)
+    items = events.list_after(tx.db, request.after, limit + 1, request.kind)
+    more = len(items) > limit
+    return Page(items=items[:limit], next=items[limit - 1].id if more else None)

@@ -1,0 +1,192 @@
+"""Sessions: context windows. They start, show signs of life, serve one effort at a time, and end with a handoff.
+
+A vendor's own id names one context window for good: starting it again resumes the same session. Starting another one
+for the same agent ends the session before it, but never a session that the new one was spawned from.
+"""
+
+from msgspec.structs import asdict
+
+from ramet.engine import named, ownership
+from ramet.engine.transaction import Transaction
+from ramet.errors import InvalidParams, WrongTask
+from ramet.model.effort import Effort
+from ramet.model.session import Session, SessionRef
+from ramet.protocol.replies import Page, SessionReply
+from ramet.protocol.requests import (
+    BindEffort,
+    FindSessions,
+    FinishSession,
+    Heartbeat,
+    StartSession,
+    UpdateContextUsage,
+    UpdateLoadedFiles,
+)
+from ramet.store import agents, sessions
+from ramet.store.sessions import NewSession
+
+
+def start(tx: Transaction, request: StartSession) -> SessionReply:
+    """Record a context window at work on an effort."""
+    task_id, _ = named.task(tx, request.task_id)
+    effort = named.unfinished_effort(tx, request.effort_id)
+    _require_same_task(task_id, effort.task_id, "effort_id", effort.id)
+    known = _find_native(tx, request)
+    if known is not None:
+        return _resume(tx, known, effort, request)
+    parent = _parent(tx, request)
+    prev = _prev(tx, request, effort) if parent is None else None
+    agent_id = request.agent_id or (prev.agent_id if prev else None)
+    if agent_id is not None:
+        _take_over(tx, agent_id, effort, parent)
+    if prev is not None and prev.ended_at is None:
+        _end(tx, prev.id)
+    session = sessions.start(tx.db, _new(request, task_id, prev, parent, agent_id), now=tx.now, now_ms=tx.now_ms)
+    tx.record("session.started", task_id=task_id, effort_id=effort.id, session_id=session.id, agent_id=agent_id)
+    return reply(session)
+
+
+def finish(tx: Transaction, request: FinishSession) -> SessionReply:
+    """End a session with what it hands to the next. A second time changes nothing."""
+    session = named.session(tx, request.session_id)
+    if session.ended_at is not None:
+        return reply(session, already=True)
+    session = sessions.finish(tx.db, session.id, request.dehydration_payload, request.outcome, tx.now)
+    tx.record("session.ended", effort_id=session.effort_id, session_id=session.id, data={"outcome": request.outcome})
+    return reply(session)
+
+
+def bind_effort(tx: Transaction, request: BindEffort) -> SessionReply:
+    """Let a session go on with another effort of its task."""
+    session = named.open_session(tx, request.session_id)
+    effort = named.unfinished_effort(tx, request.effort_id)
+    if session.effort_id == effort.id:
+        return reply(session, already=True)
+    return reply(bind(tx, session, effort))
+
+
+def heartbeat(tx: Transaction, request: Heartbeat) -> SessionReply:
+    """Count a sign of life."""
+    session = sessions.beat(tx.db, named.open_session(tx, request.session_id).id, tx.now)
+    tx.record("session.heartbeat", session_id=session.id)
+    return reply(session)
+
+
+def update_context_usage(tx: Transaction, request: UpdateContextUsage) -> SessionReply:
+    """Note how full the context window is."""
+    session = sessions.set_context_usage(tx.db, named.open_session(tx, request.session_id).id, request.usage)
+    tx.record("session.usage", session_id=session.id, data={"usage": request.usage})
+    return reply(session)
+
+
+def update_loaded_files(tx: Transaction, request: UpdateLoadedFiles) -> SessionReply:
+    """Note which files the session has in its context, each once, in the order given."""
+    files = list(dict.fromkeys(request.files))
+    session = sessions.set_loaded_files(tx.db, named.open_session(tx, request.session_id).id, files)
+    tx.record("session.files", session_id=session.id, data={"count": len(files)})
+    return reply(session)
+
+
+def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
+    """Sessions by task, effort or agent, the newest first."""
+    return Page(
+        items=sessions.list_matching(
+            tx.db,
+            task_id=request.task_id,
+            effort_id=request.effort_id,
+            agent_id=request.agent_id,
+            is_open=request.open,
+            limit=tx.limits.page_max,
+        )
+    )
+
+
+def bind(tx: Transaction, session: Session, effort: Effort) -> Session:
+    """Let a session, and with it its agent, go on with an effort of the same task."""
+    _require_same_task(session.task_id, effort.task_id, "effort_id", effort.id)
+    if session.agent_id is not None:
+        ownership.acquire(tx, agents.register(tx.db, session.agent_id, None, None), effort.id)
+    bound = sessions.bind(tx.db, session.id, effort.id)
+    tx.record("session.bound", effort_id=effort.id, session_id=session.id, agent_id=session.agent_id)
+    return bound
+
+
+def reply(session: Session, *, already: bool = False) -> SessionReply:
+    """The row, and whether there was nothing left to do."""
+    return SessionReply(**asdict(session), already=already)
+
+
+def _find_native(tx: Transaction, request: StartSession) -> Session | None:
+    if request.native_id is None:
+        return None
+    if request.driver is None:
+        raise InvalidParams(
+            "native_id needs a driver", field="driver", fix="say whose id it is, for example driver: claude"
+        )
+    return sessions.find_native(tx.db, request.driver, request.native_id)
+
+
+def _resume(tx: Transaction, known: Session, effort: Effort, request: StartSession) -> SessionReply:
+    """The same context window again: open it where it had ended, and let it serve the effort that is asked for."""
+    _require_same_task(known.task_id, effort.task_id, "effort_id", effort.id)
+    agent_id = request.agent_id or known.agent_id
+    if agent_id is not None:
+        ownership.acquire(tx, agents.register(tx.db, agent_id, None, None), effort.id)
+    session = sessions.resume(tx.db, known.id, effort.id, request.pid)
+    if known.ended_at is not None:
+        tx.record("session.resumed", effort_id=effort.id, session_id=session.id, agent_id=agent_id)
+    return reply(session, already=known.ended_at is None)
+
+
+def _parent(tx: Transaction, request: StartSession) -> Session | None:
+    if request.parent_session_id is None:
+        return None
+    return named.open_session(tx, request.parent_session_id, "parent_session_id")
+
+
+def _prev(tx: Transaction, request: StartSession, effort: Effort) -> Session | None:
+    """The session that the new one continues: the one named, else the agent's last on this effort."""
+    if request.prev_session_id is not None:
+        prev = named.session(tx, request.prev_session_id, "prev_session_id")
+        _require_same_task(prev.task_id, effort.task_id, "prev_session_id", request.prev_session_id)
+        return prev
+    if request.agent_id is None:
+        return None
+    return sessions.find_last_of_agent(tx.db, request.agent_id, effort.id)
+
+
+def _take_over(tx: Transaction, agent_id: str, effort: Effort, parent: Session | None) -> None:
+    """The agent holds the effort, and its sessions from before end; a child's start ends nothing."""
+    agent = agents.register(tx.db, agent_id, None, None)
+    if parent is not None and parent.effort_id == effort.id:
+        return
+    ownership.acquire(tx, agent, effort.id)
+    if parent is None:
+        for session_id in sessions.list_open_of_agent(tx.db, agent_id):
+            _end(tx, session_id)
+
+
+def _end(tx: Transaction, session_id: int) -> None:
+    ended = sessions.finish(tx.db, session_id, None, "success", tx.now)
+    tx.record("session.ended", effort_id=ended.effort_id, session_id=session_id, data={"outcome": "success"})
+
+
+def _new(
+    request: StartSession, task_id: str, prev: Session | None, parent: Session | None, agent_id: str | None
+) -> NewSession:
+    return NewSession(
+        task_id=task_id,
+        effort_id=request.effort_id,
+        prev_session_id=prev.id if prev else None,
+        parent_session_id=parent.id if parent else None,
+        root_session_id=parent.root_session_id if parent else None,
+        spawn_depth=parent.spawn_depth + 1 if parent else 0,
+        agent_id=agent_id,
+        driver=request.driver,
+        native_id=request.native_id,
+        pid=request.pid,
+    )
+
+
+def _require_same_task(expected: str, actual: str, field: str, value: SessionRef) -> None:
+    if expected != actual:
+        raise WrongTask(f"{field} {value} belongs to task {actual}, not to {expected}", field=field, value=value)
