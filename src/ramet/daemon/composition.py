@@ -1,0 +1,63 @@
+"""The composition root: the one place where a daemon's parts are built and joined."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ramet.clock import Clock
+from ramet.config.settings import Places, Settings
+from ramet.daemon.executor import Executor
+from ramet.daemon.pid_file import read_pid_file
+from ramet.daemon.writer import Writer
+from ramet.engine import Engine
+from ramet.errors import DaemonRunning, DatabaseHeld
+from ramet.faults import Faults
+from ramet.model.redaction import Redactor
+from ramet.store import Store, open_store
+from ramet.store.blobs import Codec
+from ramet.store.sqlite_store import SqliteStore
+
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """The fast loop (uvloop) where it is installed, the standard one elsewhere."""
+    try:
+        import uvloop  # noqa: PLC0415
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+@contextmanager
+def naming_the_holder(places: Places) -> Iterator[None]:
+    """Where a daemon holds the database, say that it runs and which process it is."""
+    try:
+        yield
+    except DatabaseHeld as held:
+        pid = read_pid_file(places.pid_file)
+        if pid is None:
+            raise
+        raise DaemonRunning(f"a daemon already runs for this database: pid {pid}", value=pid) from held
+
+
+def take_store(settings: Settings, places: Places, clock: Clock, faults: Faults) -> Store:
+    """Open the database, and hold its lock until it is closed."""
+    with naming_the_holder(places):
+        return open_store(settings.database, places, clock=clock, faults=faults)
+
+
+def build_executor(
+    store: Store,
+    settings: Settings,
+    *,
+    clock: Clock,
+    faults: Faults,
+    on_commit: Callable[[], None],
+    loop: asyncio.AbstractEventLoop,
+) -> Executor:
+    """What runs operations on this kind of database."""
+    engine = Engine(limits=settings.limits, codec=Codec(), redactor=Redactor())
+    if isinstance(store, SqliteStore):
+        return Writer(store, engine, settings.query, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
+    from ramet.daemon.pool import Pool  # noqa: PLC0415 - needs an optional package
+
+    return Pool(store, engine, settings, clock=clock, faults=faults, on_commit=on_commit, loop=loop)

@@ -1,0 +1,37 @@
+"""How the server gets an operation done. One implementation per kind of database stands behind this seam:
+`writer` (SQLite: one thread, group commit) and `pool` (PostgreSQL: one transaction per operation).
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ramet.protocol.operations import Operation
+from ramet.protocol.requests import Request
+
+Done = Callable[[Any], None]
+"""Called once, on the event loop's thread, with the reply or with a `RametError`."""
+
+
+class Executor(Protocol):
+    """Runs operations against the database. Every method is called on the event loop's thread."""
+
+    keeps_order: bool
+    """Whether changes submitted one after the other take effect in that order without waiting in between."""
+
+    transactions: int
+    """How many transactions have been committed."""
+
+    def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+        """Run a change; `done` is called when it is durable, or with the error. Never raises."""
+
+    def read(self, operation: Operation, request: Request, done: Done) -> None:
+        """Run an operation that only reads. A short one may call `done` before returning."""
+
+    def last_event(self, done: Done) -> None:
+        """The id of the newest event that `events.list` shows, or 0: where a subscription from now on begins."""
+
+    def pending(self) -> int:
+        """How many submitted requests have not been answered."""
+
+    def close(self) -> None:
+        """Finish what is queued, then let go of the database. Blocks; called after the last answer."""

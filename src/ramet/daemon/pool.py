@@ -1,0 +1,153 @@
+"""The pool: the executor on PostgreSQL, where the server is the lock.
+
+Each change runs SERIALIZABLE in a transaction of its own, and again from its start when another transaction got in
+the way, a bounded number of times. Changes to the same thing go to the same thread, so that this daemon's own clients
+do not get into each other's way.
+"""
+
+import asyncio
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+from ramet.clock import Clock
+from ramet.config.settings import Settings
+from ramet.daemon.executor import Done
+from ramet.daemon.readers import Readers
+from ramet.engine import Call, Engine
+from ramet.errors import DatabaseUnreachable, RametError, TooContended
+from ramet.faults import Faults
+from ramet.protocol.operations import Operation
+from ramet.protocol.requests import Request
+from ramet.store import Store
+from ramet.store.connection import Connection
+from ramet.store.postgres import Retry
+
+log = logging.getLogger(__name__)
+
+_LONGEST_PAUSE_SECONDS = 0.05
+_SUBJECTS = ("task_id", "dir_path", "session_id", "effort_id", "project_id", "id", "path")
+
+_Item = tuple[Call, Done]
+
+
+class Pool:
+    """An executor on PostgreSQL."""
+
+    keeps_order = False
+
+    def __init__(
+        self,
+        store: Store,
+        engine: Engine,
+        settings: Settings,
+        *,
+        clock: Clock,
+        faults: Faults,
+        on_commit: Callable[[], None],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._store = store
+        self._engine = engine
+        self._retries = settings.database.retries
+        self._clock = clock
+        self._faults = faults
+        self._on_commit = on_commit
+        self._loop = loop
+        self._readers = Readers(store, engine, settings.query, clock, loop, in_place=False)
+        self._waiting = 0
+        self.transactions = 0
+        self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
+        self._threads = [threading.Thread(target=self._run, args=(lane,), name="writer") for lane in self._lanes]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+        """Queue a change in the lane of what it changes."""
+        try:
+            call = self._engine.prepare(operation, request, principal)
+        except RametError as error:
+            done(error)
+            return
+        self._waiting += 1
+        self._lanes[hash(_subject(request)) % len(self._lanes)].put((call, done))
+
+    def read(self, operation: Operation, request: Request, done: Done) -> None:
+        """Answer on a reader's connection."""
+        self._readers.read(operation, request, done)
+
+    def last_event(self, done: Done) -> None:
+        """The id of the newest event that every reader may see."""
+        self._readers.last_event(done)
+
+    def pending(self) -> int:
+        """How many requests have not been answered."""
+        return self._waiting + self._readers.pending
+
+    def close(self) -> None:
+        """Finish what is queued and let go."""
+        for lane in self._lanes:
+            lane.put(None)
+        for thread in self._threads:
+            thread.join()
+        self._readers.close()
+        self._store.close()
+
+    def _run(self, lane: "SimpleQueue[_Item | None]") -> None:
+        db: Connection | None = None
+        while (item := lane.get()) is not None:
+            call, done = item
+            try:
+                if db is None or db.is_broken:
+                    db = self._store.connect()
+                reply = self._persist(db, call)
+                self._faults.reach("after_commit_before_reply")
+            except RametError as error:
+                reply = error
+            except Exception:
+                log.exception("an operation failed method=%s", call.operation.name)
+                reply = RametError()
+            self._loop.call_soon_threadsafe(self._deliver, done, reply)
+        if db is not None:
+            db.close()
+
+    def _persist(self, db: Connection, call: Call) -> Any:
+        """The operation, as often as it takes."""
+        for attempt in range(self._retries):
+            try:
+                return self._once(db, call)
+            except Retry:
+                db.rollback()
+                time.sleep(random.uniform(0, min(0.001 * 2**attempt, _LONGEST_PAUSE_SECONDS)))  # noqa: S311
+            except BaseException:
+                db.rollback()
+                raise
+        raise TooContended(f"{call.operation.name} lost against other transactions {self._retries} times")
+
+    def _once(self, db: Connection, call: Call) -> Any:
+        db.begin()
+        reply = self._engine.perform(db, call, self._clock.now_ms())
+        self._faults.reach("before_commit")
+        try:
+            db.commit()
+        except DatabaseUnreachable as error:
+            raise DatabaseUnreachable(
+                "the PostgreSQL server went away during the commit; whether it was kept is not known",
+                fix="send it again with the same idempotency_key, or look before you repeat it",
+            ) from error
+        self.transactions += 1
+        return reply
+
+    def _deliver(self, done: Done, reply: Any) -> None:
+        self._waiting -= 1
+        done(reply)
+        self._on_commit()
+
+
+def _subject(request: Request) -> Any:
+    """What a change is about: changes with the same subject take turns."""
+    return next((value for name in _SUBJECTS if (value := getattr(request, name, None)) is not None), None)

@@ -1,0 +1,91 @@
+"""A daemon's life: take the database, open the socket, tell the starter, stay, drain, and leave nothing behind.
+
+The order is what makes it safe. The lock comes first, because it proves that no other daemon runs and that a
+socket or pid file found is stale. It goes last, after both files are gone, so that the next daemon's files are
+never removed by this one.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+
+from ramet.clock import Clock
+from ramet.config.settings import Places, Settings
+from ramet.daemon import composition
+from ramet.daemon.log import close_log, open_log
+from ramet.daemon.pid_file import write_pid_file
+from ramet.daemon.server import Identity, Server
+from ramet.daemon.socket_file import open_socket
+from ramet.faults import Faults
+from ramet.store import Store
+
+log = logging.getLogger(__name__)
+
+
+def serve(settings: Settings, places: Places, clock: Clock, faults: Faults) -> None:
+    """Run until somebody asks it to stop."""
+    os.umask(0o077)
+    handler = open_log(places.log_file, settings.daemon)
+    try:
+        store = composition.take_store(settings, places, clock, faults)
+        _log_migration(store)
+        with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
+            runner.run(_live(store, settings, places, clock, faults))
+    finally:
+        close_log(handler)
+
+
+async def _live(store: Store, settings: Settings, places: Places, clock: Clock, faults: Faults) -> None:
+    loop = asyncio.get_running_loop()
+    executor = composition.build_executor(
+        store,
+        settings,
+        clock=clock,
+        faults=faults,
+        on_commit=lambda: server.committed(),  # noqa: PLW0108 - the server is made a line below
+        loop=loop,
+    )
+    server = Server(executor, settings.daemon, _identity(store, places), loop)
+    try:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, server.stop)
+        await server.listen(open_socket(places.socket, os.getuid()))
+        write_pid_file(places.pid_file)
+        log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
+        _detach()
+        await server.stopping()
+        await server.drain()
+    finally:
+        _remove_files(places)
+        executor.close()
+    log.info("daemon stopped pid=%d", os.getpid())
+
+
+def _identity(store: Store, places: Places) -> Identity:
+    return Identity(
+        socket=str(places.socket),
+        store=store.describe(),
+        schema_version=store.schema_version,
+        owner_uid=os.getuid(),
+    )
+
+
+def _log_migration(store: Store) -> None:
+    done = store.migrated
+    if done.applied:
+        log.info("schema migrated from=%d to=%d backup=%s", done.before, done.after, done.backup)
+
+
+def _detach() -> None:
+    """Let go of the starter: its terminal, its pipes (their end tells it that we answer) and its directory."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    os.chdir("/")
+
+
+def _remove_files(places: Places) -> None:
+    places.socket.unlink(missing_ok=True)
+    places.pid_file.unlink(missing_ok=True)

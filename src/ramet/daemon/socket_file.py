@@ -1,0 +1,63 @@
+"""The socket: a file that only its user can open, in a directory that nobody else can change.
+
+The peer's user is checked as well where the system tells it; elsewhere the directory alone is the guard.
+"""
+
+import socket
+import stat
+import struct
+import sys
+from pathlib import Path
+
+from ramet.errors import DaemonFailed, SocketUnsafe
+
+_BACKLOG = 1024
+
+
+def open_socket(path: Path, owner_uid: int) -> socket.socket:
+    """Listen there. Whatever lies at that path is stale: call this only while holding the database's lock."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _refuse_unsafe(path.parent, owner_uid)
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise DaemonFailed(
+            f"cannot listen on {path}: {error}", field="socket", value=str(path), fix="use a shorter RAMET_HOME"
+        ) from error
+    listener.setblocking(False)
+    return listener
+
+
+def _refuse_unsafe(directory: Path, owner_uid: int) -> None:
+    status = directory.stat()
+    if status.st_uid != owner_uid:
+        raise SocketUnsafe(
+            f"{directory} belongs to user {status.st_uid}, not to {owner_uid}",
+            field="socket",
+            value=str(directory),
+            fix="use a RAMET_HOME that is yours",
+        )
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise SocketUnsafe(
+            f"others may write in {directory}",
+            field="socket",
+            value=str(directory),
+            fix=f"chmod 700 {directory}",
+        )
+
+
+def peer_uid(connected: socket.socket) -> int | None:
+    """The user at the other end, or None where the system does not say."""
+    if hasattr(socket, "SO_PEERCRED"):
+        credentials = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", credentials)[1])
+    if sys.platform == "darwin":
+        local_level, local_peercred = 0, 1  # SOL_LOCAL, LOCAL_PEERCRED: the socket module does not name them
+        credentials = connected.getsockopt(local_level, local_peercred, 76)
+        return int(struct.unpack_from("2I", credentials)[1])
+    return None
