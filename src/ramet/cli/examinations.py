@@ -1,0 +1,174 @@
+"""The doctor's examinations: each looks at one thing and says how it is."""
+
+import os
+import platform
+import re
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ramet.cli.invocation import Invocation
+from ramet.version import __version__
+
+_PYTHON = (3, 11)
+_SQLITE = (3, 51, 3)
+"""Older ones can corrupt a WAL database under two writers."""
+
+_AGENT_PROGRAMS = ("claude", "codex", "gemini", "opencode")
+_LITTLE_BYTES = 1_000_000_000
+_TOO_LITTLE_BYTES = 100_000_000
+
+
+class Finding(NamedTuple):
+    """How one thing is, and what to do about it."""
+
+    name: str
+    result: Literal["ok", "warn", "fail"]
+    detail: str
+    fix: str | None = None
+
+
+def examine_python(_invocation: Invocation) -> Iterator[Finding]:
+    detail = f"{platform.python_version()} ({sys.executable}), Ramet {__version__}"
+    if sys.version_info < _PYTHON:
+        yield Finding("python", "fail", detail, "install Ramet with Python 3.11 or later")
+    else:
+        yield Finding("python", "ok", detail)
+
+
+def examine_packages(_invocation: Invocation) -> Iterator[Finding]:
+    """The packages that Ramet itself says it needs."""
+    needed = [line for line in metadata.requires("ramet") or () if "extra ==" not in line]
+    names = [match[0] for line in needed if (match := re.match(r"[\w.-]+", line))]
+    versions = {name: _version(name) for name in names}
+    missing = [name for name, version in versions.items() if version is None]
+    if missing:
+        yield Finding("packages", "fail", f"missing: {', '.join(missing)}", "pip install --force-reinstall ramet")
+    else:
+        yield Finding("packages", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
+
+
+def examine_sqlite(_invocation: Invocation) -> Iterator[Finding]:
+    """The version of apsw begins with that of the SQLite that it carries."""
+    version = _version("apsw") or "0"
+    if tuple(int(part) for part in re.findall(r"\d+", version)[:3]) < _SQLITE:
+        yield Finding("sqlite", "fail", f"version {version} can lose data", "pip install --upgrade apsw")
+    else:
+        yield Finding("sqlite", "ok", f"version {'.'.join(version.split('.')[:3])}")
+
+
+def examine_postgres(invocation: Invocation) -> Iterator[Finding]:
+    if invocation.configuration.settings.database.type != "postgres":
+        return
+    version = _version("psycopg")
+    if version is None:
+        yield Finding("psycopg", "fail", "not installed", "pip install 'ramet[postgres]'")
+    else:
+        yield Finding("psycopg", "ok", f"version {version}")
+
+
+def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
+    git = shutil.which("git")
+    if git is None:
+        yield Finding("git", "warn", "not in PATH", "install git: worktrees need it")
+    else:
+        yield Finding("git", "ok", git)
+    found = [name for name in _AGENT_PROGRAMS if shutil.which(name)]
+    if found:
+        yield Finding("agents", "ok", f"in PATH: {', '.join(found)}")
+    else:
+        known = ", ".join(_AGENT_PROGRAMS)
+        yield Finding("agents", "warn", f"none in PATH of {known}", "install the one that you want to run")
+
+
+def examine_home(invocation: Invocation) -> Iterator[Finding]:
+    yield _examine_directory("home", invocation.places.home)
+
+
+def examine_socket(invocation: Invocation) -> Iterator[Finding]:
+    yield _examine_directory("socket", invocation.places.socket.parent)
+
+
+def examine_disk(invocation: Invocation) -> Iterator[Finding]:
+    free = shutil.disk_usage(_nearest(invocation.places.home)).free
+    detail = f"{free / 1e9:,.1f} GB free"
+    if free < _TOO_LITTLE_BYTES:
+        yield Finding("disk", "fail", detail, "free some space: nothing can be written when it is gone")
+    elif free < _LITTLE_BYTES:
+        yield Finding("disk", "warn", detail, "free some space soon")
+    else:
+        yield Finding("disk", "ok", detail)
+
+
+def examine_configuration(invocation: Invocation) -> Iterator[Finding]:
+    file = invocation.configuration.project_file
+    yield Finding("config", "ok", f"valid, project file {file}" if file else "valid, no project file")
+
+
+def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
+    """The daemon, and through it the database."""
+    status = invocation.call("daemon.status")
+    yield Finding("daemon", "ok", f"answers, pid {status['pid']}, version {status['version']}")
+    if status["version"] != __version__:
+        fix = "ramet daemon stop; the next command starts the new one"
+        yield Finding("daemon", "warn", f"is version {status['version']}, Ramet is {__version__}", fix)
+    yield Finding("database", "ok", f"{status['store']}, schema version {status['schema_version']}")
+    report = invocation.call("db.check")
+    if report["passed"]:
+        yield Finding("database", "ok", "pages, references, hashes and branches are whole")
+    for found in report["findings"]:
+        yield Finding("database", "fail", f"{found['check']}: {found['detail']}", "restore a backup, or ask for help")
+
+
+def examine_worktrees(_invocation: Invocation) -> Iterator[Finding]:
+    yield Finding("worktrees", "ok", "no worktrees yet")
+
+
+EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
+    "python": examine_python,
+    "packages": examine_packages,
+    "sqlite": examine_sqlite,
+    "config": examine_configuration,
+    "psycopg": examine_postgres,
+    "tools": examine_tools,
+    "home": examine_home,
+    "socket": examine_socket,
+    "disk": examine_disk,
+    "daemon": examine_daemon,
+    "worktrees": examine_worktrees,
+}
+"""In the order in which one thing needs the other."""
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _examine_directory(name: str, directory: Path) -> Finding:
+    """Whether a directory is the user's alone and can be written to; one that is not there yet can be made so."""
+    nearest = _nearest(directory)
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return Finding(name, "fail", f"{nearest} cannot be written to", f"chown it to you, or chmod u+rwx {nearest}")
+    if nearest != directory:
+        return Finding(name, "ok", f"{directory} is made when it is needed")
+    found = directory.stat()
+    mode = stat.S_IMODE(found.st_mode)
+    if found.st_uid != os.getuid():
+        return Finding(name, "fail", f"{directory} belongs to user {found.st_uid}", "use a RAMET_HOME of your own")
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return Finding(name, "fail", f"others may write to {directory}", f"chmod 700 {directory}")
+    if mode & 0o077:
+        return Finding(name, "warn", f"others may look into {directory}", f"chmod 700 {directory}")
+    return Finding(name, "ok", f"{directory} is yours alone")
+
+
+def _nearest(path: Path) -> Path:
+    """The path, or what exists of it."""
+    return next(parent for parent in (path, *path.parents) if parent.exists())

@@ -1,0 +1,93 @@
+"""One run of the command line: what it was given, and, when it is needed, the daemon to ask.
+
+Everything heavy is imported where it is first needed: help and usage errors need none of it.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ramet.client.connection import Connection
+    from ramet.client.target import Target
+    from ramet.config.layers import Configuration
+    from ramet.config.settings import Places
+
+_STOP_MARGIN_SECONDS = 10
+
+
+class Invocation:
+    """The environment, the flags, and what follows from them."""
+
+    def __init__(self, environ: dict[str, str]) -> None:
+        self.environ = environ
+        self.flags: dict[str, str] = {}
+        self.as_json = False
+        self.is_working = False
+        """Whether the terminal already shows what is going on."""
+
+    @cached_property
+    def cwd(self) -> "Path":
+        from pathlib import Path  # noqa: PLC0415
+
+        from ramet.errors import ConfigError  # noqa: PLC0415
+
+        try:
+            return Path.cwd()
+        except OSError as error:
+            raise ConfigError("the current directory does not exist any more", fix="change to one that does") from error
+
+    @cached_property
+    def configuration(self) -> "Configuration":
+        from ramet.config.layers import load  # noqa: PLC0415
+
+        return load(self.environ, self.cwd, self.flags)
+
+    @cached_property
+    def places(self) -> "Places":
+        from ramet.config.places import find_places  # noqa: PLC0415
+
+        return find_places(self.environ, self.configuration.settings)
+
+    @cached_property
+    def target(self) -> "Target":
+        """The daemon of the configured database."""
+        import msgspec  # noqa: PLC0415
+
+        from ramet.client.target import Target  # noqa: PLC0415
+
+        def encode(value: object) -> str:
+            return msgspec.json.encode(value, enc_hook=str).decode()
+
+        return Target(str(self.places.socket), encode(self.configuration.settings), encode(self.places))
+
+    @cached_property
+    def connection(self) -> "Connection":
+        """To a daemon that answers, started where none ran and it may be."""
+        return self.connect(autostart=self.configuration.settings.daemon.autostart)
+
+    def connect(self, *, autostart: bool) -> "Connection":
+        """A connection to the daemon; starting one may take a while, so a terminal is told of it."""
+        from ramet.cli.progress import working  # noqa: PLC0415
+        from ramet.client.autostart import connect, ensure  # noqa: PLC0415
+        from ramet.errors import DaemonStopping, DaemonUnreachable  # noqa: PLC0415
+
+        try:
+            return connect(self.target.socket)
+        except (DaemonUnreachable, DaemonStopping):
+            if not autostart:
+                raise
+        seconds = self.configuration.settings.daemon.start_timeout_seconds
+        with working(self, "starting the daemon"):
+            return ensure(self.target, autostart=True, start_timeout_seconds=seconds)
+
+    def stop_daemon(self) -> bool:
+        """Stop the daemon and wait for its end; whether one ran."""
+        from ramet.client.stop import stop  # noqa: PLC0415
+
+        return stop(self.target.socket, self.configuration.settings.daemon.drain_seconds + _STOP_MARGIN_SECONDS)
+
+    def call(self, method: str, **params: Any) -> Any:
+        """Ask the daemon; a parameter that is None was not given."""
+        return self.connection.call(method, {name: value for name, value in params.items() if value is not None})

@@ -1,0 +1,119 @@
+"""What people and programs see: tables and sentences, or one JSON document.
+
+Much of what is shown was written by agents. Before a person sees it, everything that a terminal would obey is
+taken out (`clean`); in JSON it is escaped, so that a program still gets exactly what was said.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from ramet.cli.invocation import Invocation
+
+Row = Mapping[str, Any]
+Columns = Mapping[str, str | Callable[[Row], Any]]
+"""Headings, each with the field below it or with how to make the cell from the row."""
+
+_SEQUENCES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor movements
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f]).*?(?:\x07|\x1b\\|\x9c|$)"  # titles, clipboards, device strings
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+    r"|\x1b[ -/]*[0-~]?",
+    re.DOTALL,
+)
+_HARMFUL = [*range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+"""Delete, the second set of control characters, and what turns the direction of text around."""
+
+_DROP = dict.fromkeys([*(code for code in range(0x20) if chr(code) not in "\n\t"), *_HARMFUL])
+_ESCAPE = {code: f"\\u{code:04x}" for code in _HARMFUL}
+
+
+def clean(text: str) -> str:
+    """The text without anything that a terminal would obey; line ends and tabs stay."""
+    return _SEQUENCES.sub("", text).translate(_DROP)
+
+
+def print_json(value: Any, *, indent: int | None = 2) -> None:
+    """One JSON document."""
+    is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    text = json.dumps(value, indent=indent, ensure_ascii=not is_unicode)
+    click.echo(text.translate(_ESCAPE))
+
+
+def say(invocation: Invocation, reply: Any, sentence: str) -> None:
+    """The reply for programs, a sentence for people."""
+    if invocation.as_json:
+        print_json(reply)
+    else:
+        click.echo(clean(sentence))
+
+
+def show_row(invocation: Invocation, reply: Row) -> None:
+    """One thing: every field that has a value; whether a request found its work done is no part of the thing."""
+    if invocation.as_json:
+        return print_json(reply)
+    return print_fields({name: value for name, value in reply.items() if value is not None and name != "already"})
+
+
+def show_items(invocation: Invocation, reply: Mapping[str, Any], columns: Columns, nothing: str) -> None:
+    """A list as a table, or in words that there is nothing."""
+    if invocation.as_json:
+        print_json(reply)
+    elif reply["items"]:
+        print_table(list(columns), [[_pick(row, pick) for pick in columns.values()] for row in reply["items"]])
+    else:
+        click.echo(nothing)
+
+
+def print_fields(fields: Mapping[str, Any]) -> None:
+    """Names and values, one below the other."""
+    width = max(map(len, fields), default=0)
+    for name, value in fields.items():
+        click.echo(f"{name:{width}}  {cell(value)}")
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table: fitted to a terminal, or aligned text with every character of it for anything else."""
+    cells = [[cell(value) for value in row] for row in rows]
+    if sys.stdout.isatty():
+        return _print_rich(headings, cells)
+    widths = [max(len(row[index]) for row in [headings, *cells]) for index in range(len(headings))]
+    for row in [headings, *cells]:
+        click.echo("  ".join(f"{text:{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
+    return None
+
+
+def cell(value: Any) -> str:
+    """A value on one line."""
+    match value:
+        case None | "":
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case list() if all(isinstance(item, str) for item in value):
+            return clean(", ".join(value) or "-")
+        case list() | dict():
+            return clean(json.dumps(value, ensure_ascii=False))
+        case _:
+            return " ".join(clean(str(value)).split())
+
+
+def _pick(row: Row, pick: str | Callable[[Row], Any]) -> Any:
+    return row[pick] if isinstance(pick, str) else pick(row)
+
+
+def _print_rich(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=index == 0)  # the first column names the row
+    for row in cells:
+        table.add_row(*(Text(text) for text in row))
+    Console().print(table)

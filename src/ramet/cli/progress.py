@@ -1,0 +1,21 @@
+"""A sign of life on the terminal while something takes its time."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ramet.cli.invocation import Invocation
+
+
+@contextmanager
+def working(invocation: Invocation, what: str) -> Iterator[None]:
+    """Show what is going on until it is over; only to a person, and never where the answer goes."""
+    if invocation.as_json or invocation.is_working or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    invocation.is_working = True
+    with Console(stderr=True).status(f"{what} …"):
+        yield
+    invocation.is_working = False

@@ -1,0 +1,60 @@
+"""How things are named on the command line: `e12` an effort, `s7` a session, a path a task or a project.
+
+Each function is a click type: it turns what was typed into what the operations take, or says what to type.
+"""
+
+import json
+import os
+import re
+import sys
+from typing import Any
+
+import click
+
+_EFFORT = re.compile(r"e?(\d+)")
+_SESSION = re.compile(r"s?(\d+)")
+_NATIVE = re.compile(r"[a-z0-9][a-z0-9._-]*:.+", re.DOTALL)
+
+
+def effort(text: str) -> int:
+    """`e12`, or `12` where an effort is meant anyway."""
+    if match := _EFFORT.fullmatch(text):
+        return int(match[1])
+    raise click.BadParameter(f"{text!r} names no effort; write e12 or 12.")
+
+
+def session(text: str) -> int | str:
+    """`s7`, `7`, or the agent program's own name for it: `claude:2f1c…`."""
+    if match := _SESSION.fullmatch(text):
+        return int(match[1])
+    if _NATIVE.fullmatch(text):
+        return text
+    raise click.BadParameter(f"{text!r} names no session; write s7, 7 or driver:native_id.")
+
+
+def path(text: str) -> str:
+    """A file or directory, which need not exist; a relative one begins at the current directory."""
+    if not text:
+        raise click.BadParameter("an empty path names nothing.")
+    return os.path.abspath(text)  # noqa: PTH100  not resolved: a path is kept as it was written
+
+
+def project(text: str) -> int | str:
+    """A project's number, or a path in it."""
+    return int(text) if text.isdecimal() else path(text)
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """A JSON object."""
+    try:
+        parsed = json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(f"not JSON: {error}.") from error
+    if not isinstance(parsed, dict):
+        raise click.BadParameter('must be a JSON object, such as {"key": "value"}.')
+    return parsed
+
+
+def text_or_stdin(text: str) -> str:
+    """The text itself, or with `-` what standard input has."""
+    return sys.stdin.read() if text == "-" else text

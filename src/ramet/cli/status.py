@@ -1,0 +1,29 @@
+"""`ramet status`: one screen."""
+
+import click
+
+from ramet.cli.commands import Command
+from ramet.cli.counts import COUNTS, read_counts
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import print_fields, print_json
+from ramet.cli.times import duration
+
+
+@click.command(cls=Command, examples=["ramet status", "ramet status --json"])
+@click.pass_obj
+def status(invocation: Invocation) -> None:
+    """One screen: the daemon, the database, what is going on."""
+    daemon, counted, stale = invocation.connection.call_many(
+        [("daemon.status", None), ("db.query", {"sql": COUNTS}), ("fleet.stale", None)]
+    )
+    counts = {**read_counts(counted), "stale_sessions": len(stale["items"])}
+    if invocation.as_json:
+        return print_json({"daemon": daemon, "counts": counts})
+    return print_fields(
+        {
+            "daemon": f"pid {daemon['pid']}, version {daemon['version']}, up {duration(daemon['uptime_seconds'])}",
+            "database": f"{daemon['store']}, schema version {daemon['schema_version']}",
+            "socket": daemon["socket"],
+            **{name.replace("_", " "): f"{count:,}" for name, count in counts.items()},
+        }
+    )

@@ -1,0 +1,28 @@
+"""When something was, in the fewest words."""
+
+from datetime import UTC, datetime
+
+_UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
+
+
+def ago(moment: str | None, now: datetime | None = None) -> str | None:
+    """`3m` for an instant three minutes back; None where there is none."""
+    if moment is None:
+        return None
+    elapsed = (now or datetime.now(UTC)) - datetime.fromisoformat(moment)
+    return duration(elapsed.total_seconds())
+
+
+def instant(moment: str) -> str:
+    """The instant to the second, as it stands in a list."""
+    return f"{moment[:19]}Z"
+
+
+def duration(seconds: float) -> str:
+    """The two largest units that are not zero: `2h 5m`."""
+    left, parts = max(int(seconds), 0), []
+    for size, unit in _UNITS:
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count}{unit}")
+    return " ".join(parts[:2]) or "0s"

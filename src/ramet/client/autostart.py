@@ -1,0 +1,105 @@
+"""Reach the daemon, and where none runs, start it.
+
+Several clients may do so at once. Each starts a daemon; the database's lock lets one of them live, and the clients
+of the others go on waiting for its socket.
+"""
+
+import time
+from typing import TYPE_CHECKING
+
+from ramet.client.connection import Connection
+from ramet.client.target import Target
+from ramet.errors import (
+    DaemonFailed,
+    DaemonRunning,
+    DaemonStopping,
+    DaemonUnreachable,
+    DatabaseHeld,
+    RametError,
+)
+
+if TYPE_CHECKING:
+    from ramet.client.processes import StartedDaemon
+
+_PAUSE_SECONDS = 0.02
+_RETRY_SECONDS = 2.0
+"""How long to wait for the daemon that was faster than ours, before starting ours again."""
+
+
+def connect(
+    socket_path: str, timeout_seconds: float | None = None, *, first_timeout_seconds: float | None = None
+) -> Connection:
+    """A connection on which the daemon has answered once, so that it is neither starting nor going."""
+    connection = Connection(socket_path, first_timeout_seconds or timeout_seconds)
+    try:
+        connection.call("daemon.ping")
+    except BaseException:
+        connection.close()
+        raise
+    connection.set_timeout(timeout_seconds)
+    return connection
+
+
+def ensure(
+    target: Target, *, autostart: bool, start_timeout_seconds: float, timeout_seconds: float | None = None
+) -> Connection:
+    """A connection to a daemon that answers. One that is on its way out is waited for and replaced."""
+    deadline = time.monotonic() + start_timeout_seconds
+    try:
+        return connect(target.socket, timeout_seconds, first_timeout_seconds=start_timeout_seconds)
+    except (DaemonUnreachable, DaemonStopping):
+        if not autostart:
+            raise
+    _start(target, deadline)
+    return connect(target.socket, timeout_seconds, first_timeout_seconds=start_timeout_seconds)
+
+
+def _start(target: Target, deadline: float) -> None:
+    """Return when a daemon answers, be it ours or one that was faster."""
+    from ramet.client.processes import StartedDaemon  # noqa: PLC0415  most commands find a daemon running
+
+    refusal: RametError | None = None
+    while time.monotonic() < deadline:
+        started = StartedDaemon(target)
+        try:
+            former, refusal = refusal, _wait(started, target.socket, deadline)
+        finally:
+            started.let_go()
+        if refusal is None:
+            return
+        if isinstance(former, DatabaseHeld) and isinstance(refusal, DatabaseHeld):
+            break  # twice, seconds apart, and no daemon in sight: the holder is a program of somebody's own
+    raise refusal or _too_slow()
+
+
+def _wait(started: "StartedDaemon", socket_path: str, deadline: float) -> RametError | None:
+    """None when a daemon answers, else why ours had to give way; raises where it failed by itself."""
+    refusal: RametError | None = None
+    while time.monotonic() < deadline:
+        if _answers(socket_path, deadline):
+            return None
+        if refusal is not None:
+            time.sleep(_PAUSE_SECONDS)
+        elif started.has_ended(_PAUSE_SECONDS):
+            refusal = started.failure()
+            if not isinstance(refusal, DaemonRunning | DatabaseHeld):
+                raise refusal
+            deadline = min(deadline, time.monotonic() + _RETRY_SECONDS)
+    return refusal or _too_slow()
+
+
+def _answers(socket_path: str, deadline: float) -> bool:
+    left = max(deadline - time.monotonic(), _PAUSE_SECONDS)
+    try:
+        connect(socket_path, first_timeout_seconds=left).close()
+    except (DaemonUnreachable, DaemonStopping):
+        return False
+    return True
+
+
+def _too_slow() -> DaemonFailed:
+    return DaemonFailed(
+        "the daemon did not answer in time",
+        field="daemon.start_timeout_seconds",
+        fix="look at `ramet daemon logs`, or raise daemon.start_timeout_seconds",
+    )

@@ -1,0 +1,72 @@
+"""Stop the daemon, and return only when it is gone."""
+
+import os
+import select
+import time
+from contextlib import suppress
+
+from ramet.client.connection import Connection
+from ramet.errors import DaemonError, DaemonStopping, DaemonUnreachable
+
+_PAUSE_SECONDS = 0.02
+
+
+def stop(socket_path: str, timeout_seconds: float) -> bool:
+    """Ask the daemon to finish what it has and go, and wait for its end; whether there was one."""
+    try:
+        connection = Connection(socket_path, timeout_seconds)
+    except DaemonUnreachable:
+        return False
+    with connection:
+        try:
+            pid: int = connection.call("daemon.status")["pid"]
+        except (DaemonUnreachable, DaemonStopping):
+            return _wait_for_absence(socket_path, timeout_seconds)  # somebody else has asked it already
+        watch = _Watch(pid)
+        with suppress(DaemonUnreachable, DaemonStopping):
+            connection.call("daemon.stop")
+    if not watch.wait(timeout_seconds):
+        fix = f"look at `ramet daemon logs`; kill -9 {pid} ends it at once and loses nothing acknowledged"
+        raise DaemonError(f"the daemon (process {pid}) is still there after {timeout_seconds:g} seconds", fix=fix)
+    return True
+
+
+def _wait_for_absence(socket_path: str, timeout_seconds: float) -> bool:
+    """Wait until the socket's file is gone, which a daemon removes at its end."""
+    deadline = time.monotonic() + timeout_seconds
+    while os.path.exists(socket_path):  # noqa: PTH110  pathlib would cost every command its import
+        if time.monotonic() > deadline:
+            raise DaemonError(f"the daemon is still stopping after {timeout_seconds:g} seconds")
+        time.sleep(_PAUSE_SECONDS)
+    return True
+
+
+class _Watch:
+    """Sees a process end, also one that stays a zombie because nobody waits for it, where the system can tell."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._descriptor: int | None = None
+        with suppress(OSError, AttributeError):
+            self._descriptor = os.pidfd_open(pid)
+
+    def wait(self, timeout_seconds: float) -> bool:
+        """Whether it ended in time."""
+        if self._descriptor is None:
+            return self._wait_by_asking(timeout_seconds)
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        try:
+            return bool(poll.poll(timeout_seconds * 1000))
+        finally:
+            os.close(self._descriptor)
+
+    def _wait_by_asking(self, timeout_seconds: float) -> bool:
+        deadline = time.monotonic() + timeout_seconds
+        while time.monotonic() < deadline:
+            try:
+                os.kill(self._pid, 0)
+            except ProcessLookupError:
+                return True
+            time.sleep(_PAUSE_SECONDS)
+        return False
