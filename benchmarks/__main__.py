@@ -1,0 +1,26 @@
+"""Run the benchmarks: `python -m benchmarks [rpc startup memory] [--thorough] [--json FILE]`."""
+
+import argparse
+from pathlib import Path
+
+from benchmarks import memory, rpc, startup
+from benchmarks.harness import Measure, Row, report
+
+MEASURES: dict[str, Measure] = {"rpc": rpc.measure, "startup": startup.measure, "memory": memory.measure}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*MEASURES, []], help="which to run; all without any")
+    parser.add_argument("--thorough", action="store_true", help="take minutes, not seconds")
+    parser.add_argument("--json", type=Path, help="write the JSON to a file instead of printing it")
+    arguments = parser.parse_args()
+    rows: list[Row] = []
+    for name in arguments.names or MEASURES:
+        print(f"measuring {name} …", flush=True)
+        rows.extend(MEASURES[name](arguments.thorough))
+    report(rows, arguments.json)
+
+
+if __name__ == "__main__":
+    main()
