@@ -4,14 +4,15 @@
     ├── BadRequest                   the request itself is wrong             exit 2
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
     │   ├── InvalidParams
-    │   ├── UnknownSkill · UnknownPhase · InvalidProof
+    │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     no such thing                           exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
-    │       AgentNotFound
+    │       AgentNotFound · BranchNotFound · CommitNotFound
     ├── Conflict                     the facts do not allow it               exit 4
     │   ├── EffortHeld · AgentBusy · EffortFinished · SessionEnded · WrongTask
-    │   ├── PhaseNotSequential
+    │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
+    │   ├── SpawnError · SessionError
     │   └── IdempotencyConflict
     ├── StoreError                   the database cannot                     exit 5
     │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUnreachable
@@ -19,6 +20,8 @@
     │   └── TooContended
     ├── DaemonError                  the daemon cannot                       exit 1
     │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe
+    ├── ModelError                   a model did not answer                  exit 6
+    │   └── ModelFailed · ModelMissing
     └── ConfigError                  the configuration is wrong              exit 2
         └── UnknownKey · InvalidSetting · MissingDriver
 
@@ -34,6 +37,7 @@ EXIT_USAGE = 2
 EXIT_NOT_FOUND = 3
 EXIT_CONFLICT = 4
 EXIT_STORE = 5
+EXIT_MODEL = 6
 
 _VALUE_LIMIT = 200
 
@@ -149,6 +153,20 @@ class InvalidProof(BadRequest):
     hint = "give every field that the skill lists for this phase, with its type"
 
 
+class UnknownContentType(BadRequest):
+    """There is no such content type."""
+
+    code = "unknown_content_type"
+    hint = "use a built-in type, or register it with history.register"
+
+
+class InvalidRange(BadRequest):
+    """The range of commits cannot be compressed."""
+
+    code = "invalid_range"
+    hint = "name a first and a last commit of the branch, in order, with no merge between them"
+
+
 class QueryRefused(BadRequest):
     """Only one statement that reads is allowed here."""
 
@@ -214,6 +232,20 @@ class AgentNotFound(NotFound):
     hint = "register the agent with db.agents.register, or see `ramet agent list`"
 
 
+class BranchNotFound(NotFound):
+    """There is no such branch."""
+
+    code = "branch_not_found"
+    hint = "see `ramet branch list`; committing to a new name starts a branch"
+
+
+class CommitNotFound(NotFound):
+    """There is no such commit."""
+
+    code = "commit_not_found"
+    hint = "give a longer part of the hash; see `ramet log BRANCH`"
+
+
 class Conflict(RametError):
     """What is recorded does not allow this."""
 
@@ -263,6 +295,55 @@ class PhaseNotSequential(Conflict):
 
     code = "phase_not_sequential"
     hint = "enter the next phase, or give a reason for skipping or going back"
+
+
+class BranchExists(Conflict):
+    """There is a branch of that name already."""
+
+    code = "branch_exists"
+    hint = "choose another name, or move the branch with history.reset"
+
+
+class BranchInUse(Conflict):
+    """A session writes to this branch."""
+
+    code = "branch_in_use"
+    hint = "branches named session/N belong to their session"
+
+
+class NotInHistory(Conflict):
+    """The commit is not part of this branch."""
+
+    code = "not_in_history"
+    hint = "name a commit that `ramet log BRANCH` shows"
+
+
+class NothingToUndo(Conflict):
+    """The branch has no rewrite left to take back."""
+
+    code = "nothing_to_undo"
+    hint = "see `ramet branch moves BRANCH`; plain appends are taken back with history.reset"
+
+
+class NothingToExpand(Conflict):
+    """The commit stands for itself."""
+
+    code = "nothing_to_expand"
+    hint = "name a commit that collapse or compress made"
+
+
+class SpawnError(Conflict):
+    """A history cannot be spawned or collapsed so."""
+
+    code = "spawn_error"
+    hint = "see `ramet rpc call history.spawns` for the branch's relatives"
+
+
+class SessionError(Conflict):
+    """A session cannot be continued so."""
+
+    code = "session_error"
+    hint = "see `ramet session list`"
 
 
 class IdempotencyConflict(Conflict):
@@ -385,6 +466,29 @@ class SocketUnsafe(DaemonError):
 
     code = "socket_unsafe"
     hint = "make the directory yours alone: chmod 700"
+
+
+class ModelError(RametError):
+    """A model did not do what it was asked."""
+
+    code = "model_error"
+    exit_status = EXIT_MODEL
+    rpc_code = -32013
+    hint = "check ai.model and its key (`ramet config`)"
+
+
+class ModelFailed(ModelError):
+    """The model did not answer."""
+
+    code = "model_failed"
+    hint = "try again, or give the text yourself"
+
+
+class ModelMissing(ModelError):
+    """No model is configured."""
+
+    code = "model_missing"
+    hint = "set ai.model, give the text yourself, or use method extract"
 
 
 class ConfigError(RametError):

@@ -13,10 +13,29 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from ramet.config.settings import LimitSettings
-from ramet.engine import agents, efforts, events, messages, projects, sessions, skills, tasks
+from ramet.engine import (
+    agents,
+    compressing,
+    contexts,
+    efforts,
+    events,
+    garbage,
+    histories,
+    merging,
+    messages,
+    projects,
+    sessions,
+    skills,
+    spawns,
+    tasks,
+)
+from ramet.engine.compiler import Compiler
+from ramet.engine.contents import Contents
+from ramet.engine.histories import PreparedCommit
 from ramet.engine.transaction import Transaction
 from ramet.errors import IdempotencyConflict
 from ramet.model.redaction import Redactor
+from ramet.protocol.history import Commit, Edit
 from ramet.protocol.operations import Operation
 from ramet.protocol.requests import AppendMessage, Change, Request
 from ramet.store import idempotency
@@ -24,6 +43,14 @@ from ramet.store.blobs import Codec
 from ramet.store.connection import Connection
 
 Handler = Callable[[Transaction, Any], Any]
+
+COMPILING: dict[str, Callable[[Transaction, Compiler, Any], Any]] = {
+    "history.compile": contexts.compile_branch,
+    "history.diff": contexts.diff,
+    "history.compress": compressing.compress,
+    "history.spawn": spawns.spawn,
+}
+"""The operations that read a branch as a model would."""
 
 HANDLERS: dict[str, Handler] = {
     "db.project.upsert": projects.upsert,
@@ -57,8 +84,29 @@ HANDLERS: dict[str, Handler] = {
     "fleet.status": agents.show_fleet,
     "fleet.stale": agents.show_stale,
     "events.list": events.list_after,
+    "history.commit": histories.commit,
+    "history.log": histories.log,
+    "history.show": histories.show,
+    "history.branch": histories.create_branch,
+    "history.branches": histories.list_branches,
+    "history.delete": histories.delete,
+    "history.reset": histories.reset,
+    "history.undo": histories.undo,
+    "history.moves": histories.list_moves,
+    "history.merge": merging.merge,
+    "history.pick": histories.pick,
+    "history.edit": histories.edit,
+    "history.annotate": histories.annotate,
+    "history.tag": histories.tag,
+    "history.at": histories.at,
+    "history.register": histories.register,
+    "history.collapse": spawns.collapse,
+    "history.expand": spawns.expand,
+    "history.spawns": spawns.show_tree,
+    "history.latest": spawns.latest,
+    "history.gc": garbage.collect,
 }
-"""Every operation that the engine answers, and the function that does."""
+"""The other operations that the engine answers, and the functions that do."""
 
 DAY_MS = 86_400_000
 
@@ -73,27 +121,41 @@ class Call(Struct, frozen=True):
 
 
 class Engine:
-    """Performs operations. It holds no state of its own: everything is in the database."""
+    """Performs operations. Everything is in the database; what it keeps of its own are answers worked out before."""
 
     def __init__(self, *, limits: LimitSettings, codec: Codec, redactor: Redactor) -> None:
         self._limits = limits
         self._codec = codec
-        self._redactor = redactor
+        self._contents = Contents(redactor, codec)
+        self._compiler = Compiler()
 
     def prepare(self, operation: Operation, request: Request, principal: str) -> Call:
         """What needs no transaction: redact, hash and compress. May run on any thread."""
-        if isinstance(request, AppendMessage):
-            return Call(operation, request, messages.prepare(request, self._redactor, self._codec), principal)
-        return Call(operation, request, request, principal)
+        match request:
+            case AppendMessage():
+                prepared: Any = messages.PreparedMessage(request, self._contents.prepare(request.content))
+            case Commit():
+                prepared = PreparedCommit(request, self._contents.prepare_commit(request))
+            case Edit():
+                prepared = PreparedCommit(request, self._contents.prepare(request.text))
+            case _:
+                prepared = request
+        return Call(operation, request, prepared, principal)
 
     def perform(self, db: Connection, call: Call, now_ms: int) -> Any:
         """Do it, inside the transaction that is open on `db`."""
-        tx = Transaction(db, now_ms, self._limits, self._codec)
-        handler = HANDLERS[call.operation.name]
+        tx = Transaction(db, now_ms, self._limits, self._codec, self._contents)
+        handler = self._handler(call.operation.name)
         request = call.request
         if isinstance(request, Change) and request.idempotency_key is not None:
             return self._once(tx, handler, call, request, request.idempotency_key)
         return handler(tx, call.prepared)
+
+    def _handler(self, name: str) -> Handler:
+        compiling = COMPILING.get(name)
+        if compiling is None:
+            return HANDLERS[name]
+        return lambda tx, request: compiling(tx, self._compiler, request)
 
     def _once(self, tx: Transaction, handler: Handler, call: Call, request: Change, key: str) -> Any:
         request_hash = _hash_request(call.operation, request)

@@ -3,16 +3,16 @@
 from msgspec import Struct
 
 from ramet.engine import named
+from ramet.engine.contents import Prepared
 from ramet.engine.transaction import Transaction
-from ramet.errors import InvalidParams
-from ramet.model.commit import CommitFacts, ContentType, estimate_tokens
+from ramet.model.commit import CommitFacts, ContentType
+from ramet.model.content import PAYLOAD
 from ramet.model.instant import to_datetime
 from ramet.model.message import Message, Role
-from ramet.model.redaction import Redactor
 from ramet.protocol.replies import Page
 from ramet.protocol.requests import AppendMessage, ListMessages
 from ramet.store import history, messages
-from ramet.store.blobs import Blob, Codec
+from ramet.store.history import NewCommit
 
 _CONTENT_TYPES: dict[Role, ContentType] = {
     "user": "dialogue",
@@ -23,26 +23,10 @@ _CONTENT_TYPES: dict[Role, ContentType] = {
 
 
 class PreparedMessage(Struct, frozen=True):
-    """A message whose content is already redacted, hashed and compressed, which needs no transaction."""
+    """A message whose content needs no transaction any more."""
 
     request: AppendMessage
-    text: str
-    blob: Blob
-
-
-def prepare(request: AppendMessage, redactor: Redactor, codec: Codec) -> PreparedMessage:
-    """Do what can be done before the writer's turn comes."""
-    text = redactor.redact(request.content).text
-    try:
-        content = text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidParams(
-            "content holds half of a surrogate pair, which is not text",
-            field="content",
-            value=text[error.start : error.end].encode("unicode_escape").decode(),
-            fix="send valid Unicode",
-        ) from error
-    return PreparedMessage(request, text, codec.pack(content))
+    content: Prepared
 
 
 def append(tx: Transaction, prepared: PreparedMessage) -> Message:
@@ -53,14 +37,19 @@ def append(tx: Transaction, prepared: PreparedMessage) -> Message:
         raise named.no_session(request.session_id)
     session_id, head = transcript.session_id, transcript.head
     facts = CommitFacts(
-        content_hash=prepared.blob.hash,
+        content_hash=prepared.content.blob.hash,
         content_type=_CONTENT_TYPES[request.role],
         role=request.role,
         author=transcript.agent_id or "user",
         parent=head.commit_hash,
-        metadata={"tool_name": request.tool_name} if request.tool_name else None,
+        metadata={PAYLOAD: {"tool_name": request.tool_name}} if request.tool_name else None,
     )
-    commit = history.append(tx.db, head, facts, prepared.blob, tokens=estimate_tokens(prepared.text), now_ms=tx.now_ms)
+    commit = history.append(
+        tx.db,
+        head,
+        NewCommit(facts=facts, blob=prepared.content.blob, tokens=prepared.content.tokens),
+        tx.now_ms,
+    )
     message_id = messages.append(
         tx.db,
         session_id=session_id,
@@ -74,7 +63,7 @@ def append(tx: Transaction, prepared: PreparedMessage) -> Message:
         id=message_id,
         session_id=session_id,
         role=request.role,
-        content=prepared.text,
+        content=prepared.content.text,
         tool_name=request.tool_name,
         timestamp=to_datetime(tx.now_ms),
         commit=commit.hash.hex(),

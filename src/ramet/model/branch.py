@@ -31,3 +31,13 @@ class Span(Struct, frozen=True):
 def session_branch(session_id: int) -> str:
     """The name of a session's branch."""
     return f"session/{session_id}"
+
+
+class Point(Struct, frozen=True):
+    """A place in the history: a commit, and where it lies."""
+
+    commit_id: int
+    hash: bytes
+    segment_id: int
+    seq: int
+    token_sum: int

@@ -33,7 +33,7 @@ class CommitFacts(Struct, frozen=True, kw_only=True):
     """What a commit's hash covers."""
 
     content_hash: bytes
-    content_type: ContentType
+    content_type: str
     role: str
     author: str
     parent: bytes | None = None

@@ -24,3 +24,8 @@ def from_datetime(moment: datetime) -> int:
     if moment.tzinfo is None:
         raise ValueError(f"{moment.isoformat()} has no time zone")
     return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def from_iso(text: str) -> datetime:
+    """The aware datetime that a stored text stands for."""
+    return datetime.fromisoformat(text)

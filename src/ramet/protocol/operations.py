@@ -4,12 +4,7 @@ The RPC server, the library, the generated reference and the completeness tests 
 operation is a row here, a request in `requests`, and a function in `ramet.engine`.
 """
 
-from typing import Any, Literal
-
-from msgspec import Struct
-
 from ramet import errors
-from ramet.errors import RametError
 from ramet.model.agent import Agent, FleetMember
 from ramet.model.event import Event
 from ramet.model.message import Message
@@ -18,28 +13,11 @@ from ramet.model.session import Session
 from ramet.model.skill import Skill
 from ramet.model.task import Task
 from ramet.protocol import replies, requests
+from ramet.protocol.history_operations import HISTORY_OPERATIONS
+from ramet.protocol.operation import Operation
 from ramet.protocol.replies import Page
-from ramet.protocol.requests import Change, Request
 
-Host = Literal["engine", "store", "daemon"]
-
-
-class Operation(Struct, frozen=True, kw_only=True):
-    """One thing that may be asked."""
-
-    name: str
-    purpose: str
-    request: type[Request]
-    reply: Any
-    errors: tuple[type[RametError], ...] = ()
-    host: Host = "engine"
-    """Who answers: a function of the engine in one transaction, the database itself, or only a daemon."""
-
-    @property
-    def changes(self) -> bool:
-        """Whether it changes something: runs on the writer, and takes an idempotency key."""
-        return issubclass(self.request, Change)
-
+__all__ = ["OPERATIONS", "Operation"]
 
 _SESSION = (errors.SessionNotFound,)
 _EFFORT = (errors.EffortNotFound,)
@@ -350,5 +328,6 @@ OPERATIONS: dict[str, Operation] = {
             reply=replies.Stopping,
             host="daemon",
         ),
+        *HISTORY_OPERATIONS,
     )
 }

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ramet.config.settings import QuerySettings
 from ramet.errors import InvalidParams
+from ramet.protocol.history import CheckHistory
 from ramet.protocol.replies import BackupReport, CheckReport, QueryResult
 from ramet.protocol.requests import BackUpDatabase, CheckDatabase, Query, Request
 from ramet.store.blobs import Codec
@@ -21,7 +22,7 @@ def answer(store: Store, request: Request, settings: QuerySettings) -> QueryResu
                 timeout_seconds=settings.timeout_seconds,
                 max_rows=settings.max_rows,
             )
-        case CheckDatabase():
+        case CheckDatabase() | CheckHistory():
             return check_database(store, Codec())
         case BackUpDatabase():
             return store.back_up(_target(request))

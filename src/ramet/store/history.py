@@ -1,5 +1,7 @@
 """What is remembered of histories: contents, commits in segments, and branches that point at them."""
 
+from typing import Any
+
 from msgspec import Struct
 
 from ramet.model.branch import Head, Span
@@ -19,15 +21,16 @@ class Committed(Struct, frozen=True):
     seq: int
 
 
-class _NewCommit(Struct, frozen=True):
-    """A commit about to be written behind a head."""
+class NewCommit(Struct, frozen=True, kw_only=True):
+    """A commit about to be put behind the head of a branch."""
 
-    hash: bytes
-    head: Head
     facts: CommitFacts
-    blob_id: int
+    blob: Blob | int
+    """The content, or the id of one that is kept already."""
     tokens: int
-    now_ms: int
+    reported_tokens: int | None = None
+    target_id: int | None = None
+    second_parent_id: int | None = None
 
 
 def create_branch(db: Connection, name: str, commit_id: int | None, now_ms: int) -> int:
@@ -41,44 +44,49 @@ def find_head(db: Connection, branch: str) -> Head | None:
     return None if row is None else Head(*row)
 
 
-def append(db: Connection, head: Head, facts: CommitFacts, blob: Blob, *, tokens: int, now_ms: int) -> Committed:
+def head_at(db: Connection, branch_id: int, commit_id: int) -> Head:
+    """A branch as it stands at a commit that was just put on it."""
+    return Head(*db.must(_sql.head_at, branch_id=branch_id, commit_id=commit_id))
+
+
+def append(db: Connection, head: Head, new: NewCommit, now_ms: int) -> Committed:
     """Put a commit behind the head of a branch and move the branch to it.
 
     The very same commit may be there already, made on another branch with the same past: then the branch only
     moves. Where another branch has grown the segment at this place, a new segment begins here.
     """
-    new = _NewCommit(hash_commit(facts), head, facts, put_blob(db, blob), tokens, now_ms)
+    commit_hash, blob_id = hash_commit(new.facts), put_blob(db, new.blob)
+    row = _row(head, new, commit_hash, blob_id, now_ms)
     segment_id = _fork(db, head) if head.segment_id is None else head.segment_id
-    commit_id = _insert(db, new, segment_id)
-    if commit_id is None:
-        known = db.one(_sql.commit_id, hash=new.hash)
-        commit_id = known[0] if known is not None else _insert(db, new, _fork(db, head))
-    if commit_id is None:
-        raise LookupError(f"a fresh segment has no room for commit {new.hash.hex()}")
-    db.run(_sql.move_branch, branch_id=head.branch_id, commit_id=commit_id)
-    return Committed(commit_id, new.hash, head.seq + 1)
+    inserted = db.one(_sql.insert_commit, **row, segment_id=segment_id)
+    if inserted is None:
+        inserted = db.one(_sql.commit_id, hash=commit_hash)
+    if inserted is None:
+        inserted = db.must(_sql.insert_commit, **row, segment_id=_fork(db, head))
+    db.run(_sql.move_branch, branch_id=head.branch_id, commit_id=inserted[0])
+    return Committed(inserted[0], commit_hash, head.seq + 1)
 
 
-def _insert(db: Connection, new: _NewCommit, segment_id: int) -> int | None:
-    """The id of the new commit; None where it is known already, or another has its place in the segment."""
-    facts, head = new.facts, new.head
-    row = db.one(
-        _sql.insert_commit,
-        hash=new.hash,
-        segment_id=segment_id,
-        seq=head.seq + 1,
-        parent_id=head.commit_id,
-        blob_id=new.blob_id,
-        content_type=facts.content_type,
-        role=facts.role,
-        author=facts.author,
-        at_ms=facts.at_ms,
-        now_ms=new.now_ms,
-        tokens=new.tokens,
-        token_sum=head.token_sum + new.tokens,
-        metadata=canonical_json(facts.metadata).decode() if facts.metadata else None,
-    )
-    return None if row is None else int(row[0])
+def _row(head: Head, new: NewCommit, commit_hash: bytes, blob_id: int, now_ms: int) -> dict[str, Any]:
+    facts = new.facts
+    return {
+        "hash": commit_hash,
+        "seq": head.seq + 1,
+        "parent_id": head.commit_id,
+        "second_parent_id": new.second_parent_id,
+        "blob_id": blob_id,
+        "content_type": facts.content_type,
+        "role": facts.role,
+        "operation": facts.operation,
+        "target_id": new.target_id,
+        "author": facts.author,
+        "at_ms": facts.at_ms,
+        "now_ms": now_ms,
+        "tokens": new.tokens,
+        "token_sum": head.token_sum + new.tokens,
+        "reported_tokens": new.reported_tokens,
+        "metadata": canonical_json(facts.metadata).decode() if facts.metadata else None,
+    }
 
 
 def _fork(db: Connection, head: Head) -> int:
@@ -86,16 +94,23 @@ def _fork(db: Connection, head: Head) -> int:
     return int(db.must(_sql.create_segment, base_segment_id=head.segment_id, base_seq=head.seq)[0])
 
 
-def put_blob(db: Connection, blob: Blob) -> int:
+def put_blob(db: Connection, blob: Blob | int) -> int:
     """Keep a content once, and give its id."""
+    if isinstance(blob, int):
+        return blob
     row = db.one(_sql.put_blob, hash=blob.hash, codec=blob.codec, size=blob.size, data=blob.data)
     return int(row[0] if row is not None else db.must(_sql.blob_id, hash=blob.hash)[0])
 
 
-def find_spans(db: Connection, head: Head) -> list[Span]:
-    """The ranges of segments that make up a branch, oldest first: one step per fork, never one per commit."""
+def move(db: Connection, branch_id: int, commit_id: int | None) -> None:
+    """Let a branch point at a commit, or at nothing."""
+    db.run(_sql.move_branch, branch_id=branch_id, commit_id=commit_id)
+
+
+def find_spans(db: Connection, segment_id: int | None, seq: int) -> list[Span]:
+    """The ranges of segments that lead to a place, oldest first: one step per fork, never one per commit."""
     spans: list[Span] = []
-    segment_id, last = head.segment_id, head.seq
+    last = seq
     while segment_id is not None:
         base_segment_id, base_seq = db.must(_sql.base, segment_id=segment_id)
         spans.append(Span(segment_id, base_seq + 1, last))

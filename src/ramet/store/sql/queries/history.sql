@@ -10,6 +10,10 @@ SELECT b.id AS branch_id, c.segment_id, coalesce(c.seq, 0) AS seq, c.id AS commi
 FROM branches b LEFT JOIN commits c ON c.id = b.commit_id
 WHERE b.name = :name;
 
+-- name: head_at
+-- A branch as if it stood at a commit.
+SELECT CAST(:branch_id AS BIGINT), segment_id, seq, id, hash, token_sum FROM commits WHERE id = :commit_id;
+
 -- name: put_blob
 -- Keep a content, unless it is there already.
 INSERT INTO blobs (hash, codec, size, data) VALUES (:hash, :codec, :size, :data)
@@ -31,10 +35,10 @@ SELECT id FROM commits WHERE hash = :hash;
 
 -- name: insert_commit
 -- A new commit at the end of a segment; no row where the commit is known, or its place in the segment is taken.
-INSERT INTO commits (hash, segment_id, seq, parent_id, blob_id, content_type, role, author, at_ms, created_ms,
-                     tokens, token_sum, metadata)
-VALUES (:hash, :segment_id, :seq, :parent_id, :blob_id, :content_type, :role, :author, :at_ms, :now_ms,
-        :tokens, :token_sum, :metadata)
+INSERT INTO commits (hash, segment_id, seq, parent_id, second_parent_id, blob_id, content_type, role, operation,
+                     target_id, author, at_ms, created_ms, tokens, token_sum, reported_tokens, metadata)
+VALUES (:hash, :segment_id, :seq, :parent_id, :second_parent_id, :blob_id, :content_type, :role, :operation,
+        :target_id, :author, :at_ms, :now_ms, :tokens, :token_sum, :reported_tokens, :metadata)
 ON CONFLICT DO NOTHING
 RETURNING id;
 

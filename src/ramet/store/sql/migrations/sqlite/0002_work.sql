@@ -134,7 +134,7 @@ CREATE TABLE messages (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     role       TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'system', 'tool')),
-    commit_id  INTEGER NOT NULL REFERENCES commits (id),
+    commit_id  INTEGER NOT NULL,
     tool_name  TEXT,
     timestamp  INTEGER NOT NULL,
     source_key TEXT

@@ -1,0 +1,88 @@
+"""What becomes a blob: the one place where secrets are taken out and a content gets its kind, role and tokens."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ramet.errors import InvalidParams
+from ramet.model.commit import canonical_json, estimate_tokens
+from ramet.model.content import PAYLOAD, Packed, pack, validate_content
+from ramet.model.redaction import Redactor
+from ramet.protocol.history import Commit
+from ramet.store.blobs import Blob, Codec
+
+
+class Prepared(Struct, frozen=True, kw_only=True):
+    """A content that is already redacted, hashed and compressed, which needs no transaction."""
+
+    text: str
+    blob: Blob
+    tokens: int
+    metadata: dict[str, Any] | None = None
+    content_type: str | None = None
+    role: str | None = None
+    redactions: int = 0
+
+
+class Contents:
+    """Prepares contents. The same text with the same patterns always comes out the same."""
+
+    def __init__(self, redactor: Redactor, codec: Codec) -> None:
+        self._redactor = redactor
+        self._codec = codec
+
+    def prepare(self, text: str, metadata: dict[str, Any] | None = None) -> Prepared:
+        """A text, and what is said about it, without secrets."""
+        redacted = self._redactor.redact(text)
+        content = encode(redacted.text)
+        clean, secrets = self._redact_metadata(metadata)
+        return Prepared(
+            text=redacted.text,
+            blob=self._codec.pack(content),
+            tokens=estimate_tokens(redacted.text),
+            metadata=clean,
+            redactions=redacted.secrets + secrets,
+        )
+
+    def prepare_commit(self, request: Commit) -> Prepared:
+        """What `history.commit` was given: a text, or a typed content."""
+        packed = _pack(request)
+        metadata = {**(request.metadata or {}), **({PAYLOAD: packed.payload} if packed.payload else {})}
+        prepared = self.prepare(packed.text, metadata or None)
+        return msgspec.structs.replace(prepared, content_type=packed.content_type, role=packed.role)
+
+    def _redact_metadata(self, metadata: dict[str, Any] | None) -> tuple[dict[str, Any] | None, int]:
+        if not metadata:
+            return None, 0
+        redacted = self._redactor.redact(canonical_json(metadata).decode())
+        if not redacted.secrets:
+            return metadata, 0
+        return msgspec.json.decode(redacted.text, type=dict[str, Any]), redacted.secrets
+
+
+def encode(text: str) -> bytes:
+    """The bytes of a text; half of a surrogate pair is not text."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidParams(
+            "the text holds half of a surrogate pair, which is not text",
+            field="content",
+            value=text[error.start : error.end].encode("unicode_escape").decode(),
+            fix="send valid Unicode",
+        ) from error
+
+
+def _pack(request: Commit) -> Packed:
+    if (request.text is None) == (request.content is None):
+        raise InvalidParams("give text or content, one of the two", field="text")
+    if request.metadata and PAYLOAD in request.metadata:
+        raise InvalidParams(
+            f"metadata may not have the key {PAYLOAD!r}", field=f"metadata.{PAYLOAD}", fix="use content for a payload"
+        )
+    if request.content is not None:
+        packed = pack(validate_content(request.content))
+        return msgspec.structs.replace(packed, role=request.role or packed.role)
+    kind = request.content_type or "dialogue"
+    return Packed(content_type=kind, role=request.role or "user", text=request.text or "", payload=None)
