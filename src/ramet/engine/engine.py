@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from ramet.config.settings import LimitSettings
-from ramet.engine import agents, efforts, events, messages, projects, sessions, skills, tasks
+from ramet.engine import agents, efforts, events, messages, projects, secrets, sessions, skills, tasks
 from ramet.engine.transaction import Transaction
 from ramet.errors import IdempotencyConflict
 from ramet.model.redaction import Redactor
@@ -84,7 +84,7 @@ class Engine:
         """What needs no transaction: redact, hash and compress. May run on any thread."""
         if isinstance(request, AppendMessage):
             return Call(operation, request, messages.prepare(request, self._redactor, self._codec), principal)
-        return Call(operation, request, request, principal)
+        return Call(operation, request, secrets.redact(request, self._redactor), principal)
 
     def perform(self, db: Connection, call: Call, now_ms: int) -> Any:
         """Do it, inside the transaction that is open on `db`."""
