@@ -32,7 +32,7 @@ class Client(asyncio.Protocol):
         self.is_open = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+        self._transport = cast("asyncio.Transport", transport)
 
     def send(self) -> None:
         """Ask for one more append."""

@@ -30,13 +30,13 @@ def main() -> None:
         (project / "tasks").mkdir(parents=True)
         os.chdir(project)
         try:
-            _show_work(project)
+            _show_work()
             _show_crash()
         finally:
             subprocess.run([_RAMET, "daemon", "stop"], check=True, capture_output=True)
 
 
-def _show_work(project: Path) -> None:
+def _show_work() -> None:
     _say("A project, a task, and two agents with an effort each. The daemon starts by itself.")
     _run("ramet project add . --name shop")
     _run("ramet task add tasks/checkout --title 'Pay by invoice'")

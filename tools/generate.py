@@ -420,17 +420,21 @@ def _commands(context: click.Context) -> Iterator[click.Context]:
             yield from _commands(click.Context(inner, info_name=name, parent=context, **inner.context_settings))
 
 
+ABOUT_SCHEMA = """\
+What `ramet query` reads. Times in ISO-8601 text are UTC; a column that ends in `_ms`, and `messages.timestamp`,
+counts milliseconds since 1970 UTC ([why](../decisions/0010-times.md)). A test proves that the migrations produce
+exactly this."""
+
+DATABASES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
+
+
 def render_schema() -> str:
     """The tables, views and indexes of both databases."""
     folder = ROOT / "src/ramet/store/sql"
-    parts = [
-        "# Schema",
-        BY_HAND,
-        "What `ramet query` reads. A test proves that the migrations produce exactly this.",
-    ]
-    for dialect, title in (("sqlite", "SQLite"), ("postgres", "PostgreSQL")):
-        text = (folder / dialect / "schema.sql").read_text(encoding="utf-8").rstrip()
-        parts += [f"## {title}", f"```sql\n{text}\n```"]
+    parts = ["# Schema", BY_HAND, ABOUT_SCHEMA]
+    for dialect, title in DATABASES.items():
+        (path,) = (found for found in folder.rglob("schema*.sql") if dialect in str(found.relative_to(folder)))
+        parts += [f"## {title}", f"```sql\n{path.read_text(encoding='utf-8').rstrip()}\n```"]
     return _page(parts)
 
 

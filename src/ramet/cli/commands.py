@@ -38,6 +38,12 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A noun and its verbs."""
+    """A noun and its verbs. Alone it explains itself, which is no error."""
 
     command_class = Command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)

@@ -3,15 +3,13 @@
 import os
 import time
 from collections import deque
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
 from ramet.cli.commands import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, print_fields, print_json, say, show_items
+from ramet.cli.output import clean, print_fields, print_json, say
 from ramet.cli.progress import working
 from ramet.cli.times import duration
 from ramet.errors import DaemonUnreachable
@@ -62,20 +60,25 @@ def status(invocation: Invocation) -> None:
 
 @daemon.command(examples=["ramet daemon logs", "ramet daemon logs -n 100 --follow"])
 @click.option("-n", "--lines", default=20, show_default=True, type=click.IntRange(min=0), help="How many lines.")
-@click.option("-f", "--follow", is_flag=True, help="Go on showing lines as they are written.")
+@click.option(
+    "-f", "--follow", is_flag=True, help="Go on with lines as they are written; with --json one string a line."
+)
 @click.pass_obj
 def logs(invocation: Invocation, lines: int, follow: bool) -> None:
     """The last lines of the daemon's log."""
-    path = invocation.places.log_file
-    last = deque(_read_lines(path), maxlen=lines)
-    if not follow:
-        reply: dict[str, Any] = {"items": list(last), "next": None}
-        return _print_lines(invocation, reply, path)
-    for line in last:
-        click.echo(clean(line))
-    for line in _follow(path):
-        click.echo(clean(line))
-    return None
+    log = LogFile(invocation.places.log_file)
+    last = list(deque(log.read_on(), maxlen=lines))
+    if invocation.as_json and not follow:
+        return print_json({"items": last, "next": None})
+    if not last and not follow:
+        click.echo(f"nothing has been logged yet ({log.path})")
+    while True:
+        for line in last:
+            print_json(line, indent=None) if invocation.as_json else click.echo(clean(line))
+        if not follow:
+            return None
+        time.sleep(_FOLLOW_SECONDS)
+        last = log.read_on()
 
 
 def _is_running(invocation: Invocation) -> bool:
@@ -86,33 +89,22 @@ def _is_running(invocation: Invocation) -> bool:
     return True
 
 
-def _print_lines(invocation: Invocation, reply: dict[str, Any], path: Path) -> None:
-    if invocation.as_json or not reply["items"]:
-        return show_items(invocation, reply, {}, nothing=f"nothing has been logged yet ({path})")
-    for line in reply["items"]:
-        click.echo(clean(line))
-    return None
+class LogFile:
+    """The log as it grows; where it is rotated, the file that takes its place is read on from its start."""
 
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._inode = 0
+        self._position = 0
 
-def _read_lines(path: Path) -> Iterator[str]:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            yield from (line.rstrip("\n") for line in file)
-    except FileNotFoundError:
-        return
-
-
-def _follow(path: Path) -> Iterator[str]:
-    """The lines that are added from now on, also to the file that takes this one's place when it is rotated."""
-    position, inode = (path.stat().st_size, path.stat().st_ino) if path.exists() else (0, 0)
-    while True:
-        time.sleep(_FOLLOW_SECONDS)
+    def read_on(self) -> list[str]:
+        """The whole lines that were added since the last time."""
         try:
-            with path.open("rb") as file:
-                found = os.fstat(file.fileno()).st_ino
-                position = file.seek(position if found == inode else 0)
+            with self.path.open("rb") as file:
+                inode = os.fstat(file.fileno()).st_ino
+                start = file.seek(self._position if inode == self._inode else 0)
                 lines = [line for line in file if line.endswith(b"\n")]
-                inode, position = found, position + sum(map(len, lines))
         except FileNotFoundError:
-            continue
-        yield from (line.decode(errors="replace").rstrip("\n") for line in lines)
+            return []
+        self._inode, self._position = inode, start + sum(map(len, lines))
+        return [line.decode(errors="replace").rstrip("\n") for line in lines]

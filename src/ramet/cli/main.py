@@ -9,7 +9,7 @@ from importlib import import_module
 
 import click
 
-from ramet.cli.commands import json_option
+from ramet.cli.commands import Group, json_option
 from ramet.cli.invocation import Invocation
 from ramet.version import __version__
 
@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Each command: where it is, and what its line in the help says."""
 
 
-class CommandTable(click.Group):
+class CommandTable(Group):
     """The top level: it knows its commands by name and imports one when it is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002

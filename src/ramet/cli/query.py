@@ -16,7 +16,7 @@ Scalar = str | int | float | bool | None
     cls=Command,
     examples=[
         "ramet query 'SELECT * FROM fleet_status'",
-        "ramet query 'SELECT id, skill FROM efforts WHERE task_id = ?' /work/site/login",
+        "ramet query 'SELECT id, skill FROM efforts WHERE task_id = ?' /projects/site/login",
         "ramet query - < report.sql",
     ],
 )

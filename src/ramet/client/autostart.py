@@ -60,24 +60,26 @@ def _start(target: Target, deadline: float) -> None:
 
     refusal: RametError | None = None
     while time.monotonic() < deadline:
-        started = StartedDaemon(target)
+        started, pid, former = StartedDaemon(target), None, refusal
         try:
-            former, refusal = refusal, _wait(started, target.socket, deadline)
+            pid, refusal = _wait(started, target.socket, deadline)
         finally:
-            started.let_go()
-        if refusal is None:
+            started.let_go(pid)
+        if pid is not None:
             return
         if isinstance(former, DatabaseHeld) and isinstance(refusal, DatabaseHeld):
             break  # twice, seconds apart, and no daemon in sight: the holder is a program of somebody's own
     raise refusal or _too_slow()
 
 
-def _wait(started: "StartedDaemon", socket_path: str, deadline: float) -> RametError | None:
-    """None when a daemon answers, else why ours had to give way; raises where it failed by itself."""
+def _wait(
+    started: "StartedDaemon", socket_path: str, deadline: float
+) -> tuple[int, None] | tuple[None, RametError | None]:
+    """The pid of the daemon that answers, or why ours had to give way; raises where it failed by itself."""
     refusal: RametError | None = None
     while time.monotonic() < deadline:
-        if _answers(socket_path, deadline):
-            return None
+        if (pid := _answering_pid(socket_path, deadline)) is not None:
+            return pid, None
         if refusal is not None:
             time.sleep(_PAUSE_SECONDS)
         elif started.has_ended(_PAUSE_SECONDS):
@@ -85,16 +87,17 @@ def _wait(started: "StartedDaemon", socket_path: str, deadline: float) -> RametE
             if not isinstance(refusal, DaemonRunning | DatabaseHeld):
                 raise refusal
             deadline = min(deadline, time.monotonic() + _RETRY_SECONDS)
-    return refusal or _too_slow()
+    return None, refusal
 
 
-def _answers(socket_path: str, deadline: float) -> bool:
+def _answering_pid(socket_path: str, deadline: float) -> int | None:
     left = max(deadline - time.monotonic(), _PAUSE_SECONDS)
     try:
-        connect(socket_path, first_timeout_seconds=left).close()
+        with Connection(socket_path, left) as connection:
+            pid: int = connection.call("daemon.status")["pid"]
     except (DaemonUnreachable, DaemonStopping):
-        return False
-    return True
+        return None
+    return pid
 
 
 def _too_slow() -> DaemonFailed:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ramet.client.stream import LineStream
-from ramet.errors import DaemonError, RametError
+from ramet.errors import DaemonError, DaemonUnreachable, RametError
 
 _EVENT = "events.event"
 
@@ -69,7 +69,12 @@ class Connection:
         while True:
             while self._events:
                 yield self._events.popleft()
-            self._keep_event(_decode(self._stream.read_line(patiently=True)))
+            try:
+                line = self._stream.read_line(patiently=True)
+            except DaemonUnreachable as error:
+                fix = "subscribe again, after the last event's id"
+                raise DaemonUnreachable("the daemon has gone, and with it the events", fix=fix) from error
+            self._keep_event(_decode(line))
 
     def _frame(self, method: str, params: bytes) -> bytes:
         request_id, self._next_id = self._next_id, self._next_id + 1

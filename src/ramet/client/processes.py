@@ -60,9 +60,15 @@ class StartedDaemon:
         self._listen()
         return _explain(self._said)
 
-    def let_go(self) -> None:
-        """Leave it to itself. A thread waits for its end, because a child that nobody waits for never goes."""
+    def let_go(self, daemon_pid: int | None) -> None:
+        """Leave it to itself; where another is the daemon that answers, ours is one too many and has to go.
+
+        Else it would take that one's place as soon as that one is stopped, and nobody would know of it. A thread
+        waits for its end, because a child that nobody waits for never goes.
+        """
         os.close(self._ears)
+        if daemon_pid not in (None, self._process.pid):
+            self._process.terminate()
         if self._process.poll() is None:
             threading.Thread(target=self._process.wait, daemon=True, name="ramet daemon").start()
 

@@ -45,11 +45,12 @@ def find_places(environ: Mapping[str, str], settings: Settings) -> Places:
         database = Path(settings.database.path or default).resolve()
         name = "ramet" if database == default.resolve() else _name(str(database))
         lock_file = database.with_name(f"{database.name}.lock")
+    socket = _socket(home / "run" / f"{name}.sock")
     return Places(
         home=home,
         database=database,
-        socket=_socket(home / "run" / f"{name}.sock"),
-        pid_file=home / "run" / f"{name}.pid",
+        socket=socket,
+        pid_file=socket.with_suffix(".pid"),
         log_file=home / "logs" / f"{name}.log",
         backups=home / "backups",
         lock_file=lock_file,

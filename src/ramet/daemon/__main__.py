@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from ramet.clock import SystemClock
 from ramet.config.settings import Places, Settings
-from ramet.daemon.calls import unforeseen
 from ramet.errors import DaemonFailed, InvalidSetting, RametError
 from ramet.faults import Faults, parse_faults
 
@@ -34,8 +33,7 @@ def main(arguments: list[str]) -> int:
         _run(arguments[0] if len(arguments) == 1 else "", start, faults)
     except RametError as error:
         return _fail(error)
-    except Exception as error:  # noqa: BLE001 - the starter is told, the log has the traceback
-        unforeseen(error)
+    except Exception as error:  # noqa: BLE001 - the starter is told that, the log has the rest
         return _fail(DaemonFailed(f"the daemon failed: {type(error).__name__}"))
     return 0
 

@@ -59,7 +59,11 @@ class Call:
 
     def done(self, reply: Any) -> None:
         """Answer it, once: with the reply, or with the error that it came to."""
-        self.connection.answered(self, reply)
+        try:
+            self.connection.answered(self, reply)
+        except Exception as error:  # noqa: BLE001 - one connection's trouble keeps nobody else from an answer
+            unforeseen(error)
+            self.connection.abort()
 
 
 def encode_answer(request_id: RequestId | UnsetType, reply: Any) -> bytes | None:
@@ -68,9 +72,9 @@ def encode_answer(request_id: RequestId | UnsetType, reply: Any) -> bytes | None
         reply = unforeseen(reply)
     if isinstance(request_id, UnsetType):
         return None
-    if isinstance(reply, RametError):
-        return frames.encode_error(request_id, reply)
     try:
+        if isinstance(reply, RametError):
+            return frames.encode_error(request_id, reply)
         return frames.encode_reply(request_id, reply)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         return frames.encode_error(request_id, unforeseen(error))

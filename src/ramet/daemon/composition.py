@@ -34,8 +34,8 @@ def naming_the_holder(places: Places) -> Iterator[None]:
         yield
     except DatabaseHeld as held:
         pid = read_pid_file(places.pid_file)
-        if pid is None:
-            raise
+        if str(pid) != held.value:
+            raise  # a program that called `ramet.open`, or a daemon that is only starting
         raise DaemonRunning(f"a daemon already runs for this database: pid {pid}", value=pid) from held
 
 

@@ -181,7 +181,7 @@ class Connection(asyncio.Protocol):
 
     def _settle(self) -> None:
         """Read on only when nothing waits; close when nothing is left to answer."""
-        if not self.is_open:
+        if not self.is_open or self._transport.is_closing():
             return
         is_waiting = bool(self._calls or self._lines)
         if self._is_ending:

@@ -17,6 +17,7 @@ from ramet.daemon.log import close_log, open_log
 from ramet.daemon.pid_file import write_pid_file
 from ramet.daemon.server import Identity, Server
 from ramet.daemon.socket_file import open_socket
+from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
 from ramet.store import Store
 
@@ -32,6 +33,12 @@ def serve(settings: Settings, places: Places, clock: Clock, faults: Faults) -> N
         _log_migration(store)
         with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
             runner.run(_live(store, settings, places, clock, faults))
+    except (DaemonRunning, DatabaseHeld):
+        raise  # the log belongs to whoever runs
+    except Exception as error:
+        reason = error.message if isinstance(error, RametError) else "internal error"
+        log.error("daemon failed pid=%d reason=%s", os.getpid(), reason, exc_info=error)  # noqa: TRY400
+        raise
     finally:
         close_log(handler)
 
@@ -46,8 +53,8 @@ async def _live(store: Store, settings: Settings, places: Places, clock: Clock, 
         on_commit=lambda: server.committed(),  # noqa: PLW0108 - the server is made a line below
         loop=loop,
     )
-    server = Server(executor, settings.daemon, _identity(store, places), loop)
     try:
+        server = Server(executor, settings.daemon, _identity(store, places), loop)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
         await server.listen(open_socket(places.socket, os.getuid()))
@@ -78,12 +85,12 @@ def _log_migration(store: Store) -> None:
 
 
 def _detach() -> None:
-    """Let go of the starter: its terminal, its pipes (their end tells it that we answer) and its directory."""
+    """Let go of the starter: its directory, its terminal and its pipes, whose end tells it that we answer."""
+    os.chdir("/")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
-    os.chdir("/")
 
 
 def _remove_files(places: Places) -> None:

@@ -121,6 +121,7 @@ class Writer:
     def _write(self, batch: list[_Item]) -> list[Any]:
         """One transaction; a reply or an error for each of the batch."""
         try:
+            self._db.rollback()
             self._db.begin()
             now_ms = self._clock.now_ms()
             replies = [self._perform(call, now_ms) for call, _ in batch]
@@ -128,14 +129,21 @@ class Writer:
             self._db.commit()
             self.transactions += 1
         except RametError as error:
-            self._db.rollback()
+            self._abandon()
             return [error] * len(batch)
         except Exception:
             log.exception("a transaction of %d operations failed", len(batch))
-            self._db.rollback()
+            self._abandon()
             return [BatchRolledBack()] * len(batch)
         self._faults.reach("after_commit_before_reply")
         return replies
+
+    def _abandon(self) -> None:
+        """Undo the transaction; where even that fails, the next one begins with it."""
+        try:
+            self._db.rollback()
+        except Exception:
+            log.exception("a rollback failed")
 
     def _perform(self, call: Call, now_ms: int) -> Any:
         """One operation in its savepoint. Raises only where SQLite has given up the whole transaction."""
@@ -170,6 +178,6 @@ class Writer:
             self._db.begin()
             self._engine.forget_old_replies(self._db, self._clock.now_ms())
             self._db.commit()
-        except RametError as error:
-            self._db.rollback()
-            log.warning("upkeep failed: %s", error)
+        except Exception as error:  # noqa: BLE001 - it is tried again; the writer must go on
+            self._abandon()
+            log.warning("upkeep failed error=%s", type(error).__name__)

@@ -24,6 +24,7 @@ from ramet.engine import (
     merging,
     messages,
     projects,
+    secrets,
     sessions,
     skills,
     spawns,
@@ -126,6 +127,7 @@ class Engine:
     def __init__(self, *, limits: LimitSettings, codec: Codec, redactor: Redactor) -> None:
         self._limits = limits
         self._codec = codec
+        self._redactor = redactor
         self._contents = Contents(redactor, codec)
         self._compiler = Compiler()
 
@@ -139,7 +141,7 @@ class Engine:
             case Edit():
                 prepared = PreparedCommit(request, self._contents.prepare(request.text))
             case _:
-                prepared = request
+                prepared = secrets.redact(request, self._redactor)
         return Call(operation, request, prepared, principal)
 
     def perform(self, db: Connection, call: Call, now_ms: int) -> Any:

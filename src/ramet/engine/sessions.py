@@ -91,7 +91,7 @@ def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
     return Page(
         items=sessions.list_matching(
             tx.db,
-            task_id=request.task_id,
+            task_id=None if request.task_id is None else named.absolute(request.task_id, "task_id"),
             effort_id=request.effort_id,
             agent_id=request.agent_id,
             is_open=request.open,
@@ -130,11 +130,17 @@ def _resume(tx: Transaction, known: Session, effort: Effort, request: StartSessi
     _require_same_task(known.task_id, effort.task_id, "effort_id", effort.id)
     agent_id = request.agent_id or known.agent_id
     if agent_id is not None:
-        ownership.acquire(tx, agents.register(tx.db, agent_id, None, None), effort.id)
-    session = sessions.resume(tx.db, known.id, effort.id, request.pid)
-    if known.ended_at is not None:
+        _take_over(tx, agent_id, effort, _parent_of(tx, known), tree=known.root_session_id)
+    session = sessions.resume(tx.db, known.id, effort.id, agent_id, request.pid)
+    if session != known:
         tx.record("session.resumed", effort_id=effort.id, session_id=session.id, agent_id=agent_id)
-    return reply(session, already=known.ended_at is None)
+    if session.effort_id != known.effort_id:
+        tx.record("session.bound", effort_id=effort.id, session_id=session.id, agent_id=agent_id)
+    return reply(session, already=known.ended_at is None and session.effort_id == known.effort_id)
+
+
+def _parent_of(tx: Transaction, session: Session) -> Session | None:
+    return None if session.parent_session_id is None else named.session(tx, session.parent_session_id)
 
 
 def _parent(tx: Transaction, request: StartSession) -> Session | None:
@@ -154,14 +160,16 @@ def _prev(tx: Transaction, request: StartSession, effort: Effort) -> Session | N
     return sessions.find_last_of_agent(tx.db, request.agent_id, effort.id)
 
 
-def _take_over(tx: Transaction, agent_id: str, effort: Effort, parent: Session | None) -> None:
-    """The agent holds the effort, and its sessions from before end; a child's start ends nothing."""
+def _take_over(tx: Transaction, agent_id: str, effort: Effort, parent: Session | None, tree: int = 0) -> None:
+    """The agent holds the effort, and its sessions from before end but those of the `tree` that goes on; a child's
+    start ends nothing.
+    """
     agent = agents.register(tx.db, agent_id, None, None)
     if parent is not None and parent.effort_id == effort.id:
         return
     ownership.acquire(tx, agent, effort.id)
     if parent is None:
-        for session_id in sessions.list_open_of_agent(tx.db, agent_id):
+        for session_id in sessions.list_open_of_agent(tx.db, agent_id, outside=tree):
             _end(tx, session_id)
 
 

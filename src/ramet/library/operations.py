@@ -431,7 +431,7 @@ class Fleet(Namespace):
         return reply
 
     def stale(self) -> Page[Session]:
-        """Open sessions without a sign of life for five minutes."""
+        """Open sessions without a sign of life for as long as limits.stale_seconds says."""
         reply: Page[Session] = self._call("fleet.stale", {})
         return reply
 

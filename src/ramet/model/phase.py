@@ -82,10 +82,11 @@ def parse_phases(declared: Sequence[Any] | None) -> tuple[Phase, ...]:
 
 def _proof_fields(item: Any, index: int) -> dict[str, str]:
     """What a phase wants proved: a list of names, or names with their types."""
-    wanted = item.get("proof") if isinstance(item, dict) else None
-    fields = dict.fromkeys(wanted, "any") if isinstance(wanted, list) else (wanted or {})
-    if isinstance(fields, dict) and all(isinstance(n, str) and t in PROOF_TYPES for n, t in fields.items()):
-        return fields
+    wanted = (item.get("proof") if isinstance(item, dict) else None) or {}
+    if isinstance(wanted, list) and all(isinstance(name, str) for name in wanted):
+        return dict.fromkeys(wanted, "any")
+    if isinstance(wanted, dict) and all(isinstance(kind, str) and kind in PROOF_TYPES for kind in wanted.values()):
+        return wanted
     raise InvalidParams(
         f"phases[{index}].proof is neither a list of names nor an object of names and types",
         field=f"phases[{index}].proof",

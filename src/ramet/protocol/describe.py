@@ -24,7 +24,7 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "effort.phase": "An effort entered a phase.",
     "effort.finished": "An effort came to its outcome.",
     "session.started": "A context window began to serve an effort.",
-    "session.resumed": "A context window that is still open was taken up again.",
+    "session.resumed": "A context window that had ended goes on.",
     "session.bound": "A session went on with another effort of its task.",
     "session.heartbeat": "A session gave a sign of life.",
     "session.usage": "A session said how full its context window is.",

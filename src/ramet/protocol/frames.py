@@ -13,6 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ramet import errors
 from ramet.errors import InvalidParams, InvalidRequest, ParseError, RametError
+from ramet.model.redaction import Redactor
 from ramet.protocol.operations import OPERATIONS, Operation
 from ramet.protocol.requests import Request
 
@@ -170,8 +171,14 @@ def encode_reply(request_id: RequestId, result: Any) -> bytes:
 
 
 def encode_error(request_id: RequestId, error: RametError) -> bytes:
-    """One error line without its newline."""
-    return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "error": error.to_wire()})
+    """One error line without its newline. It may show what was asked, but no secret in it."""
+    line = _encoder.encode({"jsonrpc": "2.0", "id": request_id, "error": error.to_wire()})
+    return _redactor().redact(line.decode()).text.encode()
+
+
+@cache
+def _redactor() -> Redactor:
+    return Redactor()
 
 
 def encode_notification(method: str, params: Any) -> bytes:

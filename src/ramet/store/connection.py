@@ -3,16 +3,20 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cache
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.inspect import DictType, ListType, StructType, UnionType, type_info
 
+from ramet.errors import StoreError
 from ramet.store.queries import Query
 
 Row = tuple[Any, ...]
 AnyStruct = TypeVar("AnyStruct", bound=Struct)
+
+_ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 class Connection(ABC):
@@ -87,8 +91,20 @@ def _build(kind: type[AnyStruct], names: Sequence[str], row: Row) -> AnyStruct:
     values = dict(zip(names, row, strict=True))
     for name in json_fields(kind):
         if isinstance(values.get(name), str):
-            values[name] = msgspec.json.decode(values[name])
+            values[name] = _decode(kind, name, values[name])
     return msgspec.convert(values, kind, strict=False)
+
+
+def _decode(kind: type[Struct], name: str, text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise StoreError(
+            f"the {name} of a stored {kind.__name__.lower()} is damaged: {error}",
+            field=name,
+            value=text,
+            fix="run `ramet db check`; restore a backup, or write it anew",
+        ) from error
 
 
 @cache
@@ -111,8 +127,11 @@ def to_json(value: Any) -> str | None:
 
 
 def containing(word: str | None) -> str | None:
-    """A LIKE pattern (escaped by `!`) for lower-case texts that contain a word; None stands for any text."""
+    """A LIKE pattern (escaped by `!`) for lower-case texts that contain a word; None stands for any text.
+
+    Only the letters A to Z have a lower case here, because more than those SQLite does not know.
+    """
     if word is None:
         return None
-    escaped = word.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    escaped = word.translate(_ASCII_LOWER).replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return f"%{escaped}%"

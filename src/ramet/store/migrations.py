@@ -79,6 +79,8 @@ def migrate(
 ) -> Migrated:
     """Bring a database up to date. `back_up(version)` is called once, before the first change to one in use."""
     known = load_migrations(database.dialect) if migrations is None else migrations
+    # Before any transaction: one that begins while another process migrates would go on seeing what was there before.
+    database.connection.run(_sql.exclude_others)
     before = database.schema_version()
     latest = known[-1].number if known else 0
     if before > latest:
@@ -98,15 +100,13 @@ def _apply(database: Migratable, migration: Migration, *, clock: Clock, faults: 
     connection = database.connection
     connection.begin()
     try:
-        connection.run(_sql.exclude_others)
-        if database.schema_version() < migration.number:
-            for statement in migration.statements:
-                faults.reach("during_migration")
-                connection.run(Query(f"migration {migration.number}", statement, statement))
-            if migration.number == 1:
-                database.mark()
-            connection.run(_sql.record, number=migration.number, name=migration.name, applied_at=to_iso(clock.now_ms()))
+        for statement in migration.statements:
             faults.reach("during_migration")
+            connection.run(Query(f"migration {migration.number}", statement, statement))
+        if migration.number == 1:
+            database.mark()
+        connection.run(_sql.record, number=migration.number, name=migration.name, applied_at=to_iso(clock.now_ms()))
+        faults.reach("during_migration")
         connection.commit()
     except Exception as error:
         connection.rollback()

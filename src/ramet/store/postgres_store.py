@@ -23,7 +23,9 @@ from ramet.store.store import Store
 
 _sql = QueryFile("migrations")
 
-_READS = re.compile(r"\s*(?:SELECT|WITH|VALUES|TABLE|EXPLAIN)\b", re.IGNORECASE)
+_READS = re.compile(
+    r"(?:[\s(]|--[^\n]*(?:\n|$)|/\*.*?\*/)*(?:SELECT|WITH|VALUES|TABLE|EXPLAIN)\b", re.IGNORECASE | re.DOTALL
+)
 
 
 class _PostgresSchema:

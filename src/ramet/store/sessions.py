@@ -69,9 +69,9 @@ def find_last_of_agent(db: Connection, agent_id: str, effort_id: int) -> Session
     return db.struct(Session, _sql.last_of_agent, agent_id=agent_id, effort_id=effort_id)
 
 
-def resume(db: Connection, session_id: int, effort_id: int, pid: int | None) -> Session:
+def resume(db: Connection, session_id: int, effort_id: int, agent_id: str | None, pid: int | None) -> Session:
     """The same context window is open again."""
-    return _row(db, _sql.resume, id=session_id, effort_id=effort_id, pid=pid)
+    return _row(db, _sql.resume, id=session_id, effort_id=effort_id, agent_id=agent_id, pid=pid)
 
 
 def finish(db: Connection, session_id: int, payload: dict[str, Any] | None, outcome: Outcome, now: str) -> Session:
@@ -79,9 +79,9 @@ def finish(db: Connection, session_id: int, payload: dict[str, Any] | None, outc
     return _row(db, _sql.finish, id=session_id, payload=to_json(payload), outcome=outcome, now=now)
 
 
-def list_open_of_agent(db: Connection, agent_id: str) -> list[int]:
-    """The open sessions of an agent."""
-    return [row[0] for row in db.all(_sql.open_of_agent, agent_id=agent_id)]
+def list_open_of_agent(db: Connection, agent_id: str, *, outside: int) -> list[int]:
+    """The open sessions of an agent that are not in the tree with the root `outside`."""
+    return [row[0] for row in db.all(_sql.open_of_agent, agent_id=agent_id, outside=outside)]
 
 
 def bind(db: Connection, session_id: int, effort_id: int) -> Session:

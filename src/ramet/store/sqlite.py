@@ -65,7 +65,14 @@ class SqliteConnection(Connection):
         self._execute("BEGIN DEFERRED")
 
     def commit(self) -> None:
-        self._execute("COMMIT")
+        try:
+            self._execute("COMMIT")
+        except StorageFailed as error:
+            # What could not be flushed may be in the WAL all the same, where a restart would find it.
+            raise StorageFailed(
+                f"{error.message}; if Ramet ends before its next write, the request may turn out to be kept",
+                fix="free disk space or mend the disk, then send it again with the same idempotency_key",
+            ) from error
 
     def rollback(self) -> None:
         if self.database.in_transaction:
@@ -88,7 +95,10 @@ class SqliteConnection(Connection):
         return True
 
     def close(self) -> None:
-        self.database.close()
+        try:
+            self.database.close()
+        except apsw.Error as error:
+            raise translate(error) from error
 
     def _execute(self, statement: str) -> None:
         try:

@@ -50,6 +50,8 @@ def run_query(
         raise QueryTimeout(f"the query took longer than {timeout_seconds} s", field="sql", value=sql) from error
     except (apsw.SQLError, apsw.BindingsError, apsw.MismatchError, apsw.TooBigError) as error:
         raise QueryFailed(str(error), field="sql", value=sql) from error
+    if not columns:
+        raise QueryRefused("there is no statement here", field="sql", value=sql)
     return QueryResult(columns=columns, rows=jsonable(rows[:max_rows]), truncated=len(rows) > max_rows)
 
 

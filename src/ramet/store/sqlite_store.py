@@ -69,6 +69,7 @@ class SqliteStore(Store):
         self._lock = DatabaseLock(lock_file)
         try:
             create_private(path)
+            _refuse_foreign(path, vfs)
             self._writer = open_writer(path, durability, vfs)
             try:
                 faults.reach("during_recovery")
@@ -134,8 +135,21 @@ class SqliteStore(Store):
         except apsw.Error as error:
             raise translate(error) from error
         finally:
-            self._writer.close()
-            self._lock.release()
+            try:
+                self._writer.close()
+            finally:
+                self._lock.release()
+
+
+def _refuse_foreign(path: Path, vfs: str | None) -> None:
+    """Raise where the file is another program's, by reading alone: opening it to write would change its header."""
+    reader = open_reader(path, vfs)
+    try:
+        _SqliteFile(reader, path).schema_version()
+    except apsw.Error as error:
+        raise translate(error) from error
+    finally:
+        reader.close()
 
 
 def create_private(path: Path) -> None:

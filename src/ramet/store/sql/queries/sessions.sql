@@ -20,7 +20,8 @@ SELECT * FROM sessions WHERE driver = :driver AND native_id = :native_id;
 
 -- name: resume
 -- The vendor has opened the same context window again.
-UPDATE sessions SET ended_at = NULL, outcome = NULL, pid = coalesce(:pid, pid), effort_id = :effort_id
+UPDATE sessions SET ended_at = NULL, outcome = NULL, pid = coalesce(:pid, pid), agent_id = :agent_id,
+                    effort_id = :effort_id
 WHERE id = :id
 RETURNING *;
 
@@ -32,8 +33,8 @@ WHERE id = :id
 RETURNING *;
 
 -- name: open_of_agent
--- The open sessions of an agent.
-SELECT id FROM sessions WHERE agent_id = :agent_id AND ended_at IS NULL ORDER BY id;
+-- The open sessions of an agent outside one tree.
+SELECT id FROM sessions WHERE agent_id = :agent_id AND ended_at IS NULL AND root_session_id <> :outside ORDER BY id;
 
 -- name: last_of_agent
 -- The newest session of an agent on an effort.

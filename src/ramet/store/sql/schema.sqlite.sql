@@ -1,0 +1,292 @@
+-- The whole schema on SQLite, as the migrations leave it. It is here to be read: nothing runs it but the test that
+-- compares the two (tests/store/test_schema.py). A change of schema is a new migration first, and then a change here.
+
+-- The history: content by hash, commits in segments, branches as pointers, moves so that a rewrite can be undone.
+
+CREATE TABLE schema_migrations (
+    number     INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL,
+    applied_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE blobs (
+    id    INTEGER PRIMARY KEY,
+    hash  BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    codec INTEGER NOT NULL CHECK (codec >= 0),
+    size  INTEGER NOT NULL CHECK (size >= 0),
+    data  BLOB NOT NULL
+) STRICT;
+
+-- A run of commits with consecutive seq that grows out of one place of another run.
+CREATE TABLE segments (
+    id              INTEGER PRIMARY KEY,
+    base_segment_id INTEGER REFERENCES segments (id),
+    base_seq        INTEGER NOT NULL DEFAULT 0 CHECK (base_seq >= 0),
+    CHECK ((base_segment_id IS NULL) = (base_seq = 0))
+) STRICT;
+
+-- token_sum counts the tokens of a commit and of all before it, so that a budget is a range of seq.
+CREATE TABLE commits (
+    id               INTEGER PRIMARY KEY,
+    hash             BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    segment_id       INTEGER NOT NULL REFERENCES segments (id),
+    seq              INTEGER NOT NULL CHECK (seq >= 1),
+    parent_id        INTEGER REFERENCES commits (id),
+    second_parent_id INTEGER REFERENCES commits (id),
+    blob_id          INTEGER NOT NULL REFERENCES blobs (id),
+    content_type     TEXT NOT NULL,
+    role             TEXT NOT NULL,
+    operation        TEXT NOT NULL DEFAULT 'append' CHECK (operation IN ('append', 'edit')),
+    target_id        INTEGER REFERENCES commits (id),
+    author           TEXT NOT NULL,
+    at_ms            INTEGER,
+    created_ms       INTEGER NOT NULL,
+    tokens           INTEGER NOT NULL CHECK (tokens >= 0),
+    token_sum        INTEGER NOT NULL CHECK (token_sum >= tokens),
+    metadata         TEXT,
+    UNIQUE (segment_id, seq)
+) STRICT;
+
+CREATE TABLE branches (
+    id         INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL UNIQUE,
+    commit_id  INTEGER REFERENCES commits (id),
+    created_ms INTEGER NOT NULL
+) STRICT;
+
+-- Every move of a branch that is not a plain append.
+CREATE TABLE moves (
+    id            INTEGER PRIMARY KEY,
+    branch_name   TEXT NOT NULL,
+    old_commit_id INTEGER REFERENCES commits (id),
+    new_commit_id INTEGER REFERENCES commits (id),
+    why           TEXT NOT NULL,
+    at_ms         INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX idx_moves_branch ON moves (branch_name, id);
+
+-- The three layers of work: tasks that never finish, efforts that apply a skill, sessions that serve an effort.
+
+CREATE TABLE projects (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    path       TEXT NOT NULL UNIQUE CHECK (path LIKE '/%'),
+    name       TEXT,
+    created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) STRICT;
+
+CREATE TABLE skills (
+    id               INTEGER PRIMARY KEY AUTOINCREMENT,
+    project_id       INTEGER NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    name             TEXT NOT NULL,
+    phases           TEXT,
+    modes            TEXT,
+    templates        TEXT,
+    cmd_dependencies TEXT,
+    next_skills      TEXT,
+    directives       TEXT,
+    updated_at       TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    UNIQUE (project_id, name)
+) STRICT;
+
+CREATE TABLE tasks (
+    dir_path    TEXT PRIMARY KEY NOT NULL,
+    project_id  INTEGER NOT NULL REFERENCES projects (id),
+    workspace   TEXT,
+    title       TEXT,
+    description TEXT,
+    keywords    TEXT,
+    created_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) STRICT;
+
+CREATE TABLE efforts (
+    id                     INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id                TEXT NOT NULL REFERENCES tasks (dir_path) ON DELETE CASCADE,
+    skill                  TEXT NOT NULL,
+    mode                   TEXT,
+    ordinal                INTEGER NOT NULL CHECK (ordinal >= 1),
+    lifecycle              TEXT NOT NULL DEFAULT 'active' CHECK (lifecycle IN ('queued', 'active', 'finished')),
+    current_phase          TEXT,
+    discovered_directives  TEXT,
+    discovered_directories TEXT,
+    metadata               TEXT,
+    created_at             TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    finished_at            TEXT,
+    outcome                TEXT CHECK (outcome IN
+                               ('success', 'error', 'timeout', 'stuck', 'cancelled', 'budget', 'dropped')),
+    reason                 TEXT,
+    prompt                 TEXT,
+    based_on               INTEGER REFERENCES efforts (id) ON DELETE SET NULL,
+    depends_on             TEXT,
+    driver                 TEXT,
+    model                  TEXT,
+    priority               INTEGER NOT NULL DEFAULT 0,
+    timeout_seconds        INTEGER,
+    report_file            TEXT,
+    output_content         TEXT,
+    worktree               TEXT,
+    git_branch             TEXT,
+    git_base               TEXT,
+    git_head               TEXT,
+    attempts               INTEGER NOT NULL DEFAULT 0,
+    retry_of               INTEGER REFERENCES efforts (id) ON DELETE SET NULL,
+    run_id                 INTEGER,
+    lease_owner            TEXT,
+    lease_generation       INTEGER NOT NULL DEFAULT 0,
+    lease_expires_at       TEXT,
+    usage                  TEXT,
+    UNIQUE (task_id, ordinal),
+    CHECK ((lifecycle = 'finished') = (finished_at IS NOT NULL)),
+    CHECK ((lifecycle = 'finished') = (outcome IS NOT NULL))
+) STRICT;
+
+CREATE INDEX idx_efforts_task_lifecycle ON efforts (task_id, lifecycle);
+
+-- An agent holds at most one effort, and an effort has at most one holder.
+CREATE TABLE agents (
+    id        TEXT PRIMARY KEY NOT NULL,
+    label     TEXT,
+    claims    TEXT,
+    effort_id INTEGER UNIQUE REFERENCES efforts (id) ON DELETE SET NULL
+) STRICT;
+
+CREATE TABLE sessions (
+    id                  INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id             TEXT NOT NULL REFERENCES tasks (dir_path) ON DELETE CASCADE,
+    effort_id           INTEGER NOT NULL REFERENCES efforts (id) ON DELETE CASCADE,
+    prev_session_id     INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
+    parent_session_id   INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
+    root_session_id     INTEGER NOT NULL,
+    spawn_depth         INTEGER NOT NULL DEFAULT 0 CHECK (spawn_depth >= 0),
+    agent_id            TEXT REFERENCES agents (id) ON DELETE SET NULL,
+    driver              TEXT,
+    native_id           TEXT,
+    pid                 INTEGER,
+    instance            TEXT,
+    generation          INTEGER NOT NULL DEFAULT 0,
+    branch              TEXT NOT NULL REFERENCES branches (name),
+    heartbeat_counter   INTEGER NOT NULL DEFAULT 0,
+    last_heartbeat      TEXT,
+    context_usage       REAL CHECK (context_usage BETWEEN 0.0 AND 1.0),
+    loaded_files        TEXT,
+    dehydration_payload TEXT,
+    outcome             TEXT CHECK (outcome IN
+                            ('success', 'error', 'timeout', 'stuck', 'cancelled', 'budget', 'dropped')),
+    notes               TEXT,
+    created_at          TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    ended_at            TEXT,
+    UNIQUE (driver, native_id),
+    CHECK (native_id IS NULL OR driver IS NOT NULL),
+    CHECK ((ended_at IS NULL) = (outcome IS NULL))
+) STRICT;
+
+CREATE INDEX idx_sessions_effort_ended ON sessions (effort_id, ended_at);
+CREATE INDEX idx_sessions_agent ON sessions (agent_id, id);
+CREATE INDEX idx_sessions_task ON sessions (task_id, id);
+CREATE INDEX idx_sessions_root ON sessions (root_session_id);
+CREATE INDEX idx_sessions_open ON sessions (id) WHERE ended_at IS NULL;
+
+CREATE TABLE phase_history (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    effort_id   INTEGER NOT NULL REFERENCES efforts (id) ON DELETE CASCADE,
+    phase_label TEXT NOT NULL,
+    proof       TEXT,
+    reason      TEXT,
+    created_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) STRICT;
+
+CREATE INDEX idx_phase_history_effort ON phase_history (effort_id, id);
+
+-- One thin row per turn: the text is the commit's blob. The timestamp counts milliseconds since 1970 UTC.
+CREATE TABLE messages (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    role       TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'system', 'tool')),
+    commit_id  INTEGER NOT NULL REFERENCES commits (id),
+    tool_name  TEXT,
+    timestamp  INTEGER NOT NULL,
+    source_key TEXT
+) STRICT;
+
+CREATE INDEX idx_messages_session_ts ON messages (session_id, timestamp);
+CREATE UNIQUE INDEX idx_messages_source_key ON messages (source_key) WHERE source_key IS NOT NULL;
+
+CREATE TABLE embeddings (
+    id           INTEGER PRIMARY KEY,
+    project_id   INTEGER REFERENCES projects (id) ON DELETE CASCADE,
+    source_type  TEXT NOT NULL,
+    source_path  TEXT NOT NULL,
+    chunk_text   TEXT,
+    content_hash BLOB NOT NULL CHECK (length(content_hash) = 32),
+    model        TEXT NOT NULL,
+    dimension    INTEGER NOT NULL CHECK (dimension > 0),
+    embedding    BLOB NOT NULL CHECK (length(embedding) = 4 * dimension),
+    updated_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) STRICT;
+
+-- Two rows without a project are the same row too, which a plain UNIQUE would not see.
+CREATE UNIQUE INDEX idx_embeddings_source
+    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash, model);
+
+-- Who is doing what. An effort may have several open sessions (sub-agents); the holder's own newest one speaks for it.
+CREATE VIEW fleet_status AS
+SELECT a.id AS agent, a.label, e.skill, e.current_phase, s.heartbeat_counter, s.context_usage,
+       e.task_id, e.id AS effort_id, e.ordinal, s.id AS session_id, s.last_heartbeat,
+       coalesce(s.created_at, e.created_at) AS since
+FROM agents a
+JOIN efforts e ON e.id = a.effort_id
+LEFT JOIN sessions s ON s.id = (
+    SELECT max(o.id) FROM sessions o
+    WHERE o.effort_id = e.id AND o.ended_at IS NULL AND (o.agent_id = a.id OR o.agent_id IS NULL)
+);
+
+CREATE VIEW task_summary AS
+SELECT t.*,
+       (SELECT count(*) FROM efforts e WHERE e.task_id = t.dir_path) AS effort_count,
+       (SELECT count(*) FROM efforts e WHERE e.task_id = t.dir_path AND e.lifecycle = 'active') AS active_count,
+       (SELECT e.skill FROM efforts e WHERE e.task_id = t.dir_path ORDER BY e.ordinal DESC LIMIT 1) AS latest_skill,
+       (SELECT max(e.created_at) FROM efforts e WHERE e.task_id = t.dir_path) AS last_activity
+FROM tasks t;
+
+CREATE VIEW active_efforts AS
+SELECT e.*, coalesce(s.name, e.skill) AS skill_name
+FROM efforts e
+JOIN tasks t ON t.dir_path = e.task_id
+LEFT JOIN skills s ON s.project_id = t.project_id AND s.name = e.skill
+WHERE e.lifecycle = 'active';
+
+-- A session that never beat is as old as its start.
+CREATE VIEW stale_sessions AS
+SELECT s.*, t.dir_path AS task_dir
+FROM sessions s
+JOIN tasks t ON t.dir_path = s.task_id
+WHERE s.ended_at IS NULL
+  AND coalesce(s.last_heartbeat, s.created_at) < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-5 minutes');
+
+-- The append-only log of what changed, and the replies kept for their idempotency keys.
+
+CREATE TABLE events (
+    id         INTEGER PRIMARY KEY,
+    kind       TEXT NOT NULL,
+    at_ms      INTEGER NOT NULL,
+    project_id INTEGER,
+    task_id    TEXT,
+    effort_id  INTEGER,
+    session_id INTEGER,
+    agent_id   TEXT,
+    dedupe_key TEXT,
+    data       TEXT
+) STRICT;
+
+CREATE UNIQUE INDEX idx_events_dedupe ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;
+
+CREATE TABLE idempotency (
+    principal    TEXT NOT NULL,
+    key          TEXT NOT NULL,
+    request_hash BLOB NOT NULL,
+    reply        BLOB NOT NULL,
+    at_ms        INTEGER NOT NULL,
+    PRIMARY KEY (principal, key)
+) STRICT;
+
+CREATE INDEX idx_idempotency_at ON idempotency (at_ms);

@@ -1,0 +1,49 @@
+"""The real command line, run as a person would run it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+class CommandLine:
+    """Runs `ramet` as a person would, in `cwd`."""
+
+    program = str(Path(sys.executable).with_name("ramet"))
+
+    def __init__(self, home: Path, cwd: Path) -> None:
+        self.home = home
+        self.cwd = cwd
+        self.environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home / "user"),
+            "RAMET_HOME": str(home / "ramet"),
+            **{name: value for name, value in os.environ.items() if name.startswith("COVERAGE")},
+        }
+
+    def __call__(
+        self, *arguments: str, stdin: str = "", environ: Mapping[str, str] | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [self.program, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            input=stdin,
+            cwd=self.cwd,
+            env={**self.environ, **(environ or {})},
+            timeout=60,
+        )
+
+    def ok(self, *arguments: str, stdin: str = "") -> str:
+        """What it prints, where it succeeds and says nothing else."""
+        done = self(*arguments, stdin=stdin)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    def json(self, *arguments: str) -> Any:
+        """The one JSON document that it prints."""
+        return json.loads(self.ok(*arguments, "--json"))

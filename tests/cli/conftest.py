@@ -1,0 +1,32 @@
+"""Command lines, each test with a home of its own."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.command_line import CommandLine
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A short path: a socket's name may have about a hundred bytes."""
+    path = Path(tempfile.mkdtemp(prefix="ramet-"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def offline(home: Path) -> CommandLine:
+    """Commands that need no daemon."""
+    cwd = home / "site"
+    cwd.mkdir()
+    return CommandLine(home, cwd)
+
+
+@pytest.fixture
+def ramet(offline: CommandLine) -> Iterator[CommandLine]:
+    """Commands with the daemon that the first of them starts."""
+    yield offline
+    offline("daemon", "stop")

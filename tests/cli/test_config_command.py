@@ -1,0 +1,63 @@
+"""`ramet config` shows every key, its value and where it comes from."""
+
+import json
+
+import pytest
+from tests.cli.command_line import CommandLine
+
+from ramet.config.keys import KEYS
+
+
+@pytest.mark.requirement("R298")
+def test_every_key_is_shown_with_its_value_default_and_source(offline: CommandLine) -> None:
+    (offline.cwd / "ramet.yaml").write_text("query: {max_rows: 7}")
+    items = {item["key"]: item for item in offline.json("config")["items"]}
+    assert list(items) == list(KEYS)
+    shown = items["query.max_rows"]
+    assert (shown["value"], shown["default"], shown["source"]) == (7, 10_000, str(offline.cwd / "ramet.yaml"))
+
+
+@pytest.mark.requirement("R298")
+def test_the_table_has_the_same_for_people(offline: CommandLine) -> None:
+    text = offline.ok("--set", "daemon.drain_seconds=3", "config")
+    lines = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line}
+    assert lines["KEY"] == ["VALUE", "DEFAULT", "SOURCE"]
+    assert lines["daemon.drain_seconds"] == ["3", "10", "flag"]
+    assert set(KEYS) <= set(lines)
+
+
+@pytest.mark.requirement("R176", "R296")
+def test_a_password_is_never_shown(offline: CommandLine) -> None:
+    environ = {"RAMET_DATABASE_TYPE": "postgres", "RAMET_DATABASE_URL": "postgres://me:hunter2@127.0.0.1:9/r"}
+    for arguments in (("config",), ("config", "database.url"), ("config", "--json"), ("ps",), ("doctor",)):
+        done = offline(*arguments, environ=environ)
+        assert "hunter2" not in done.stdout + done.stderr
+    assert "postgres://me:***@127.0.0.1:9/r" in offline("config", environ=environ).stdout
+
+
+def test_one_key_is_told_in_full(offline: CommandLine) -> None:
+    shown = offline.json("config", "database.type")
+    assert (shown["allowed"], shown["variable"]) == ("postgres or sqlite", "RAMET_DATABASE_TYPE")
+
+
+def test_a_key_that_does_not_exist_is_refused_with_what_may_be_meant(offline: CommandLine) -> None:
+    done = offline("config", "database.typ")
+    assert done.returncode == 2
+    assert "fix: did you mean database.type" in done.stderr
+
+
+@pytest.mark.requirement("R176")
+@pytest.mark.parametrize(
+    ("environ", "complaint"),
+    [
+        ({"RAMET_DATABASE_TYPE": "postgres"}, "database.url is not set"),
+        ({"RAMET_DATABASE_TYPE": "mysql"}, "must be postgres or sqlite"),
+        ({"RAMET_DATABASE_PTAH": "x"}, "RAMET_DATABASE_PTAH sets no key"),
+    ],
+)
+def test_a_wrong_configuration_stops_every_command(
+    offline: CommandLine, environ: dict[str, str], complaint: str
+) -> None:
+    done = offline("ps", "--json", environ=environ)
+    assert done.returncode == 2
+    assert complaint in json.loads(done.stderr)["error"]["message"]

@@ -1,0 +1,183 @@
+"""Which layer wins, and what no layer may say."""
+
+from pathlib import Path
+
+import pytest
+
+from ramet.config.keys import KEYS
+from ramet.config.layers import load
+from ramet.errors import InvalidSetting, UnknownKey
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    return {"HOME": str(tmp_path / "me"), "PATH": "/bin"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    directory = tmp_path / "site"
+    (directory / "deep" / "er").mkdir(parents=True)
+    return directory
+
+
+def write_user_file(environ: dict[str, str], text: str) -> Path:
+    path = Path(environ["HOME"]) / ".config" / "ramet" / "config.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.requirement("R174")
+def test_without_configuration_everything_is_the_default(environ: dict[str, str], tmp_path: Path) -> None:
+    configuration = load(environ, tmp_path, {})
+    assert configuration.settings.database.type == "sqlite"
+    assert configuration.settings.database.path is None
+    assert set(configuration.sources.values()) == {"default"}
+    assert configuration.project_file is None
+
+
+def test_a_flag_wins_over_the_environment_over_the_project_over_the_user(
+    environ: dict[str, str], project: Path
+) -> None:
+    user_file = write_user_file(environ, "query: {max_rows: 1, timeout_seconds: 1}\nlimits: {page_max: 1}")
+    (project / "ramet.yaml").write_text("query: {max_rows: 2, timeout_seconds: 2}\ndaemon: {log_files: 2}")
+    environ |= {"RAMET_QUERY_MAX_ROWS": "3", "RAMET_QUERY_TIMEOUT_SECONDS": "3"}
+    configuration = load(environ, project, {"query.max_rows": "4"})
+    settings, sources = configuration.settings, configuration.sources
+    assert (settings.query.max_rows, sources["query.max_rows"]) == (4, "flag")
+    assert settings.query.timeout_seconds == 3
+    assert sources["query.timeout_seconds"] == "environment RAMET_QUERY_TIMEOUT_SECONDS"
+    assert (settings.daemon.log_files, sources["daemon.log_files"]) == (2, str(project / "ramet.yaml"))
+    assert (settings.limits.page_max, sources["limits.page_max"]) == (1, str(user_file))
+
+
+def test_the_nearest_project_file_counts(environ: dict[str, str], project: Path) -> None:
+    (project / "ramet.yaml").write_text("daemon: {log_files: 1}")
+    (project / "deep" / "ramet.yaml").write_text("daemon: {log_files: 2}")
+    configuration = load(environ, project / "deep" / "er", {})
+    assert configuration.project_file == project / "deep" / "ramet.yaml"
+    assert configuration.settings.daemon.log_files == 2
+
+
+def test_the_user_file_is_where_xdg_says(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "xdg" / "ramet").mkdir(parents=True)
+    (tmp_path / "xdg" / "ramet" / "config.yaml").write_text("daemon.autostart: false")
+    environ["XDG_CONFIG_HOME"] = str(tmp_path / "xdg")
+    assert load(environ, tmp_path, {}).settings.daemon.autostart is False
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("data/r.db", "site/data/r.db"), ("~/r.db", "me/r.db"), ("/abs/r.db", "/abs/r.db")]
+)
+def test_a_database_path_begins_at_the_file_that_names_it(
+    environ: dict[str, str], project: Path, tmp_path: Path, written: str, meant: str
+) -> None:
+    (project / "ramet.yaml").write_text(f"database: {{path: {written}}}")
+    configuration = load(environ, project / "deep", {})
+    assert configuration.settings.database.path == str(tmp_path / meant)
+
+
+def test_a_database_path_in_a_flag_begins_at_the_current_directory(environ: dict[str, str], project: Path) -> None:
+    assert load(environ, project, {"database.path": "r.db"}).settings.database.path == str(project / "r.db")
+
+
+def test_an_empty_variable_and_an_empty_key_say_nothing(environ: dict[str, str], project: Path) -> None:
+    (project / "ramet.yaml").write_text("database:\n  path:\ndaemon:\n")
+    environ["RAMET_DATABASE_URL"] = ""
+    assert set(load(environ, project, {}).sources.values()) == {"default"}
+
+
+def test_an_unknown_key_is_refused_with_its_file_and_what_may_be_meant(environ: dict[str, str], project: Path) -> None:
+    (project / "ramet.yaml").write_text("database: {tpye: postgres}")
+    with pytest.raises(UnknownKey) as caught:
+        load(environ, project, {})
+    assert "'database.tpye'" in caught.value.message
+    assert str(project / "ramet.yaml") in caught.value.message
+    assert "database.type" in caught.value.fix
+
+
+def test_a_value_for_a_whole_section_is_refused(environ: dict[str, str], project: Path) -> None:
+    (project / "ramet.yaml").write_text("database: postgres")
+    with pytest.raises(InvalidSetting, match="database is a section"):
+        load(environ, project, {})
+
+
+@pytest.mark.parametrize("variable", ["RAMET_DATABASE_FOO", "RAMET_DATBASE_URL", "RAMET_QUERY_MAXROWS"])
+def test_a_variable_that_looks_like_a_key_and_is_none_is_refused(
+    environ: dict[str, str], tmp_path: Path, variable: str
+) -> None:
+    with pytest.raises(UnknownKey, match=variable):
+        load({**environ, variable: "1"}, tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    "variable", ["RAMET_HOME", "RAMET_AGENT", "RAMET_SESSION", "RAMET_FAULT", "RAMET_TEST_POSTGRES", "RAMETX"]
+)
+def test_other_variables_are_nobodys_business(environ: dict[str, str], tmp_path: Path, variable: str) -> None:
+    assert set(load({**environ, variable: "/x"}, tmp_path, {}).sources.values()) == {"default"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "allowed"),
+    [
+        ("database.type", "mysql", "postgres or sqlite"),
+        ("daemon.autostart", "maybe", "true or false"),
+        ("query.max_rows", "0", "an integer from 1 to 10000000"),
+        ("query.max_rows", "many", "an integer from 1 to 10000000"),
+    ],
+)
+@pytest.mark.requirement("R176", "R298")
+def test_a_wrong_value_is_refused_with_key_value_source_and_what_is_allowed(
+    environ: dict[str, str], tmp_path: Path, key: str, value: str, allowed: str
+) -> None:
+    environ[KEYS[key].variable] = value
+    with pytest.raises(InvalidSetting) as caught:
+        load(environ, tmp_path, {})
+    assert caught.value.field == key
+    for part in (key, repr(value), f"environment {KEYS[key].variable}", allowed):
+        assert part in caught.value.message
+
+
+def test_a_wrong_structure_is_named_but_not_unfolded(environ: dict[str, str], project: Path) -> None:
+    bomb = "".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]\n" for n in range(1, 30))
+    (project / "ramet.yaml").write_text(f"query:\n  max_rows:\n    x0: &x0 [1]\n{_indent(bomb)}")
+    with pytest.raises(InvalidSetting, match=r"query\.max_rows is a mapping"):
+        load(environ, project, {})
+
+
+def _indent(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.splitlines())
+
+
+@pytest.mark.requirement("R175")
+def test_postgres_is_chosen_by_type_and_url(environ: dict[str, str], project: Path) -> None:
+    (project / "ramet.yaml").write_text("database:\n  type: postgres\n  url: postgres://me@db/ramet\n")
+    settings = load(environ, project, {}).settings
+    assert (settings.database.type, settings.database.url) == ("postgres", "postgres://me@db/ramet")
+
+
+@pytest.mark.requirement("R176")
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        ({"database.type": "postgres"}, "database.url is not set"),
+        ({"database.url": "postgres://me@db/ramet"}, "database.type is still sqlite"),
+        ({"database.type": "postgres", "database.url": "mysql://me@db/x"}, "no PostgreSQL url"),
+    ],
+)
+def test_a_database_that_cannot_be_is_refused(
+    environ: dict[str, str], tmp_path: Path, flags: dict[str, str], complaint: str
+) -> None:
+    with pytest.raises(InvalidSetting, match=complaint):
+        load(environ, tmp_path, flags)
+
+
+@pytest.mark.requirement("R176", "R296")
+def test_no_error_and_no_shown_value_has_the_password(environ: dict[str, str], tmp_path: Path) -> None:
+    flags = {"database.type": "postgres", "database.url": "mysql://me:hunter2@db/x"}
+    with pytest.raises(InvalidSetting) as caught:
+        load(environ, tmp_path, flags)
+    assert "hunter2" not in f"{caught.value.to_wire()}"
+    configuration = load(environ, tmp_path, {**flags, "database.url": "postgres://me:hunter2@db/x"})
+    assert configuration.value(KEYS["database.url"]) == "postgres://me:***@db/x"

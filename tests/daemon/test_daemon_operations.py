@@ -1,0 +1,29 @@
+"""What the daemon answers about itself."""
+
+import os
+
+import pytest
+from tests.daemon.harness import Client, RunningServer
+
+from ramet.protocol.operations import OPERATIONS
+from ramet.version import __version__
+
+
+def test_hello_says_who_answers(client: Client) -> None:
+    reply = client.call("daemon.hello", client="test")
+    assert reply["result"] == {"version": __version__, "protocol": 1, "principal": "user"}
+
+
+def test_status_says_where_and_what_the_daemon_is(server: RunningServer, client: Client) -> None:
+    client.call("daemon.ping")
+    status = client.call("daemon.status")["result"]
+    assert status["socket"] == str(server.path)
+    assert (status["pid"], status["version"], status["store"]) == (os.getpid(), __version__, "nowhere")
+    assert (status["schema_version"], status["connections"], status["requests"]) == (3, 1, 2)
+    assert status["uptime_seconds"] >= 0
+    assert status["resident_bytes"] > 1_000_000
+
+
+@pytest.mark.parametrize("name", [name for name, row in OPERATIONS.items() if row.host == "daemon"])
+def test_every_operation_of_the_daemon_is_answered(client: Client, name: str) -> None:
+    assert "result" in client.call(name)

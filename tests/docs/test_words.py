@@ -1,0 +1,67 @@
+"""The pages that say what words mean and what was decided are whole."""
+
+import re
+
+import pytest
+from tests.docs.pages import ROOT, blocks
+from tests.requirements import REQUIREMENTS
+
+from ramet.model.effort import TRANSITIONS
+from ramet.protocol.operations import OPERATIONS
+
+DOCS = ROOT / "docs"
+_ARROW = re.compile(r"(\S+) --> (\S+)")
+
+
+def _rows(page: str) -> list[list[str]]:
+    """The cells of every table row of a page."""
+    lines = (DOCS / page).read_text(encoding="utf-8").splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+
+
+def test_the_picture_of_an_effort_is_the_table_of_transitions() -> None:
+    picture = next(block.code for block in blocks(DOCS / "state-machines.md") if block.language == "mermaid")
+    arrows = {(start, end) for start, end in _ARROW.findall(picture) if "[*]" not in (start, end)}
+    assert arrows == {(start, end) for start, ends in TRANSITIONS.items() for end in ends}
+
+
+def test_the_picture_ends_where_nothing_follows() -> None:
+    picture = next(block.code for block in blocks(DOCS / "state-machines.md") if block.language == "mermaid")
+    ends = {start for start, end in _ARROW.findall(picture) if end == "[*]"}
+    assert ends == {state for state, following in TRANSITIONS.items() if not following}
+
+
+@pytest.mark.requirement("R278")
+def test_every_round_leads_to_a_behaviour_or_a_departure() -> None:
+    rows = [row for row in _rows("decisions/seed-004-registry.md") if row[0].isdigit()]
+    assert [int(row[0]) for row in rows] == list(range(1, 21))
+    for row in rows:
+        numbers = re.findall(r"R\d+", row[3])
+        assert numbers, row
+        assert set(numbers) <= set(REQUIREMENTS), row
+
+
+@pytest.mark.requirement("R278")
+def test_every_operation_that_the_registry_names_exists_or_is_said_to_come() -> None:
+    for row in _rows("decisions/seed-004-registry.md"):
+        for operation in re.findall(r"`((?:db|fleet|events|daemon)\.[\w.]+)", row[2] if len(row) > 2 else ""):
+            assert operation in OPERATIONS or "come" in row[2] or f"no `{operation}`" in row[2], operation
+
+
+@pytest.mark.requirement("R313")
+def test_the_list_of_departures_is_whole() -> None:
+    listed = [row[0] for row in _rows("glossary.md") if re.fullmatch(r"C\d+", row[0])]
+    assert listed == [f"C{number}" for number in range(1, 26)]
+
+
+@pytest.mark.requirement("R313")
+def test_the_table_of_terms_covers_every_seed() -> None:
+    seeds = {row[0][:3] for row in _rows("glossary.md") if re.match(r"00\d ", row[0])}
+    assert seeds == {"000", "001", "002", "003", "004"}
+
+
+@pytest.mark.requirement("R313")
+def test_the_glossary_defines_the_nouns_of_the_model() -> None:
+    defined = {row[0] for row in _rows("glossary.md")}
+    nouns = {path.stem for path in (ROOT / "src" / "ramet" / "model").glob("[a-z]*.py")}
+    assert nouns - {"instant", "redaction"} <= defined

@@ -1,0 +1,94 @@
+"""The library mirrors the table of operations."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import pytest
+
+from ramet.library.ramet import Ramet
+from ramet.library.transport import Namespace, Subscription
+from ramet.protocol.operations import OPERATIONS, Operation
+
+
+class Recorder:
+    """A transport that only remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.is_closed = False
+
+    def call(self, operation: Operation, params: Mapping[str, Any]) -> Any:
+        self.asked.append((operation.name, dict(params)))
+
+    def subscribe(self, operation: Operation, params: Mapping[str, Any]) -> Subscription:
+        self.asked.append((operation.name, dict(params)))
+        return Subscription(iter(()), lambda: None)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def _method(r: Ramet, name: str) -> Any:
+    found: Any = r
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_method_takes_exactly_the_parameters_of_its_operation(name: str) -> None:
+    fields = msgspec.structs.fields(OPERATIONS[name].request)
+    parameters = inspect.signature(_method(Ramet(Recorder()), name)).parameters
+    assert set(parameters) == {field.encode_name for field in fields}
+    positional = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert positional == [field.encode_name for field in fields if field.required]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_method_asks_for_its_own_operation(name: str) -> None:
+    recorder = Recorder()
+    required = [field for field in msgspec.structs.fields(OPERATIONS[name].request) if field.required]
+    _method(Ramet(recorder), name)(*range(len(required)))
+    asked, params = recorder.asked[0]
+    assert asked == name
+    assert [params[field.encode_name] for field in required] == list(range(len(required)))
+
+
+def test_what_is_not_given_has_the_default_of_the_request() -> None:
+    recorder = Recorder()
+    Ramet(recorder).db.effort.finish(7)
+    expected = {"effort_id": 7, "keywords": None, "outcome": "success", "idempotency_key": None}
+    assert recorder.asked == [("db.effort.finish", expected)]
+
+
+def test_every_changing_method_takes_an_idempotency_key() -> None:
+    r = Ramet(Recorder())
+    without = [
+        name
+        for name, operation in OPERATIONS.items()
+        if operation.changes and "idempotency_key" not in inspect.signature(_method(r, name)).parameters
+    ]
+    assert without == []
+
+
+def _public(node: Any, path: str = "") -> set[str]:
+    """The dotted names of everything that may be called."""
+    names: set[str] = set()
+    for name in [name for name in dir(node) if not name.startswith("_")]:
+        inner = getattr(node, name)
+        names |= _public(inner, f"{path}{name}.") if isinstance(inner, Namespace) else {f"{path}{name}"}
+    return names
+
+
+@pytest.mark.requirement("R260")
+def test_the_library_offers_the_operations_and_nothing_beside_them() -> None:
+    assert _public(Ramet(Recorder())) == {*OPERATIONS, "close"}
+
+
+def test_leaving_the_block_closes() -> None:
+    recorder = Recorder()
+    with Ramet(recorder):
+        assert not recorder.is_closed
+    assert recorder.is_closed

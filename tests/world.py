@@ -1,0 +1,263 @@
+"""A world: one open database, an engine on it, and a clock that the test sets.
+
+It runs each operation in one transaction of its own, as a daemon does, and raises what the operation refuses.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ramet.clock import Clock
+from ramet.config.settings import DatabaseSettings, LimitSettings, Places, QuerySettings
+from ramet.engine import Call, Engine
+from ramet.faults import Faults
+from ramet.model.redaction import Redactor
+from ramet.protocol.frames import decode_params, find_operation
+from ramet.protocol.operations import Operation
+from ramet.store import Store, answer, open_store
+from ramet.store.blobs import Codec
+from ramet.store.connection import Connection, Row
+from ramet.store.queries import Query
+from ramet.store.sqlite_store import SqliteStore
+
+START_MS = 1_767_600_000_123
+"""2026-01-05T08:00:00.123Z."""
+
+_ATTEMPTS = 50
+
+SEED_TABLES = (
+    "projects",
+    "skills",
+    "tasks",
+    "efforts",
+    "sessions",
+    "phase_history",
+    "messages",
+    "agents",
+    "embeddings",
+)
+OTHER_TABLES = (
+    "schema_migrations",
+    "blobs",
+    "segments",
+    "commits",
+    "branches",
+    "moves",
+    "events",
+    "idempotency",
+)
+
+_CHILDREN_FIRST = (
+    "messages",
+    "phase_history",
+    "sessions",
+    "agents",
+    "efforts",
+    "tasks",
+    "skills",
+    "embeddings",
+    "projects",
+    "moves",
+    "branches",
+    "commits",
+    "segments",
+    "blobs",
+    "events",
+    "idempotency",
+)
+_WITHOUT_NUMBERS = ("tasks", "agents", "idempotency")
+
+
+class FakeClock:
+    """Stands still until it is moved."""
+
+    def __init__(self, now_ms: int = START_MS) -> None:
+        self.now = now_ms
+
+    def now_ms(self) -> int:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += int(seconds * 1000)
+
+
+class World:
+    """What a conformance test works with, whichever database is below it."""
+
+    def __init__(self, store: Store, clock: FakeClock, limits: LimitSettings | None = None) -> None:
+        self.store = store
+        self.clock = clock
+        self.engine = Engine(limits=limits or LimitSettings(), codec=Codec(), redactor=Redactor())
+        self.db = store.connect()
+        self.is_sqlite = isinstance(store, SqliteStore)
+
+    def call(self, name: str, /, principal: str = "user", **params: Any) -> Any:
+        """One operation in one transaction, its parameters decoded as they come over the wire."""
+        operation = find_operation(name)
+        request = decode_params(operation, json.dumps(params).encode())
+        if operation.host == "store":
+            return answer(self.store, request, QuerySettings())
+        call = self.engine.prepare(operation, request, principal)
+        reply = self._perform(call)
+        return msgspec.json.decode(reply, type=operation.reply) if isinstance(reply, msgspec.Raw) else reply
+
+    def _perform(self, call: Call) -> Any:
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._perform_once(call)
+            except Exception as error:
+                self.db.rollback()
+                if type(error).__name__ != "Retry":
+                    raise
+        raise AssertionError(f"{call.operation.name} was in its own way {_ATTEMPTS} times")
+
+    def _perform_once(self, call: Call) -> Any:
+        self.db.begin()
+        reply = self.engine.perform(self.db, call, self.clock.now_ms())
+        self.db.commit()
+        return reply
+
+    def sql(self, statement: str, /, **params: Any) -> list[Row]:
+        """A statement of the test's own, past the engine and in no transaction."""
+        return self.db.all(Query("test", statement, statement), **params)
+
+    def explain(self, query: Query, **params: Any) -> str:
+        """How the database would run a query."""
+        sqlite, postgres = f"EXPLAIN QUERY PLAN {query.sqlite}", f"EXPLAIN {query.postgres}"
+        explained = Query("explain", sqlite, "")
+        explained.postgres = postgres
+        return "\n".join(str(row[-1]) for row in self.db.all(explained, **params))
+
+    def dump(self) -> dict[str, list[str]]:
+        """Everything that is stored, by table."""
+        return {table: sorted(map(repr, self.sql(f"SELECT * FROM {table}"))) for table in SEED_TABLES + OTHER_TABLES}
+
+    def empty(self) -> None:
+        """Put a PostgreSQL schema back to how a migration leaves it."""
+        self.db.rollback()
+        tables = [table for table in SEED_TABLES + OTHER_TABLES if table != "schema_migrations"]
+        statements = [f"DELETE FROM {table}" for table in _CHILDREN_FIRST]
+        statements += [f"ALTER TABLE {table} ALTER id RESTART" for table in tables if table not in _WITHOUT_NUMBERS]
+        assert sorted(tables) == sorted(_CHILDREN_FIRST)
+        self.sql(f"DO $$BEGIN {'; '.join(statements)}; END$$")
+
+    def events(self, after: int = 0) -> list[str]:
+        """The kinds of the events behind one."""
+        return [event.kind for event in self.call("events.list", after=after, limit=1000).items]
+
+    def task(self, path: str = "/shop/tasks/cart") -> str:
+        """A task in a project above it."""
+        self.call("db.project.upsert", path="/" + path.split("/")[1])
+        self.call("db.task.upsert", dir_path=path)
+        return path
+
+    def effort(self, skill: str = "implement", task: str = "/shop/tasks/cart") -> Any:
+        """A new effort on a task."""
+        return self.call("db.effort.start", task_id=self.task(task), skill=skill)
+
+    def session(self, skill: str = "implement", task: str = "/shop/tasks/cart", **params: Any) -> Any:
+        """A new session on a new effort."""
+        effort = self.effort(skill, task)
+        return self.call("db.session.start", task_id=task, effort_id=effort.id, **params)
+
+    def skill(self, name: str, phases: Sequence[Any], task: str = "/shop/tasks/cart") -> int:
+        """A skill of the task's project; the project's id."""
+        self.task(task)
+        project_id = int(self.call("db.task.find", query=task).items[0].project_id)
+        self.call("db.skills.upsert", name=name, project_id=project_id, phases=list(phases))
+        return project_id
+
+
+class Counting(Connection):
+    """A connection that counts the statements that go through it."""
+
+    def __init__(self, inner: Connection) -> None:
+        self.inner = inner
+        self.names: list[str] = []
+
+    def all(self, query: Query, **params: Any) -> list[Row]:
+        self.names.append(query.name)
+        return self.inner.all(query, **params)
+
+    def one(self, query: Query, **params: Any) -> Row | None:
+        self.names.append(query.name)
+        return self.inner.one(query, **params)
+
+    def columns(self, query: Query) -> Sequence[str]:
+        return self.inner.columns(query)
+
+    def begin(self) -> None:
+        self.inner.begin()
+
+    def begin_reading(self) -> None:
+        self.inner.begin_reading()
+
+    def commit(self) -> None:
+        self.inner.commit()
+
+    def rollback(self) -> None:
+        self.inner.rollback()
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+def places_in(folder: Path, database: Path | None) -> Places:
+    """Where a database's things are when they are all in one folder."""
+    return Places(
+        home=folder,
+        database=database,
+        socket=folder / "ramet.sock",
+        pid_file=folder / "ramet.pid",
+        log_file=folder / "ramet.log",
+        backups=folder / "backups",
+        lock_file=folder / "ramet.lock",
+    )
+
+
+def database_settings(url: str | None) -> DatabaseSettings:
+    """PostgreSQL at a url, or SQLite; tests of behaviour need not outlive a power cut."""
+    if url is None:
+        return DatabaseSettings(durability="process")
+    return DatabaseSettings(type="postgres", url=url, durability="process")
+
+
+def open_in(folder: Path, url: str | None, *, clock: Clock | None = None, faults: Faults | None = None) -> Store:
+    """The store in a folder, or at a url."""
+    database = folder / "ramet.db" if url is None else None
+    return open_store(
+        database_settings(url), places_in(folder, database), clock=clock or FakeClock(), faults=faults or Faults()
+    )
+
+
+@contextmanager
+def open_world(folder: Path, url: str | None, limits: LimitSettings | None = None) -> Iterator[World]:
+    """A world for the time of a test."""
+    clock = FakeClock()
+    store = open_in(folder, url, clock=clock)
+    try:
+        world = World(store, clock, limits)
+        try:
+            yield world
+        finally:
+            world.db.rollback()
+            if not world.is_sqlite:
+                world.db.close()
+    finally:
+        store.close()
+
+
+def changes_of(operations: dict[str, Operation]) -> list[Operation]:
+    """The operations that change something."""
+    return [operation for operation in operations.values() if operation.changes]
+
+
+def words(text: str) -> str:
+    """A statement with its comments and spacing taken out."""
+    without = re.sub(r"--[^\n]*", " ", text)
+    return re.sub(r"\s*([(),])\s*", r"\1", re.sub(r"\s+", " ", without)).strip().rstrip(";")
