@@ -1,12 +1,17 @@
-"""Run the benchmarks: `python -m benchmarks [rpc startup memory] [--thorough] [--json FILE]`."""
+"""Run the benchmarks: `python -m benchmarks [rpc startup memory history] [--thorough] [--json FILE]`."""
 
 import argparse
 from pathlib import Path
 
-from benchmarks import memory, rpc, startup
+from benchmarks import history, memory, rpc, startup
 from benchmarks.harness import Measure, Row, report
 
-MEASURES: dict[str, Measure] = {"rpc": rpc.measure, "startup": startup.measure, "memory": memory.measure}
+MEASURES: dict[str, Measure] = {
+    "rpc": rpc.measure,
+    "startup": startup.measure,
+    "memory": memory.measure,
+    "history": history.measure,
+}
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """What Ramet does, in under a minute, with nothing installed but Ramet itself. `make demo`.
 
-It works in a temporary home: a project, a task and two agents at work; then the daemon is killed in the middle of
-their transcripts and started again, and everything that it had acknowledged is counted.
+It works in a temporary home: a project, a task and two agents at work; what one of them knows, branched, compressed,
+merged and undone; then the daemon is killed in the middle of their transcripts and started again, and everything that
+it had acknowledged is counted.
 """
 
 import json
@@ -31,6 +32,7 @@ def main() -> None:
         os.chdir(project)
         try:
             _show_work()
+            _show_history()
             _show_crash()
         finally:
             subprocess.run([_RAMET, "daemon", "stop"], check=True, capture_output=True)
@@ -54,6 +56,23 @@ def _show_work() -> None:
     _say("Nobody takes over what somebody else holds.")
     _run("ramet agent register visitor")
     _run("ramet agent assign visitor e2", fails=True)
+
+
+def _show_history() -> None:
+    _say("What an agent knows is a branch of commits, s1. Fork it, try something, and shorten what came before.")
+    _run("ramet session say s1 user 'Invoices need an address. Where do we ask for it?'")
+    _run("ramet session say s1 assistant 'On the payment page, and only once.'")
+    _run("ramet branch create what-if --from s1")
+    _run("ramet commit what-if 'What if the address came from the last order?' --author planner")
+    _run("ramet compress what-if what-if~2 what-if~1 --text 'The address is asked for on the payment page.'")
+    _run("ramet compile what-if")
+
+    _say("Every rewrite can be taken back, to the byte. Then the two lines are joined.")
+    _run("ramet undo what-if")
+    _run("ramet branch create plan --from s1")
+    _run("ramet commit plan 'Write the plan down.'")
+    _run("ramet merge plan what-if")
+    _run("ramet log --graph --oneline")
 
 
 def _show_crash() -> None:

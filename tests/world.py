@@ -48,11 +48,23 @@ OTHER_TABLES = (
     "commits",
     "branches",
     "moves",
+    "annotations",
+    "revisions",
+    "tags",
+    "content_types",
+    "spawn_pointers",
+    "collapses",
     "events",
     "idempotency",
 )
 
 _CHILDREN_FIRST = (
+    "collapses",
+    "spawn_pointers",
+    "annotations",
+    "revisions",
+    "tags",
+    "content_types",
     "messages",
     "phase_history",
     "sessions",
@@ -70,7 +82,7 @@ _CHILDREN_FIRST = (
     "events",
     "idempotency",
 )
-_WITHOUT_NUMBERS = ("tasks", "agents", "idempotency")
+_WITHOUT_NUMBERS = ("tasks", "agents", "idempotency", "annotations", "revisions", "tags", "content_types")
 
 
 class FakeClock:

@@ -15,16 +15,18 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
 import msgspec
 
 from ramet import errors
+from ramet.model.content import Priority
 from ramet.model.effort import Outcome
 from ramet.model.event import Event, EventKind
 from ramet.model.message import Role
 from ramet.protocol.describe import describe, describe_events
+from ramet.protocol.history import CompressMethod, Format, Inheritance, Strategy
 from ramet.protocol.operations import OPERATIONS, Operation
 from ramet.protocol.replies import Subscribed
 
@@ -37,8 +39,28 @@ CLOSED_SETS: dict[Any, tuple[str, str]] = {
     Outcome: ("ramet.model.effort", "Outcome"),
     Role: ("ramet.model.message", "Role"),
     EventKind: ("ramet.model.event", "EventKind"),
+    Priority: ("ramet.model.content", "Priority"),
+    CompressMethod: ("ramet.protocol.history", "CompressMethod"),
+    Format: ("ramet.protocol.history", "Format"),
+    Inheritance: ("ramet.protocol.history", "Inheritance"),
+    Strategy: ("ramet.protocol.history", "Strategy"),
+}
+GENERIC: dict[Any, tuple[str, str]] = {
+    list: ("collections.abc", "Sequence"),
+    dict: ("collections.abc", "Mapping"),
+    Literal: ("typing", "Literal"),
 }
 KEYWORDS = {"from": "from_"}
+
+POSITIONAL: dict[str, str] = {
+    "history.commit": "text",
+    "history.log": "branch",
+    "history.compile": "branch",
+    "history.branches": "prefix",
+    "history.collapse": "text",
+    "history.latest": "prefix",
+}
+"""The optional parameter that reads well without its name, behind the required ones."""
 
 
 class Names:
@@ -56,14 +78,10 @@ class Names:
         origin = get_origin(kind)
         if origin in (Union, types.UnionType):
             return " | ".join(dict.fromkeys(self.spell(member) for member in get_args(kind)))
-        if origin is list:
-            return f"{self.use('collections.abc', 'Sequence')}[{self.spell(get_args(kind)[0])}]"
-        if origin is dict:
-            inside = ", ".join(self.spell(part) for part in get_args(kind))
-            return f"{self.use('collections.abc', 'Mapping')}[{inside}]"
         if origin is not None:
-            inside = ", ".join(self.spell(part) for part in get_args(kind))
-            return f"{self.use(origin.__module__, origin.__name__)}[{inside}]"
+            module, name = GENERIC.get(origin) or (origin.__module__, origin.__name__)
+            spell = repr if origin is Literal else self.spell
+            return f"{self.use(module, name)}[{', '.join(map(spell, get_args(kind)))}]"
         if kind is Any:
             return self.use("typing", "Any")
         return kind.__name__ if kind.__module__ == "builtins" else self.use(kind.__module__, kind.__name__)
@@ -99,8 +117,8 @@ def render_library() -> str:
     _render_namespace(tree, (), names, classes)
     header = (
         f'"""The operations as methods. {BY_HAND}\n\n'
-        "Method and parameter names are those of the wire; `from` is spelled `from_`. Required parameters may be\n"
-        'given by position, all others by name.\n"""\n\n'
+        "Method and parameter names are those of the wire; `from` is spelled `from_`. What stands before the star may\n"
+        'be given by position, all others by name.\n"""\n\n'
         "# ruff: noqa: A002, N802, PLR0913\n"
     )
     return _formatted(header + "\n" + names.import_lines() + "\n\n\n" + "\n\n\n".join(classes) + "\n")
@@ -132,9 +150,12 @@ def _render_namespace(tree: dict[str, Any], path: tuple[str, ...], names: Names,
 
 def _render_method(verb: str, operation: Operation, names: Names) -> str:
     parameters = [_Parameter(operation, field, names) for field in msgspec.structs.fields(operation.request)]
-    required = [parameter.signature for parameter in parameters if parameter.is_required]
+    first = sorted(
+        (parameter for parameter in parameters if parameter.is_positional), key=lambda each: each.is_optional
+    )
+    positional = [parameter.signature for parameter in first]
     optional = sorted(
-        (parameter for parameter in parameters if not parameter.is_required),
+        (parameter for parameter in parameters if not parameter.is_positional),
         key=lambda parameter: parameter.wire_name == "idempotency_key",
     )
     named = ["*", *(parameter.signature for parameter in optional)] if optional else []
@@ -145,7 +166,7 @@ def _render_method(verb: str, operation: Operation, names: Names) -> str:
     body = (
         f"return self._subscribe{asked}" if is_stream else f"reply: {reply} = self._call{asked}\n        return reply"
     )
-    signature = ", ".join(["self", *required, *named])
+    signature = ", ".join(["self", *positional, *named])
     return f'    def {verb}({signature}) -> {reply}:\n        """{operation.purpose}"""\n        {body}\n'
 
 
@@ -155,12 +176,24 @@ class _Parameter:
     def __init__(self, operation: Operation, field: msgspec.structs.FieldInfo, names: Names) -> None:
         self.wire_name = field.encode_name
         self.python_name = KEYWORDS.get(field.encode_name, field.encode_name)
-        self.is_required = field.required
-        kind = names.spell(_plain_types(operation)[field.name])
-        self.signature = f"{self.python_name}: {kind}"
+        self.is_optional = not field.required
+        self.is_positional = field.required or POSITIONAL.get(operation.name) == field.encode_name
+        self.signature = f"{self.python_name}: {_spell_parameter(operation, field.name, names)}"
         if not field.required:
             default = field.default if field.default is not msgspec.NODEFAULT else ()
             self.signature += f" = {default!r}"
+
+
+def _spell_parameter(operation: Operation, name: str, names: Names) -> str:
+    """A parameter's type. What is a struct may also be given as its fields, and a typed content as its struct."""
+    kind = _plain_types(operation)[name]
+    members = list(get_args(kind)) if get_origin(kind) in (Union, types.UnionType) else [kind]
+    spelled = [names.spell(member) for member in members if member is not type(None)]
+    if any(isinstance(member, type) and issubclass(member, msgspec.Struct) for member in members):
+        spelled.append(f"{names.use('collections.abc', 'Mapping')}[str, {names.use('typing', 'Any')}]")
+    if (operation.name, name) == ("history.commit", "content"):
+        spelled.append(names.use("ramet.model.content", "ContentPayload"))
+    return " | ".join(dict.fromkeys([*spelled, *(["None"] if type(None) in members else [])]))
 
 
 def _plain_types(operation: Operation) -> dict[str, Any]:
@@ -191,8 +224,29 @@ SAMPLES: dict[str, Any] = {
     "content": "Make the cart remember its items.",
     "query": "cart",
     "sql": "SELECT agent, skill FROM fleet_status",
+    "branch": "main",
+    "hash": "3f9c2b7a",
+    "target": "3f9c2b7a",
+    "text": "The cart moves to the account.",
+    "from": "3f9c2b7a",
+    "to": "b81d04e6",
+    "into": "main",
+    "a": "main",
+    "b": "side",
+    "priority": "pinned",
+    "tags": ["decision"],
+    "parent": "main",
+    "child": "research",
+    "purpose": "Find out why carts are lost.",
+    "prompt": "Say in one sentence what a cart is.",
+    "texts": ["a cart", "a basket"],
 }
-BACKUP_SAMPLE = {"path": "/backups/shop.db"}
+SAMPLES_OF: dict[str, dict[str, Any]] = {
+    "db.backup": {"path": "/backups/shop.db"},
+    "history.branch": {"name": "side"},
+    "history.merge": {"from": "side"},
+    "history.register": {"name": "ticket"},
+}
 
 IDEMPOTENCY = """\
 There are {count} operations, of which {changing} change something. Those take an `idempotency_key`: the same key
@@ -219,7 +273,7 @@ def render_operations() -> str:
     rows: dict[str, dict[str, Any]] = {}
     for row in described:
         parts += _operation_section(row)
-        rows |= _rows_of(row["reply"])
+        rows |= row["params"].get("$defs", {}) | _rows_of(row["reply"])
     parts.append("## Rows")
     for name in sorted(rows):
         parts += [f"### {name}", rows[name].get("description", ""), _field_table(rows[name])]
@@ -241,7 +295,7 @@ def _operation_section(row: dict[str, Any]) -> list[str]:
 
 
 def _example_line(row: dict[str, Any]) -> str:
-    samples = SAMPLES | (BACKUP_SAMPLE if row["name"] == "db.backup" else {})
+    samples = SAMPLES | SAMPLES_OF.get(row["name"], {})
     params = {name: samples[name] for name in row["params"].get("required", ())}
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": row["name"], "params": params})
 
@@ -341,6 +395,7 @@ EXIT_STATUSES = {
     errors.EXIT_NOT_FOUND: "there is no such thing",
     errors.EXIT_CONFLICT: "what is recorded does not allow it",
     errors.EXIT_STORE: "the database failed",
+    errors.EXIT_MODEL: "a model did not answer",
 }
 
 

@@ -133,7 +133,7 @@ class Client:
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
 
-    def ask(self, method: str, request_id: Any = 1, **params: Any) -> None:
+    def ask(self, method: str, request_id: Any = 1, /, **params: Any) -> None:
         self.send(line(method, request_id, **params))
 
     def receive(self) -> Any:
@@ -141,7 +141,7 @@ class Client:
         received = self._file.readline()
         return json.loads(received) if received else None
 
-    def call(self, method: str, request_id: Any = 1, **params: Any) -> Any:
+    def call(self, method: str, request_id: Any = 1, /, **params: Any) -> Any:
         self.ask(method, request_id, **params)
         return self.receive()
 
@@ -150,7 +150,7 @@ class Client:
         self.socket.close()
 
 
-def line(method: str, request_id: Any = 1, **params: Any) -> bytes:
+def line(method: str, request_id: Any = 1, /, **params: Any) -> bytes:
     """One request line."""
     return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}).encode() + b"\n"
 

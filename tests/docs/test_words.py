@@ -6,6 +6,7 @@ import pytest
 from tests.docs.pages import ROOT, blocks
 from tests.requirements import REQUIREMENTS
 
+from ramet.model.content import BUILTIN_TYPE_HINTS
 from ramet.model.effort import TRANSITIONS
 from ramet.protocol.operations import OPERATIONS
 
@@ -29,6 +30,20 @@ def test_the_picture_ends_where_nothing_follows() -> None:
     picture = next(block.code for block in blocks(DOCS / "state-machines.md") if block.language == "mermaid")
     ends = {start for start, end in _ARROW.findall(picture) if end == "[*]"}
     assert ends == {state for state, following in TRANSITIONS.items() if not following}
+
+
+@pytest.mark.requirement("R45")
+def test_the_table_of_content_types_is_the_models() -> None:
+    rows = {
+        kind: row[1:4]
+        for row in _rows("history.md")
+        if row[0].startswith("`")
+        for kind in re.findall(r"`(\w+)`", row[0])
+    }
+    assert rows == {
+        kind: [hints.default_role, hints.default_priority, str(hints.compression_priority)]
+        for kind, hints in BUILTIN_TYPE_HINTS.items()
+    }
 
 
 @pytest.mark.requirement("R278")
@@ -64,4 +79,5 @@ def test_the_table_of_terms_covers_every_seed() -> None:
 def test_the_glossary_defines_the_nouns_of_the_model() -> None:
     defined = {row[0] for row in _rows("glossary.md")}
     nouns = {path.stem for path in (ROOT / "src" / "ramet" / "model").glob("[a-z]*.py")}
-    assert nouns - {"instant", "redaction"} <= defined
+    activities = {"compiling", "extracting", "instant", "redaction", "rendering"}
+    assert nouns - activities <= defined

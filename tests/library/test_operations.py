@@ -11,6 +11,16 @@ from ramet.library.ramet import Ramet
 from ramet.library.transport import Namespace, Subscription
 from ramet.protocol.operations import OPERATIONS, Operation
 
+POSITIONAL = {
+    "history.commit": ["text"],
+    "history.log": ["branch"],
+    "history.compile": ["branch"],
+    "history.branches": ["prefix"],
+    "history.collapse": ["text"],
+    "history.latest": ["prefix"],
+}
+"""The optional parameters that may be given by position, behind the required ones."""
+
 
 class Recorder:
     """A transport that only remembers what it was asked."""
@@ -41,9 +51,9 @@ def _method(r: Ramet, name: str) -> Any:
 def test_a_method_takes_exactly_the_parameters_of_its_operation(name: str) -> None:
     fields = msgspec.structs.fields(OPERATIONS[name].request)
     parameters = inspect.signature(_method(Ramet(Recorder()), name)).parameters
-    assert set(parameters) == {field.encode_name for field in fields}
-    positional = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    assert positional == [field.encode_name for field in fields if field.required]
+    assert {name.removesuffix("_") for name in parameters} == {field.encode_name for field in fields}
+    positional = [p.name.removesuffix("_") for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert positional == [*(field.encode_name for field in fields if field.required), *POSITIONAL.get(name, [])]
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -1,6 +1,7 @@
 """The two ways in give the same answers to the same questions."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import ramet
 from ramet.errors import RametError
 
 TASK = "/projects/shop/tasks/cart"
+
+_THEN = datetime(2026, 1, 5, 8, tzinfo=UTC)
 
 STEPS: tuple[Callable[[ramet.Ramet], Any], ...] = (
     lambda r: r.db.project.upsert("/projects/shop", name="shop"),
@@ -32,6 +35,17 @@ STEPS: tuple[Callable[[ramet.Ramet], Any], ...] = (
     lambda r: r.db.effort.validate(1),
     lambda r: r.db.query("SELECT skill, lifecycle FROM efforts"),
     lambda r: r.db.query("DELETE FROM efforts"),
+    lambda r: r.history.commit("main", "one", at=_THEN),
+    lambda r: r.history.branch("side", from_="main"),
+    lambda r: r.history.commit("side", "two", at=_THEN, tags=["b", "a"]),
+    lambda r: r.history.commit("main", "three", at=_THEN, role="assistant"),
+    lambda r: r.history.commit("main", "four", content_type="no such type"),
+    lambda r: r.history.merge("main", "side"),
+    lambda r: r.history.compile("main", format="anthropic", max_tokens=100),
+    lambda r: r.history.diff("main", "side"),
+    lambda r: r.history.undo("main"),
+    lambda r: r.history.undo("main", steps=5),
+    lambda r: r.history.log("main", limit=1),
     lambda r: r.events.list(kind="effort.phase"),
     lambda r: r.fleet.status(),
 )

@@ -88,6 +88,6 @@ class Invocation:
 
         return stop(self.target.socket, self.configuration.settings.daemon.drain_seconds + _STOP_MARGIN_SECONDS)
 
-    def call(self, method: str, **params: Any) -> Any:
+    def call(self, method: str, /, **params: Any) -> Any:
         """Ask the daemon; a parameter that is None was not given."""
         return self.connection.call(method, {name: value for name, value in params.items() if value is not None})

@@ -13,24 +13,52 @@ from ramet.cli.commands import Group, json_option
 from ramet.cli.invocation import Invocation
 from ramet.version import __version__
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "status": ("ramet.cli.status:status", "One screen: the daemon, the database, what is going on."),
-    "ps": ("ramet.cli.ps:ps", "Who is doing what: every agent that holds an effort."),
-    "project": ("ramet.cli.project:project", "The directory trees that agents work on."),
-    "task": ("ramet.cli.task:task", "The persistent containers of work."),
-    "effort": ("ramet.cli.effort:effort", "Skills applied to tasks, phase by phase."),
-    "session": ("ramet.cli.session:session", "The context windows at work, and their transcripts."),
-    "agent": ("ramet.cli.agent:agent", "The identities in the fleet, and the efforts they hold."),
-    "skill": ("ramet.cli.skill:skill", "The recipes of a project."),
-    "events": ("ramet.cli.events:events", "What happened, and with --follow what happens."),
-    "query": ("ramet.cli.query:query", "Run one SELECT on the database. It reads, and only reads."),
-    "rpc": ("ramet.cli.rpc:rpc", "Every operation by its name, as programs call it."),
-    "daemon": ("ramet.cli.daemon:daemon", "Start, stop and look at the process that stays up."),
-    "db": ("ramet.cli.db:db", "Back up, check, migrate or reset the database."),
-    "config": ("ramet.cli.config:config", "Every configuration key, its value and where it comes from."),
-    "doctor": ("ramet.cli.doctor:doctor", "Check that everything Ramet needs is there and well."),
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Look": {
+        "status": ("ramet.cli.status:status", "One screen: the daemon, the database, what is going on."),
+        "ps": ("ramet.cli.ps:ps", "Who is doing what: every agent that holds an effort."),
+        "log": ("ramet.cli.log:log", "The commits of branches, the newest first; --graph draws them."),
+        "show": ("ramet.cli.show:show", "Whatever a reference names: a commit, a branch, e12, s7."),
+        "diff": ("ramet.cli.diff:diff", "How two contexts differ."),
+        "compile": ("ramet.cli.compile:compile_branch", "What a model would be given of a branch."),
+        "expand": ("ramet.cli.compress:expand", "What stands behind a summary or a collapse."),
+        "events": ("ramet.cli.events:events", "What happened, and with --follow what happens."),
+        "query": ("ramet.cli.query:query", "Run one SELECT on the database. It reads, and only reads."),
+    },
+    "Work": {
+        "project": ("ramet.cli.project:project", "The directory trees that agents work on."),
+        "task": ("ramet.cli.task:task", "The persistent containers of work."),
+        "effort": ("ramet.cli.effort:effort", "Skills applied to tasks, phase by phase."),
+        "session": ("ramet.cli.session:session", "The context windows at work, and their transcripts."),
+        "agent": ("ramet.cli.agent:agent", "The identities in the fleet, and the efforts they hold."),
+        "skill": ("ramet.cli.skill:skill", "The recipes of a project."),
+    },
+    "History": {
+        "commit": ("ramet.cli.commit:commit", "Add a text to a branch."),
+        "branch": ("ramet.cli.branch:branch", "List, create and delete branches; spawn and collapse children."),
+        "merge": ("ramet.cli.merge:merge", "Join what was added elsewhere into a branch."),
+        "pick": ("ramet.cli.commit:pick", "Add a copy of a commit to a branch."),
+        "edit": ("ramet.cli.commit:edit", "Put another text in the place of a commit's."),
+        "compress": ("ramet.cli.compress:compress", "Put a summary in the place of a range."),
+        "reset": ("ramet.cli.branch:reset", "Let a branch point at another place."),
+        "undo": ("ramet.cli.branch:undo", "Take back the last rewrites of a branch, exactly."),
+        "pin": ("ramet.cli.annotate:pin", "Keep a commit within any budget."),
+        "skip": ("ramet.cli.annotate:skip", "Leave a commit out of what models read."),
+        "annotate": ("ramet.cli.annotate:annotate", "Say how much a commit matters."),
+        "tag": ("ramet.cli.annotate:tag", "Set a commit's tags."),
+        "gc": ("ramet.cli.gc:gc", "Delete what nothing reaches any more."),
+    },
+    "Ramet itself": {
+        "daemon": ("ramet.cli.daemon:daemon", "Start, stop and look at the process that stays up."),
+        "db": ("ramet.cli.db:db", "Back up, check, migrate or reset the database."),
+        "config": ("ramet.cli.config:config", "Every configuration key, its value and where it comes from."),
+        "doctor": ("ramet.cli.doctor:doctor", "Check that everything Ramet needs is there and well."),
+        "rpc": ("ramet.cli.rpc:rpc", "Every operation by its name, as programs call it."),
+    },
 }
-"""Each command: where it is, and what its line in the help says."""
+"""The commands under their headings in the help. Each: where it is, and what its line says."""
+
+COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
 
 
 class CommandTable(Group):
@@ -47,8 +75,10 @@ class CommandTable(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, purpose) for name, (_, purpose) in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for heading, commands in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:{width}}", purpose) for name, (_, purpose) in commands.items()])
 
 
 @click.group(

@@ -102,6 +102,11 @@ def cell(value: Any) -> str:
             return " ".join(clean(str(value)).split())
 
 
+def count(number: int, noun: str) -> str:
+    """`1 commit`, `2 commits`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _pick(row: Row, pick: str | Callable[[Row], Any]) -> Any:
     return row[pick] if isinstance(pick, str) else pick(row)
 

@@ -1,4 +1,5 @@
-"""How things are named on the command line: `e12` an effort, `s7` a session, a path a task or a project.
+"""How things are named on the command line: `e12` an effort, `s7` a session, a path a task or a project, a
+name a branch, the beginning of a hash a commit.
 
 Each function is a click type: it turns what was typed into what the operations take, or says what to type.
 """
@@ -11,9 +12,13 @@ from typing import Any
 
 import click
 
+from ramet.model.branch import session_branch
+
 _EFFORT = re.compile(r"e?(\d+)")
 _SESSION = re.compile(r"s?(\d+)")
 _NATIVE = re.compile(r"[a-z0-9][a-z0-9._-]*:.+", re.DOTALL)
+_SESSION_BRANCH = re.compile(r"s(\d+)")
+_HASH = re.compile(r"[0-9a-f]{4,64}")
 
 
 def effort(text: str) -> int:
@@ -58,3 +63,30 @@ def json_object(text: str) -> dict[str, Any]:
 def text_or_stdin(text: str) -> str:
     """The text itself, or with `-` what standard input has."""
     return sys.stdin.read() if text == "-" else text
+
+
+def place(text: str) -> str:
+    """A branch's name, a commit's hash or the beginning of it, `main~2`; `s7` is the branch of that session."""
+    name, tilde, back = text.partition("~")
+    if tilde and back and not back.isdecimal():
+        raise click.BadParameter(f"{text!r} names no place; write main~2 for the commit two before the head of main.")
+    if match := _SESSION_BRANCH.fullmatch(name):
+        return session_branch(int(match[1])) + tilde + back
+    return text
+
+
+def is_hash(text: str) -> bool:
+    """Whether a text can be a commit's hash or the beginning of one."""
+    return _HASH.fullmatch(text) is not None
+
+
+def text_or_editor(text: str | None, template: str = "") -> str:
+    """The text itself, with `-` what standard input has, and without one what a person writes in their editor."""
+    if text is not None:
+        return text_or_stdin(text)
+    if not sys.stdin.isatty():
+        raise click.UsageError("give TEXT, or `-` to read it from standard input.")
+    written = click.edit(template, extension=".md")
+    if written is None or not written.strip():
+        raise click.UsageError("nothing was written, so nothing was changed.")
+    return written.rstrip("\n")

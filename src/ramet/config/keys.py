@@ -8,9 +8,11 @@ from difflib import get_close_matches
 from typing import Any, get_type_hints
 
 import msgspec
-from msgspec import Struct
+from msgspec import NODEFAULT, Struct
 
 from ramet.config.settings import Settings
+
+Value = str | int | bool | list[str] | dict[str, float] | None
 
 
 class Key(Struct, frozen=True, kw_only=True):
@@ -20,8 +22,13 @@ class Key(Struct, frozen=True, kw_only=True):
     kind: Any
     """The annotated type, as msgspec converts to it."""
     allowed: str
-    default: str | int | bool | None
+    default: Value
     purpose: str
+
+    @property
+    def is_structured(self) -> bool:
+        """Whether its value is a list or a mapping, which a text says as JSON."""
+        return isinstance(self.default, list | dict)
 
     @property
     def section(self) -> str:
@@ -46,7 +53,7 @@ def _read_keys() -> Iterator[Key]:
                 name=f"{section}.{field.name}",
                 kind=hints[field.name],
                 allowed=_allowed(field.type.type),
-                default=field.default,
+                default=field.default if field.default_factory is NODEFAULT else field.default_factory(),
                 purpose=field.type.extra_json_schema["description"],
             )
 
@@ -60,6 +67,10 @@ def _allowed(kind: msgspec.inspect.Type) -> str:
             return f"an integer from {low} to {high}"
         case msgspec.inspect.BoolType():
             return "true or false"
+        case msgspec.inspect.ListType():
+            return "a list of texts"
+        case msgspec.inspect.DictType(value_type=msgspec.inspect.FloatType(ge=low, le=high)):
+            return f"a mapping of names to numbers from {low} to {high}"
         case _:
             return "text"
 

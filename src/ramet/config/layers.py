@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ramet.config.files import expand, find_project_file, find_user_file, read_file
-from ramet.config.keys import KEYS, SECTIONS, VARIABLES, Key, close_names
+from ramet.config.keys import KEYS, SECTIONS, VARIABLES, Key, Value, close_names
 from ramet.config.secrets import hide_password
 from ramet.config.settings import Settings
 from ramet.errors import InvalidSetting, UnknownKey
@@ -20,8 +20,6 @@ DEFAULT = "default"
 
 OTHER_VARIABLES = ("RAMET_HOME", "RAMET_AGENT", "RAMET_SESSION", "RAMET_FAULT")
 """Variables that are no keys: where things are, who runs a command, and what a crash test arms."""
-
-Value = str | int | bool | None
 
 
 class Configuration(Struct, frozen=True, kw_only=True):
@@ -118,14 +116,16 @@ def _find_key(name: str, source: str) -> Key:
 
 def _convert(key: Key, given: Any, source: str, *, is_text: bool) -> Value:
     try:
+        if is_text and key.is_structured:
+            given = msgspec.json.decode(given)
         value: Value = msgspec.convert(given, key.kind, strict=not is_text)
-    except msgspec.ValidationError as error:
+    except msgspec.DecodeError as error:
         shown = _show(key, given)
         raise InvalidSetting(
             f"{key.name} is {shown} (from {source}), but must be {key.allowed}",
             field=key.name,
             value=shown,
-            fix=f"set {key.name} to {key.allowed}",
+            fix=f"set {key.name} to {key.allowed}{', as JSON' if is_text and key.is_structured else ''}",
         ) from error
     return value
 

@@ -7,7 +7,17 @@ and the error messages read them from it.
 from pathlib import Path
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
+
+_SECRET_VARIABLES = (
+    "*_TOKEN",
+    "*_API_KEY",
+    "*_SECRET",
+    "*_SECRET_KEY",
+    "*_ACCESS_KEY",
+    "*_PASSWORD",
+    "PGPASSWORD",
+)
 
 
 class DatabaseSettings(Struct, frozen=True, kw_only=True):
@@ -81,6 +91,63 @@ class LimitSettings(Struct, frozen=True, kw_only=True):
     ] = 300
 
 
+class AiSettings(Struct, frozen=True, kw_only=True):
+    """Models that Ramet asks itself, for summaries and for whoever calls `ai.*`."""
+
+    model: Annotated[
+        str | None,
+        Meta(description="The model that writes, as openai:gpt-5 or anthropic:claude-sonnet-4-5. Default: none."),
+    ] = None
+    embed_model: Annotated[
+        str | None,
+        Meta(description="The model that makes vectors, as openai:text-embedding-3-small. Default: none."),
+    ] = None
+    base_url: Annotated[
+        str | None,
+        Meta(description="Where the configured models are reached, if not at their provider's own address."),
+    ] = None
+    api_key_env: Annotated[
+        str | None,
+        Meta(description="The name of the environment variable that holds the key. Default: the provider's own."),
+    ] = None
+    timeout_seconds: Annotated[int, Meta(ge=1, le=3600, description="How long one attempt may take.")] = 60
+    retries: Annotated[
+        int,
+        Meta(ge=0, le=10, description="How often a model that is busy, failing or silent is asked again."),
+    ] = 2
+
+
+class TokenSettings(Struct, frozen=True, kw_only=True):
+    """How the tokens of a text are counted where nobody reports them."""
+
+    counter: Annotated[
+        Literal["estimate", "o200k", "cl100k"],
+        Meta(description="estimate: four characters each; the others count exactly as OpenAI's models do."),
+    ] = "estimate"
+    model: Annotated[
+        str | None,
+        Meta(description="Whose tokens are meant, as anthropic:claude-sonnet-4-5; chooses the calibration."),
+    ] = None
+    calibration: Annotated[
+        dict[str, Annotated[float, Meta(ge=0.1, le=10)]],
+        Meta(description="By the beginning of a model's name: what its tokens come to for one that is counted."),
+    ] = {}
+
+
+class RedactionSettings(Struct, frozen=True, kw_only=True):
+    """What is taken out of everything before it is stored."""
+
+    enabled: Annotated[bool, Meta(description="Whether secrets are taken out at all.")] = True
+    patterns: Annotated[
+        list[str],
+        Meta(description="Secrets of your own, as RE2 regular expressions."),
+    ] = []
+    environment: Annotated[
+        list[str],
+        Meta(description="The environment variables whose values are secrets; * stands for anything."),
+    ] = field(default_factory=lambda: list(_SECRET_VARIABLES))
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """All of it."""
 
@@ -88,6 +155,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     daemon: DaemonSettings = DaemonSettings()
     query: QuerySettings = QuerySettings()
     limits: LimitSettings = LimitSettings()
+    ai: AiSettings = AiSettings()
+    tokens: TokenSettings = TokenSettings()
+    redaction: RedactionSettings = RedactionSettings()
 
 
 class Places(Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ramet.clock import SystemClock
+from ramet.config.environment import read_environment
 from ramet.config.settings import Places, Settings
 from ramet.errors import DaemonFailed, InvalidSetting, RametError
 from ramet.faults import Faults, parse_faults
@@ -45,7 +46,8 @@ def _run(command: str, start: Start, faults: Faults) -> None:
     clock = SystemClock()
     match command:
         case "serve":
-            serving.serve(start.settings, start.places, clock, faults)
+            environment = read_environment(os.environ, start.settings)
+            serving.serve(start.settings, environment, start.places, clock, faults)
         case "migrate":
             _print(upkeep.migrate(start.settings, start.places, clock, faults))
         case "reset":

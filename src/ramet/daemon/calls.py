@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UnsetType
 
 from ramet.errors import RametError
+from ramet.model.redaction import Redactor
 from ramet.protocol import frames
 from ramet.protocol.frames import RequestId
 from ramet.protocol.operations import Operation
@@ -66,7 +67,7 @@ class Call:
             self.connection.abort()
 
 
-def encode_answer(request_id: RequestId | UnsetType, reply: Any) -> bytes | None:
+def encode_answer(request_id: RequestId | UnsetType, reply: Any, redactor: Redactor) -> bytes | None:
     """The line that answers, or None for a notification. What nobody foresaw is logged, not told."""
     if isinstance(reply, Exception) and not isinstance(reply, RametError):
         reply = unforeseen(reply)
@@ -74,10 +75,10 @@ def encode_answer(request_id: RequestId | UnsetType, reply: Any) -> bytes | None
         return None
     try:
         if isinstance(reply, RametError):
-            return frames.encode_error(request_id, reply)
+            return frames.encode_error(request_id, reply, redactor)
         return frames.encode_reply(request_id, reply)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        return frames.encode_error(request_id, unforeseen(error))
+        return frames.encode_error(request_id, unforeseen(error), redactor)
 
 
 def unforeseen(error: Exception) -> RametError:

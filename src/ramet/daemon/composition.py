@@ -4,17 +4,18 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ramet.ai import Models
 from ramet.clock import Clock
+from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
+from ramet.daemon.assistance import AssistedExecutor
 from ramet.daemon.executor import Executor
 from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.writer import Writer
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld
 from ramet.faults import Faults
-from ramet.model.redaction import Redactor
 from ramet.store import Store, open_store
-from ramet.store.blobs import Codec
 from ramet.store.sqlite_store import SqliteStore
 
 
@@ -47,7 +48,9 @@ def take_store(settings: Settings, places: Places, clock: Clock, faults: Faults)
 
 def build_executor(
     store: Store,
+    engine: Engine,
     settings: Settings,
+    environment: Environment,
     *,
     clock: Clock,
     faults: Faults,
@@ -55,9 +58,11 @@ def build_executor(
     loop: asyncio.AbstractEventLoop,
 ) -> Executor:
     """What runs operations on this kind of database."""
-    engine = Engine(limits=settings.limits, codec=Codec(), redactor=Redactor())
+    executor: Executor
     if isinstance(store, SqliteStore):
-        return Writer(store, engine, settings.query, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
-    from ramet.daemon.pool import Pool  # noqa: PLC0415 - needs an optional package
+        executor = Writer(store, engine, settings.query, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
+    else:
+        from ramet.daemon.pool import Pool  # noqa: PLC0415 - needs an optional package
 
-    return Pool(store, engine, settings, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
+        executor = Pool(store, engine, settings, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
+    return AssistedExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)

@@ -17,7 +17,9 @@ from msgspec import Raw, UnsetType
 from ramet.daemon.calls import Batch, Call, encode_answer, unforeseen
 from ramet.daemon.lines import Lines
 from ramet.errors import InvalidRequest, RametError, RequestTooLarge
+from ramet.model.redaction import Redactor
 from ramet.protocol import frames
+from ramet.protocol.ai import needs_model
 
 _MAX_OPEN = 128
 """How many calls of one connection may be under way at once."""
@@ -34,6 +36,7 @@ class Service(Protocol):
 
     keeps_order: bool
     max_request_bytes: int
+    redactor: Redactor
 
     def admit(self, connection: "Connection", transport: asyncio.Transport) -> bool:
         """Whether the peer may stay; if so, the connection is the server's to keep."""
@@ -66,6 +69,7 @@ class Connection(asyncio.Protocol):
         """Decoded from the line that is being worked on, and not started."""
         self._open_changes = 0
         self._open_reads = 0
+        self._is_waiting_for_model = False
         self._unsent: list[bytes] = []
         self._unsent_bytes = 0
         self._is_advancing = False
@@ -167,12 +171,21 @@ class Connection(asyncio.Protocol):
         self._settle()
 
     def _may_start(self, call: Call) -> bool:
-        """Changes may follow changes where the database keeps their order, and reads reads; all else waits."""
-        if self._service.keeps_order and self._open_changes + self._open_reads < _MAX_OPEN:
-            return not (self._open_reads if call.operation.changes else self._open_changes)
-        return self._open_changes + self._open_reads == 0
+        """Changes may follow changes where the database keeps their order, and reads reads; all else waits.
+
+        A change for which a model is asked first has nothing beside it: it reads before it is submitted.
+        """
+        open_calls = self._open_changes + self._open_reads
+        if not open_calls:
+            return True
+        if not self._service.keeps_order or open_calls >= _MAX_OPEN:
+            return False
+        if self._is_waiting_for_model or needs_model(call.request):
+            return False
+        return not (self._open_reads if call.operation.changes else self._open_changes)
 
     def _start(self, call: Call) -> None:
+        self._is_waiting_for_model = needs_model(call.request)
         if call.operation.changes:
             self._open_changes += 1
         else:
@@ -235,7 +248,7 @@ class Connection(asyncio.Protocol):
         return None
 
     def _answer(self, request_id: frames.RequestId | UnsetType, batch: Batch | None, reply: Any) -> None:
-        line = encode_answer(request_id, reply)
+        line = encode_answer(request_id, reply, self._service.redactor)
         if batch is not None:
             line = batch.add(line)
         if line is not None:

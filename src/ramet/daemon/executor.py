@@ -1,5 +1,6 @@
 """How the server gets an operation done. One implementation per kind of database stands behind this seam:
-`writer` (SQLite: one thread, group commit) and `pool` (PostgreSQL: one transaction per operation).
+`writer` (SQLite: one thread, group commit) and `pool` (PostgreSQL: one transaction per operation); before either
+stands `assistance`, which asks a model first where a change needs one.
 """
 
 from collections.abc import Callable
@@ -18,8 +19,9 @@ class Executor(Protocol):
     keeps_order: bool
     """Whether changes submitted one after the other take effect in that order without waiting in between."""
 
-    transactions: int
-    """How many transactions have been committed."""
+    @property
+    def transactions(self) -> int:
+        """How many transactions have been committed."""
 
     def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         """Run a change; `done` is called when it is durable, or with the error. Never raises."""

@@ -18,6 +18,7 @@ from ramet.daemon.executor import Executor
 from ramet.daemon.socket_file import peer_uid
 from ramet.daemon.subscriptions import Subscriptions
 from ramet.errors import DaemonStopping
+from ramet.model.redaction import Redactor
 from ramet.protocol.frames import PROTOCOL_VERSION
 from ramet.protocol.replies import DaemonStatusReply, HelloReply, Pong, Stopping, Subscribed
 from ramet.protocol.requests import SubscribeEvents
@@ -47,7 +48,12 @@ class Server:
     """Implements `ramet.daemon.connection.Service` for every connection of one socket."""
 
     def __init__(
-        self, executor: Executor, settings: DaemonSettings, identity: Identity, loop: asyncio.AbstractEventLoop
+        self,
+        executor: Executor,
+        settings: DaemonSettings,
+        identity: Identity,
+        loop: asyncio.AbstractEventLoop,
+        redactor: Redactor | None = None,
     ) -> None:
         self._executor = executor
         self._settings = settings
@@ -64,6 +70,7 @@ class Server:
         self._requests = 0
         self.keeps_order = executor.keeps_order
         self.max_request_bytes = settings.max_request_bytes
+        self.redactor = redactor or Redactor()
 
     async def listen(self, listener: socket.socket) -> None:
         """Begin to accept."""

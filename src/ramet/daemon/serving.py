@@ -11,12 +11,14 @@ import os
 import signal
 
 from ramet.clock import Clock
+from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
 from ramet.daemon.log import close_log, open_log
 from ramet.daemon.pid_file import write_pid_file
 from ramet.daemon.server import Identity, Server
 from ramet.daemon.socket_file import open_socket
+from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
 from ramet.store import Store
@@ -24,15 +26,16 @@ from ramet.store import Store
 log = logging.getLogger(__name__)
 
 
-def serve(settings: Settings, places: Places, clock: Clock, faults: Faults) -> None:
+def serve(settings: Settings, environment: Environment, places: Places, clock: Clock, faults: Faults) -> None:
     """Run until somebody asks it to stop."""
     os.umask(0o077)
     handler = open_log(places.log_file, settings.daemon)
     try:
+        engine = Engine.configured(settings, environment)
         store = composition.take_store(settings, places, clock, faults)
         _log_migration(store)
         with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
-            runner.run(_live(store, settings, places, clock, faults))
+            runner.run(_live(store, engine, settings, environment, places, clock, faults))
     except (DaemonRunning, DatabaseHeld):
         raise  # the log belongs to whoever runs
     except Exception as error:
@@ -43,18 +46,28 @@ def serve(settings: Settings, places: Places, clock: Clock, faults: Faults) -> N
         close_log(handler)
 
 
-async def _live(store: Store, settings: Settings, places: Places, clock: Clock, faults: Faults) -> None:
+async def _live(
+    store: Store,
+    engine: Engine,
+    settings: Settings,
+    environment: Environment,
+    places: Places,
+    clock: Clock,
+    faults: Faults,
+) -> None:
     loop = asyncio.get_running_loop()
     executor = composition.build_executor(
         store,
+        engine,
         settings,
+        environment,
         clock=clock,
         faults=faults,
         on_commit=lambda: server.committed(),  # noqa: PLW0108 - the server is made a line below
         loop=loop,
     )
     try:
-        server = Server(executor, settings.daemon, _identity(store, places), loop)
+        server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
         await server.listen(open_socket(places.socket, os.getuid()))

@@ -1,7 +1,8 @@
 """The compiler: keeps what it has compiled, so that one more commit costs one more commit.
 
-What is kept hangs on the commit that it leads to, which never changes, and on the revision of the annotations, which
-tells when it is out of date. It is only ever an answer that was worked out before: losing it costs time, no more.
+What is kept hangs on the commit that it leads to, which never changes, and on a revision, which tells when annotations
+changed or commits were deleted (whose ids and places may then name others). Only what was read outside of a change is
+kept: a change may still be undone, and its ids and its revision be given again. Losing what is kept costs only time.
 """
 
 import threading
@@ -39,9 +40,9 @@ class Compiler:
         self._kept: OrderedDict[int, Kept] = OrderedDict()
         self._lock = threading.Lock()
 
-    def compile(self, tx: Transaction, point: Point | None) -> Kept:
+    def compile(self, tx: Transaction, point: Point | None, *, is_changing: bool = False) -> Kept:
         """The context that leads to a commit."""
-        revision, hints = commits.annotation_revision(tx.db), commits.type_hints(tx.db)
+        revision, hints = commits.find_revision(tx.db), commits.type_hints(tx.db)
         if point is None:
             return Kept(Point(0, b"", 0, 0, 0), revision, hints, Context(hints), {})
         known = self._find(point.commit_id, revision, hints)
@@ -50,7 +51,8 @@ class Compiler:
         spans = places.spans(tx, point)
         base = self._nearest(spans, revision, hints)
         kept = self._extend(tx, base, spans, point, revision, hints)
-        self._keep(kept)
+        if not is_changing:
+            self._keep(kept)
         return kept
 
     def render(self, kept: Kept, form: Format) -> Renderer:

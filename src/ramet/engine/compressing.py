@@ -6,7 +6,8 @@ from ramet.engine.histories import Kind
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidRange, ModelMissing
 from ramet.model.branch import Head, Point
-from ramet.model.compiling import COMPRESSES, Piece, is_protected
+from ramet.model.compiling import Piece, is_protected
+from ramet.model.content import COMPRESSES
 from ramet.model.extracting import extract
 from ramet.protocol.history import CommitReply, Compress
 from ramet.store import commits
@@ -36,11 +37,11 @@ def compressible(tx: Transaction, compiler: Compiler, request: Compress) -> list
     """What of the range a summary would stand for; there must be something."""
     head = places.head(tx, request.branch)
     first, last = _range(tx, head, request)
-    kept = compiler.compile(tx, places.either(tx, request.branch, None))
+    kept = compiler.compile(tx, places.either(tx, request.branch, None), is_changing=True)
     pieces = [
         piece
         for piece in kept.context.visible()
-        if first.seq <= piece.seq <= last.seq and not is_protected(piece, kept.hints)
+        if piece.lies_within(first.seq, last.seq) and not is_protected(piece, kept.hints)
     ]
     if not pieces:
         raise InvalidRange(

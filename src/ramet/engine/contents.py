@@ -6,9 +6,10 @@ import msgspec
 from msgspec import Struct
 
 from ramet.errors import InvalidParams
-from ramet.model.commit import canonical_json, estimate_tokens
-from ramet.model.content import PAYLOAD, Packed, pack, validate_content
+from ramet.model.commit import estimate_tokens
+from ramet.model.content import PAYLOAD, RESERVED, Packed, pack, validate_content
 from ramet.model.redaction import Redactor
+from ramet.model.tokens import TokenCounter
 from ramet.protocol.history import Commit
 from ramet.store.blobs import Blob, Codec
 
@@ -28,19 +29,20 @@ class Prepared(Struct, frozen=True, kw_only=True):
 class Contents:
     """Prepares contents. The same text with the same patterns always comes out the same."""
 
-    def __init__(self, redactor: Redactor, codec: Codec) -> None:
+    def __init__(self, redactor: Redactor, codec: Codec, count_tokens: TokenCounter = estimate_tokens) -> None:
         self._redactor = redactor
         self._codec = codec
+        self._count_tokens = count_tokens
 
     def prepare(self, text: str, metadata: dict[str, Any] | None = None) -> Prepared:
         """A text, and what is said about it, without secrets."""
         redacted = self._redactor.redact(text)
         content = encode(redacted.text)
-        clean, secrets = self._redact_metadata(metadata)
+        clean, secrets = self._redactor.redact_value(metadata or None)
         return Prepared(
             text=redacted.text,
             blob=self._codec.pack(content),
-            tokens=estimate_tokens(redacted.text),
+            tokens=self._count_tokens(redacted.text),
             metadata=clean,
             redactions=redacted.secrets + secrets,
         )
@@ -51,14 +53,6 @@ class Contents:
         metadata = {**(request.metadata or {}), **({PAYLOAD: packed.payload} if packed.payload else {})}
         prepared = self.prepare(packed.text, metadata or None)
         return msgspec.structs.replace(prepared, content_type=packed.content_type, role=packed.role)
-
-    def _redact_metadata(self, metadata: dict[str, Any] | None) -> tuple[dict[str, Any] | None, int]:
-        if not metadata:
-            return None, 0
-        redacted = self._redactor.redact(canonical_json(metadata).decode())
-        if not redacted.secrets:
-            return metadata, 0
-        return msgspec.json.decode(redacted.text, type=dict[str, Any]), redacted.secrets
 
 
 def encode(text: str) -> bytes:
@@ -77,9 +71,9 @@ def encode(text: str) -> bytes:
 def _pack(request: Commit) -> Packed:
     if (request.text is None) == (request.content is None):
         raise InvalidParams("give text or content, one of the two", field="text")
-    if request.metadata and PAYLOAD in request.metadata:
+    for key in RESERVED & (request.metadata or {}).keys():
         raise InvalidParams(
-            f"metadata may not have the key {PAYLOAD!r}", field=f"metadata.{PAYLOAD}", fix="use content for a payload"
+            f"metadata may not have the key {key!r}", field=f"metadata.{key}", value=key, fix="choose another key"
         )
     if request.content is not None:
         packed = pack(validate_content(request.content))

@@ -6,15 +6,17 @@ with the same key gets that reply again.
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from ramet.config.settings import LimitSettings
+from ramet.config.environment import Environment
+from ramet.config.settings import LimitSettings, Settings
 from ramet.engine import (
     agents,
+    assisting,
     compressing,
     contexts,
     efforts,
@@ -30,12 +32,16 @@ from ramet.engine import (
     spawns,
     tasks,
 )
+from ramet.engine.assisting import Filled
 from ramet.engine.compiler import Compiler
 from ramet.engine.contents import Contents
 from ramet.engine.histories import PreparedCommit
 from ramet.engine.transaction import Transaction
 from ramet.errors import IdempotencyConflict
+from ramet.model.commit import estimate_tokens
 from ramet.model.redaction import Redactor
+from ramet.model.tokens import TokenCounter, make_counter
+from ramet.protocol.ai import Answer, Question
 from ramet.protocol.history import Commit, Edit
 from ramet.protocol.operations import Operation
 from ramet.protocol.requests import AppendMessage, Change, Request
@@ -106,6 +112,8 @@ HANDLERS: dict[str, Handler] = {
     "history.spawns": spawns.show_tree,
     "history.latest": spawns.latest,
     "history.gc": garbage.collect,
+    "ai.generate": assisting.give,
+    "ai.embed": assisting.give,
 }
 """The other operations that the engine answers, and the functions that do."""
 
@@ -119,17 +127,37 @@ class Call(Struct, frozen=True):
     request: Request
     prepared: Any
     principal: str
+    answer: Answer | None = None
+    """What a model answered, where one was asked for it."""
 
 
 class Engine:
     """Performs operations. Everything is in the database; what it keeps of its own are answers worked out before."""
 
-    def __init__(self, *, limits: LimitSettings, codec: Codec, redactor: Redactor) -> None:
+    def __init__(
+        self,
+        *,
+        limits: LimitSettings,
+        codec: Codec,
+        redactor: Redactor,
+        count_tokens: TokenCounter = estimate_tokens,
+    ) -> None:
         self._limits = limits
         self._codec = codec
-        self._redactor = redactor
-        self._contents = Contents(redactor, codec)
+        self.redactor = redactor
+        self._contents = Contents(redactor, codec, count_tokens)
         self._compiler = Compiler()
+
+    @classmethod
+    def configured(cls, settings: Settings, environment: Environment) -> Self:
+        """As the settings say, with the secrets that the entry point found."""
+        redaction, tokens = settings.redaction, settings.tokens
+        return cls(
+            limits=settings.limits,
+            codec=Codec(),
+            redactor=Redactor(redaction.patterns, environment.denied, is_enabled=redaction.enabled),
+            count_tokens=make_counter(tokens.counter, tokens.model, tokens.calibration),
+        )
 
     def prepare(self, operation: Operation, request: Request, principal: str) -> Call:
         """What needs no transaction: redact, hash and compress. May run on any thread."""
@@ -140,18 +168,35 @@ class Engine:
                 prepared = PreparedCommit(request, self._contents.prepare_commit(request))
             case Edit():
                 prepared = PreparedCommit(request, self._contents.prepare(request.text))
+            case Filled():
+                return Call(operation, request.asked, request.done, principal, request.answer)
             case _:
-                prepared = secrets.redact(request, self._redactor)
+                prepared = secrets.redact(request, self.redactor)
         return Call(operation, request, prepared, principal)
+
+    def question(self, db: Connection, call: Call, now_ms: int) -> Question | Raw:
+        """What a model has to be asked before a change can be made; or the reply, where it was made before."""
+        tx = self._transaction(db, now_ms)
+        request = call.request
+        if isinstance(request, Change) and request.idempotency_key is not None:
+            kept = _find_kept(tx, call, request, request.idempotency_key)
+            if kept is not None:
+                return kept
+        return assisting.question(tx, self._compiler, self.redactor, request)
 
     def perform(self, db: Connection, call: Call, now_ms: int) -> Any:
         """Do it, inside the transaction that is open on `db`."""
-        tx = Transaction(db, now_ms, self._limits, self._codec, self._contents)
+        tx = self._transaction(db, now_ms)
         handler = self._handler(call.operation.name)
+        if call.answer is not None:
+            handler = assisting.recording(handler, call.answer)
         request = call.request
         if isinstance(request, Change) and request.idempotency_key is not None:
             return self._once(tx, handler, call, request, request.idempotency_key)
         return handler(tx, call.prepared)
+
+    def _transaction(self, db: Connection, now_ms: int) -> Transaction:
+        return Transaction(db, now_ms, self._limits, self._codec, self._contents)
 
     def _handler(self, name: str) -> Handler:
         compiling = COMPILING.get(name)
@@ -160,22 +205,27 @@ class Engine:
         return lambda tx, request: compiling(tx, self._compiler, request)
 
     def _once(self, tx: Transaction, handler: Handler, call: Call, request: Change, key: str) -> Any:
-        request_hash = _hash_request(call.operation, request)
-        kept = idempotency.find(tx.db, call.principal, key)
+        kept = _find_kept(tx, call, request, key)
         if kept is not None:
-            if kept.request_hash != request_hash:
-                raise IdempotencyConflict(
-                    f"key {key!r} was used for a different request", field="idempotency_key", value=key
-                )
-            return Raw(kept.reply)
+            return kept
         reply = handler(tx, call.prepared)
-        encoded = msgspec.json.encode(reply)
-        idempotency.keep(tx.db, call.principal, key, request_hash, encoded, tx.now_ms)
+        encoded = msgspec.json.encode(assisting.to_keep(reply, self.redactor))
+        idempotency.keep(tx.db, call.principal, key, _hash_request(call.operation, request), encoded, tx.now_ms)
         return reply
 
     def forget_old_replies(self, db: Connection, now_ms: int) -> None:
         """Let go of replies whose keys nobody can expect to repeat any more."""
         idempotency.forget(db, now_ms - self._limits.idempotency_days * DAY_MS)
+
+
+def _find_kept(tx: Transaction, call: Call, request: Change, key: str) -> Raw | None:
+    """The reply that this request got before, by its key."""
+    kept = idempotency.find(tx.db, call.principal, key)
+    if kept is None:
+        return None
+    if kept.request_hash != _hash_request(call.operation, request):
+        raise IdempotencyConflict(f"key {key!r} was used for a different request", field="idempotency_key", value=key)
+    return Raw(kept.reply)
 
 
 def _hash_request(operation: Operation, request: Change) -> bytes:

@@ -18,8 +18,16 @@ from ramet.errors import (
 )
 from ramet.model.branch import Head, Point
 from ramet.model.commit import CommitFacts
-from ramet.model.compiling import COMPRESSES
-from ramet.model.content import BUILTIN_CONTENT_TYPES, PAYLOAD, Priority, TypeHints, unpack
+from ramet.model.content import (
+    BUILTIN_CONTENT_TYPES,
+    COLLAPSE,
+    COMPRESSES,
+    ORIGIN,
+    PAYLOAD,
+    Priority,
+    TypeHints,
+    unpack,
+)
 from ramet.model.instant import from_datetime, to_datetime
 from ramet.protocol import history as wire
 from ramet.protocol.history import BranchRow, CommitDetail, CommitReply, CommitRow, MoveRow
@@ -27,9 +35,6 @@ from ramet.protocol.replies import Page
 from ramet.store import branches, commits, history
 from ramet.store.commits import StoredCommit
 from ramet.store.history import Committed, NewCommit
-
-ORIGIN = "origin"
-"""The key of a copy's metadata that names the commit it was first copied from."""
 
 _AUTHOR = "user"
 _PREVIEW = 100
@@ -62,7 +67,7 @@ def commit(tx: Transaction, prepared: PreparedCommit) -> CommitReply:
         content_type=content.content_type or "dialogue",
         role=request.role or (content.role if request.content else None) or hints.default_role,
         author=request.author or _AUTHOR,
-        at_ms=None if request.at is None else _instant(request.at),
+        at_ms=None if request.at is None else _instant(request.at, "at"),
         reported_tokens=request.tokens,
     )
     done = add(tx, head, content, kind)
@@ -172,8 +177,11 @@ def undo(tx: Transaction, request: wire.Undo) -> BranchRow:
 
 
 def list_moves(tx: Transaction, request: wire.ListMoves) -> Page[MoveRow]:
-    """The rewrites of a branch, the newest first."""
-    return Page(items=branches.list_moves(tx.db, request.branch, min(request.limit, tx.limits.page_max)))
+    """The rewrites of a branch, the newest first; those of one that was deleted too."""
+    found = branches.list_moves(tx.db, request.branch, min(request.limit, tx.limits.page_max))
+    if not found:
+        places.head(tx, request.branch)
+    return Page(items=found)
 
 
 def annotate(tx: Transaction, request: wire.Annotate) -> CommitDetail:
@@ -217,7 +225,7 @@ def at(tx: Transaction, request: wire.At) -> BranchRow:
     if request.hash is not None:
         point: Point | None = places.within(tx, places.spans(tx, head), request.hash, "hash")
     else:
-        point = _at_time(tx, request.branch, head, _instant(request.time))
+        point = _at_time(tx, request.branch, head, _instant(request.time, "time"))
     found = branch(tx, request.branch)
     return BranchRow(
         name=found.name,
@@ -231,12 +239,8 @@ def at(tx: Transaction, request: wire.At) -> BranchRow:
 
 def _at_time(tx: Transaction, name: str, head: Head, instant_ms: int) -> Point | None:
     """The newest commit that was there: on the path that the first later rewrite left, or on the one of now."""
-    later = [
-        move for move in branches.list_moves(tx.db, name, tx.limits.page_max) if from_datetime(move.at) > instant_ms
-    ]
-    end: Point | Head | None = head
-    if later:
-        end = commits.find(tx.db, bytes.fromhex(later[-1].old)) if later[-1].old else None
+    was_moved, left = branches.find_left(tx.db, name, instant_ms)
+    end = left if was_moved else head
     return commits.find_newest_until(tx.db, places.spans(tx, end), instant_ms)
 
 
@@ -270,14 +274,20 @@ def copy(
     target: Point | None = None,
     changes: dict[str, Any] | None = None,
 ) -> Committed:
-    """Put a copy of a commit behind a head. It remembers which commit it is a copy of, and when that was made."""
-    metadata = {ORIGIN: stored.hash.hex(), **(stored.metadata or {}), **(changes or {})}
+    """Put a copy of a commit behind a head. It remembers which commit it is a copy of, and when that was made.
+
+    The places that a summary takes are those of its own line: without others, a copy takes none.
+    """
+    own = {name: value for name, value in (stored.metadata or {}).items() if name != COMPRESSES}
+    metadata = {ORIGIN: stored.hash.hex(), **own, **(changes or {})}
+    second = None if stored.second_parent is None else commits.find(tx.db, stored.second_parent)
     facts = CommitFacts(
         content_hash=stored.content_hash,
         content_type=stored.content_type,
         role=stored.role,
         author=stored.author,
         parent=head.commit_hash,
+        second_parent=None if second is None else second.hash,
         operation="append" if target is None else "edit",
         target=None if target is None else target.hash,
         metadata=metadata,
@@ -289,6 +299,7 @@ def copy(
         tokens=stored.tokens,
         reported_tokens=stored.reported_tokens,
         target_id=None if target is None else target.commit_id,
+        second_parent_id=None if second is None else second.commit_id,
     )
     done = history.append(tx.db, head, new, tx.now_ms)
     if stored.priority is not None:
@@ -365,7 +376,7 @@ def row(tx: Transaction, stored: StoredCommit, hints: dict[str, TypeHints]) -> C
     """A commit as a list shows it."""
     metadata = stored.metadata or {}
     span = metadata.get(COMPRESSES)
-    collapsed = metadata.get("collapse")
+    collapsed = metadata.get(COLLAPSE)
     return CommitRow(
         hash=stored.hash.hex(),
         parent=stored.parent.hex() if stored.parent else None,
@@ -393,12 +404,12 @@ def priority(stored: StoredCommit, hints: dict[str, TypeHints]) -> Priority:
     return stored.priority or (known.default_priority if known else "normal")
 
 
-def _instant(moment: Any) -> int:
+def _instant(moment: Any, field: str) -> int:
     try:
         return from_datetime(moment)
     except ValueError as error:
         raise InvalidParams(
-            str(error), field="at", value=str(moment), fix="give a time with its zone, as …Z"
+            str(error), field=field, value=str(moment), fix="give a time with its zone, as …Z"
         ) from error
 
 

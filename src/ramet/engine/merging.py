@@ -1,7 +1,8 @@
 """Merging: what was added on two sides since they parted, joined in the order of time.
 
 Both sides are copied behind the commit where they parted, so that the branch stays one line; each copy remembers what
-it is a copy of, so that merging the same thing twice adds nothing. A merge commit at the end names the other side.
+it is a copy of, and a merge commit at the end names the other side: so what was merged before, and what was decided
+about it, is known, and merging the same thing twice adds nothing.
 """
 
 from collections.abc import Iterator
@@ -15,8 +16,7 @@ from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, InvalidRange
 from ramet.model.branch import Head, Point, Span
 from ramet.model.commit import CommitFacts
-from ramet.model.compiling import COMPRESSES
-from ramet.model.content import MetadataContent, Priority, TypeHints, pack
+from ramet.model.content import COMPRESSES, MetadataContent, Priority, TypeHints, pack
 from ramet.protocol.history import Conflict, Merge, MergeReply
 from ramet.store import commits, history
 from ramet.store.commits import StoredCommit
@@ -27,14 +27,28 @@ _EVERYTHING = 2**31 - 1
 Key = tuple[int, bytes]
 
 
-class Side(Struct, frozen=True):
-    """What one side added since the two parted, oldest first."""
+class Sides(Struct, frozen=True, kw_only=True):
+    """What two sides added since they parted, each oldest first."""
 
-    commits: list[StoredCommit]
+    ours: list[StoredCommit]
+    theirs: list[StoredCommit]
+    """Without what our side has already."""
+    aliases: dict[bytes, bytes]
+    """From the hashes of their commits to those of our copies."""
 
-    def edits(self) -> dict[bytes, StoredCommit]:
-        """The last edit of each commit that was edited."""
-        return {stored.target: stored for stored in self.commits if stored.target is not None}
+    def about(self, stored: StoredCommit) -> bytes | None:
+        """The commit that an edit is about, by our name for it."""
+        return None if stored.target is None else self.aliases.get(stored.target, stored.target)
+
+    def edits(self, side: list[StoredCommit]) -> dict[bytes, StoredCommit]:
+        """The last edit of each commit that a side edited."""
+        return {target: stored for stored in side if (target := self.about(stored)) is not None}
+
+    def range_of(self, summary: StoredCommit) -> list[bytes]:
+        """The hashes of the commits whose place a summary takes; none where it is no summary."""
+        first, last = (summary.metadata or {}).get(COMPRESSES) or (1, 0)
+        side = self.ours if any(summary.hash == stored.hash for stored in self.ours) else self.theirs
+        return [stored.hash for stored in side if first <= stored.seq <= last]
 
 
 class Choice(Struct, frozen=True):
@@ -54,20 +68,43 @@ def merge(tx: Transaction, request: Merge) -> MergeReply:
     ours_spans, theirs_spans = places.spans(tx, head), places.spans(tx, other)
     base = merge_base(tx, ours_spans, theirs_spans)
     depth = base.seq if base else 0
-    ours = Side(_since(tx, ours_spans, depth))
-    known = {origin(stored) for stored in ours.commits}
-    all_theirs = Side(_since(tx, theirs_spans, depth))
-    theirs = Side([stored for stored in all_theirs.commits if origin(stored) not in known])
-    if other is None or not theirs.commits:
+    ours, theirs = _since(tx, ours_spans, depth), _since(tx, theirs_spans, depth)
+    if head.seq == max(depth, _met(tx, theirs, ours_spans)):
+        return _fast_forward(tx, request, head, other)
+    met = _met(tx, ours, theirs_spans)
+    unmet = [stored for stored in theirs if stored.seq > met]
+    sides = _compare(ours, theirs, unmet)
+    conflicts = [*_edit_conflicts(tx, sides), *_priority_conflicts(tx, ours, unmet)]
+    if other is None or not (conflicts or any(stored.second_parent is None for stored in sides.theirs)):
         return MergeReply(hash=head.commit_hash.hex() if head.commit_hash else None, conflicts=[])
-    conflicts = [*_edit_conflicts(tx, ours, theirs), *_priority_conflicts(tx, ours, all_theirs)]
-    choices, open_conflicts = _decide(conflicts, ours, theirs, request)
+    choices, open_conflicts = _decide(conflicts, sides, request)
     if open_conflicts:
         return MergeReply(hash=None, conflicts=open_conflicts)
-    if not ours.commits:
-        histories.repoint(tx, request.into, head, other.commit_id, "merge")
-        return MergeReply(hash=other.hash.hex(), conflicts=[], merged=len(theirs.commits))
-    return _join(tx, request, head, base, other, ours, theirs, choices)
+    return _join(tx, request, head, base, other, sides, choices)
+
+
+def _fast_forward(tx: Transaction, request: Merge, head: Head, other: Point | None) -> MergeReply:
+    """The other side has all that this one has."""
+    if other is None or other.seq <= head.seq:
+        return MergeReply(hash=head.commit_hash.hex() if head.commit_hash else None, conflicts=[])
+    histories.repoint(tx, request.into, head, other.commit_id, "merge")
+    return MergeReply(hash=other.hash.hex(), conflicts=[], merged=other.seq - head.seq)
+
+
+def _compare(ours: list[StoredCommit], theirs: list[StoredCommit], unmet: list[StoredCommit]) -> Sides:
+    copies = {origin(stored): stored.hash for stored in ours}
+    return Sides(
+        ours=ours,
+        theirs=[stored for stored in unmet if origin(stored) not in copies],
+        aliases={stored.hash: copies[origin(stored)] for stored in theirs if origin(stored) in copies},
+    )
+
+
+def _met(tx: Transaction, side: list[StoredCommit], spans: list[Span]) -> int:
+    """How far along a line one side has merged it already."""
+    found = [commits.find(tx.db, stored.second_parent) for stored in side if stored.second_parent is not None]
+    bases = [merge_base(tx, spans, places.spans(tx, point)) for point in found]
+    return max((base.seq for base in bases if base is not None), default=0)
 
 
 def _join(
@@ -76,30 +113,30 @@ def _join(
     head: Head,
     base: Point | None,
     other: Point,
-    ours: Side,
-    theirs: Side,
+    sides: Sides,
     choices: list[Choice],
 ) -> MergeReply:
     left_out = frozenset[bytes]().union(*(choice.left_out for choice in choices))
-    joined = _Joined(tx, head.branch_id, base)
-    for stored in _in_order(ours, theirs, depth=base.seq if base else 0):
+    joined = _Joined(tx, head.branch_id, base, sides)
+    for stored in _in_order(sides):
         if stored.hash not in left_out:
             joined.add(stored)
     for choice in choices:
         joined.settle(choice)
     commit_hash = joined.close(request.from_, other)
     histories.moved(tx, request.into, head.commit_id, joined.head.commit_id, "merge")
-    return MergeReply(hash=commit_hash.hex(), conflicts=[], merged=len(theirs.commits))
+    merged = sum(stored.second_parent is None for stored in sides.theirs)
+    return MergeReply(hash=commit_hash.hex(), conflicts=[], merged=merged)
 
 
 class _Joined:
     """The line that grows behind the commit where two sides parted."""
 
-    def __init__(self, tx: Transaction, branch_id: int, base: Point | None) -> None:
+    def __init__(self, tx: Transaction, branch_id: int, base: Point | None, sides: Sides) -> None:
         self._tx = tx
+        self._sides = sides
         self._places: dict[bytes, Point] = {}
-        """Where each commit, by its origin, is now."""
-        self._moved: dict[int, int] = {}
+        """Where each commit that was copied is now."""
         self.head = Head(
             branch_id,
             base.segment_id if base else None,
@@ -111,15 +148,15 @@ class _Joined:
 
     def add(self, stored: StoredCommit) -> None:
         """Put a copy behind what is there."""
-        target = None if stored.target is None else self._find(stored.target)
-        span = (stored.metadata or {}).get(COMPRESSES)
-        changes = None if span is None else {COMPRESSES: [self._moved.get(seq, seq) for seq in span]}
+        about = self._sides.about(stored)
+        target = None if about is None else self._find(about)
+        covered = [self._places[each].seq for each in self._sides.range_of(stored) if each in self._places]
+        changes = {COMPRESSES: [min(covered), max(covered)]} if covered else None
         done = histories.copy(self._tx, self.head, stored, target, changes)
         self._step(done.id)
-        self._moved[stored.seq] = self.head.seq
         point = commits.find(self._tx.db, done.hash)
         assert point is not None  # noqa: S101
-        self._places[stored.hash] = self._places[origin(stored)] = point
+        self._places[stored.hash] = point
 
     def settle(self, choice: Choice) -> None:
         """Write down what was decided about a conflict."""
@@ -159,41 +196,53 @@ class _Joined:
 
 
 def _since(tx: Transaction, spans: list[Span], depth: int) -> list[StoredCommit]:
-    found = commits.read_newest(tx.db, tx.codec, spans, limit=_EVERYTHING, after=depth)
-    return [stored for stored in reversed(list(found)) if stored.second_parent is None]
+    return list(commits.read_newest(tx.db, tx.codec, spans, limit=_EVERYTHING, after=depth))[::-1]
 
 
-def _in_order(ours: Side, theirs: Side, depth: int) -> Iterator[StoredCommit]:
+def _in_order(sides: Sides) -> Iterator[StoredCommit]:
     """Both sides in the order of time, each in its own order.
 
     Where a side has a summary, its range must stay together, so theirs then follows as a whole behind ours.
     """
-    spans = [(stored.metadata or {}).get(COMPRESSES) for side in (ours, theirs) for stored in side.commits]
-    if any(span is not None for span in spans):
-        if any(span[0] <= depth for span in spans if span is not None):
-            raise InvalidRange("one side compresses what both have in common", fix="undo the compression first")
-        yield from ours.commits
-        yield from theirs.commits
+    summaries = [stored for stored in (*sides.ours, *sides.theirs) if COMPRESSES in (stored.metadata or {})]
+    if summaries:
+        _refuse_torn(sides, summaries)
+        yield from sides.ours
+        yield from sides.theirs
         return
-    left, right = _keyed(ours), _keyed(theirs)
+    left = _keyed(sides, sides.ours, {})
+    right = _keyed(sides, sides.theirs, {stored.hash: key for key, stored in left})
     while left and right:
         yield (left if left[-1][0] <= right[-1][0] else right).pop()[1]
     yield from (stored for _, stored in reversed(left or right))
 
 
-def _keyed(side: Side) -> list[tuple[Key, StoredCommit]]:
-    """Commits with the time at which they may come, never earlier than what they follow; the last one first."""
+def _refuse_torn(sides: Sides, summaries: list[StoredCommit]) -> None:
+    """A summary whose range would not stay together cannot be taken over."""
+    for stored in summaries:
+        first, last = (stored.metadata or {})[COMPRESSES]
+        if len(sides.range_of(stored)) <= last - first:
+            raise InvalidRange(
+                f"summary {stored.hash.hex()[:12]} stands for commits that both sides have",
+                field="from",
+                fix="undo the compression first",
+            )
+
+
+def _keyed(sides: Sides, side: list[StoredCommit], earlier: dict[bytes, Key]) -> list[tuple[Key, StoredCommit]]:
+    """Commits with the time at which they may come, never earlier than what they follow or edit; the last one first."""
     keyed: list[tuple[Key, StoredCommit]] = []
     latest: Key = (0, b"")
-    for stored in side.commits:
-        latest = max(latest, (stored.at_ms, origin(stored)))
+    for stored in side:
+        edited = earlier.get(sides.about(stored) or b"", latest)
+        latest = max(latest, edited, (stored.at_ms, origin(stored)))
         keyed.append((latest, stored))
     return keyed[::-1]
 
 
-def _edit_conflicts(tx: Transaction, ours: Side, theirs: Side) -> Iterator[Conflict]:
-    mine, others = ours.edits(), theirs.edits()
-    for target in mine.keys() & others.keys():
+def _edit_conflicts(tx: Transaction, sides: Sides) -> Iterator[Conflict]:
+    mine, others = sides.edits(sides.ours), sides.edits(sides.theirs)
+    for target in sorted(mine.keys() & others.keys()):
         if mine[target].text != others[target].text:
             point = commits.find(tx.db, target)
             before = commits.read_one(tx.db, tx.codec, point).text if point else None
@@ -202,10 +251,10 @@ def _edit_conflicts(tx: Transaction, ours: Side, theirs: Side) -> Iterator[Confl
             )
 
 
-def _priority_conflicts(tx: Transaction, ours: Side, theirs: Side) -> Iterator[Conflict]:
+def _priority_conflicts(tx: Transaction, ours: list[StoredCommit], theirs: list[StoredCommit]) -> Iterator[Conflict]:
     hints = commits.type_hints(tx.db)
-    mine = {origin(stored): stored for stored in ours.commits}
-    for stored in theirs.commits:
+    mine = {origin(stored): stored for stored in ours}
+    for stored in theirs:
         same = mine.get(origin(stored))
         if same is None or same.hash == stored.hash:
             continue
@@ -218,7 +267,7 @@ def _said(stored: StoredCommit, hints: dict[str, TypeHints]) -> Priority:
     return histories.priority(stored, hints)
 
 
-def _decide(conflicts: list[Conflict], ours: Side, theirs: Side, request: Merge) -> tuple[list[Choice], list[Conflict]]:
+def _decide(conflicts: list[Conflict], sides: Sides, request: Merge) -> tuple[list[Choice], list[Conflict]]:
     """What the request decides, and what it leaves open."""
     choices: list[Choice] = []
     still_open: list[Conflict] = []
@@ -227,14 +276,14 @@ def _decide(conflicts: list[Conflict], ours: Side, theirs: Side, request: Merge)
         if given is None and request.strategy is None:
             still_open.append(conflict)
             continue
-        choices.append(_choose(conflict, given, ours, theirs, request))
+        choices.append(_choose(conflict, given, sides, request))
     return choices, still_open
 
 
-def _choose(conflict: Conflict, given: str | None, ours: Side, theirs: Side, request: Merge) -> Choice:
+def _choose(conflict: Conflict, given: str | None, sides: Sides, request: Merge) -> Choice:
     target = bytes.fromhex(conflict.target)
-    mine = frozenset(stored.hash for stored in ours.commits if stored.target == target)
-    others = frozenset(stored.hash for stored in theirs.commits if stored.target == target)
+    mine = frozenset(stored.hash for stored in sides.ours if sides.about(stored) == target)
+    others = frozenset(stored.hash for stored in sides.theirs if sides.about(stored) == target)
     if given is not None:
         text = _priority(given) if conflict.kind == "priority" else given
         return Choice(target, conflict.kind, text, mine | others)

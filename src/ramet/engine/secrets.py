@@ -4,11 +4,10 @@ A transcript's content is redacted where it is prepared for its blob (`messages`
 titles, reasons, proofs, what a session hands on. Names and paths stay as they are, because things are found by them.
 """
 
-from typing import Any
-
 from msgspec.structs import replace
 
 from ramet.model.redaction import Redactor
+from ramet.protocol.history import Spawn
 from ramet.protocol.requests import (
     EnterPhase,
     FinishEffort,
@@ -30,6 +29,7 @@ FREE_TEXTS: dict[type[Request], tuple[str, ...]] = {
     FinishSession: ("dehydration_payload",),
     UpsertSkill: ("phases", "modes", "templates", "cmd_dependencies", "directives"),
     RegisterAgent: ("label",),
+    Spawn: ("display_name",),
 }
 """The fields of each request in which anything may be written."""
 
@@ -39,17 +39,7 @@ def redact(request: Request, redactor: Redactor) -> Request:
     changed = {}
     for field in FREE_TEXTS.get(type(request), ()):
         given = getattr(request, field)
-        kept = None if given is None else _redact(given, redactor)
+        kept, _ = redactor.redact_value(given)
         if kept != given:
             changed[field] = kept
     return replace(request, **changed) if changed else request
-
-
-def _redact(value: Any, redactor: Redactor) -> Any:
-    if isinstance(value, str):
-        return redactor.redact(value).text
-    if isinstance(value, list):
-        return [_redact(item, redactor) for item in value]
-    if isinstance(value, dict):
-        return {_redact(key, redactor): _redact(item, redactor) for key, item in value.items()}
-    return value

@@ -2,15 +2,17 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from ramet.engine import histories, places
 from ramet.engine.compiler import Compiler
 from ramet.engine.compressing import SUMMARY
 from ramet.engine.histories import Kind
 from ramet.engine.transaction import Transaction
-from ramet.errors import BranchExists, NothingToExpand, SpawnError
+from ramet.errors import BranchExists, ModelMissing, NothingToExpand, SpawnError
 from ramet.model.branch import Head, Point
-from ramet.model.compiling import COMPRESSES, within_budget
-from ramet.model.content import PAYLOAD, MetadataContent, pack
+from ramet.model.compiling import within_budget
+from ramet.model.content import COLLAPSE, COMPRESSES, PAYLOAD, MetadataContent, pack
 from ramet.model.spawn import COLLAPSE_OPENING, fit
 from ramet.protocol.history import (
     Collapse,
@@ -29,10 +31,7 @@ from ramet.protocol.history import (
 )
 from ramet.store import commits, history, spawns
 from ramet.store.commits import StoredCommit
-from ramet.store.spawns import NewSpawn
-
-COLLAPSE = "collapse"
-"""The key of a commit's metadata that names the child whose work it stands for, and where the child stood."""
+from ramet.store.spawns import CollapsedChild, NewSpawn
 
 _EVERYTHING = 2**31 - 1
 _ALWAYS_INHERITED = ("instruction", "config")
@@ -54,7 +53,7 @@ def spawn(tx: Transaction, compiler: Compiler, request: Spawn) -> SpawnRow:
             child_branch=request.child,
             purpose=purpose,
             inheritance_mode=request.inherit,
-            display_name=request.display_name,
+            display_name=request.display_name and tx.contents.prepare(request.display_name).text,
         ),
         tx.now,
     )
@@ -96,7 +95,7 @@ def _says_something(chosen: Filter) -> bool:
 
 def _snapshot(tx: Transaction, compiler: Compiler, head: Head, before: Point | None, max_tokens: int | None) -> None:
     """The parent's compiled text in one instruction; what does not fit goes, the oldest first."""
-    pieces = compiler.compile(tx, before).context.visible()
+    pieces = compiler.compile(tx, before, is_changing=True).context.visible()
     chosen = pieces if max_tokens is None else within_budget(pieces, max_tokens)
     text = "\n\n".join(f"[{piece.role}]: {piece.text}" for piece in chosen)
     if text:
@@ -104,15 +103,23 @@ def _snapshot(tx: Transaction, compiler: Compiler, head: Head, before: Point | N
 
 
 def _select(tx: Transaction, head: Head, before: Point | None, chosen: Filter) -> None:
-    """Copies of what the filter names; instructions always come along."""
-    inherited = commits.read_newest(tx.db, tx.codec, places.spans(tx, before), limit=_EVERYTHING)
-    stored = [each for each in reversed(list(inherited)) if each.target_id is None]
+    """Copies of what the filter names, with its last text; instructions always come along."""
+    spans = places.spans(tx, before)
+    inherited = list(commits.read_newest(tx.db, tx.codec, spans, limit=_EVERYTHING))[::-1]
+    edits = {each.target_id: each for each in inherited if each.target_id is not None}
+    stored = [_edited(each, edits.get(each.id)) for each in inherited if each.target_id is None]
     turns = [each.id for each in stored if each.content_type == "dialogue"]
     last = set(turns[-chosen.last_turns :] if chosen.last_turns else ())
     for each in stored:
         if _is_chosen(tx, each, chosen, last):
             done = histories.copy(tx, head, each)
             head = history.head_at(tx.db, head.branch_id, done.id)
+
+
+def _edited(stored: StoredCommit, edit: StoredCommit | None) -> StoredCommit:
+    if edit is None:
+        return stored
+    return replace(stored, text=edit.text, tokens=edit.tokens, blob_id=edit.blob_id, content_hash=edit.content_hash)
 
 
 def _is_chosen(tx: Transaction, stored: StoredCommit, chosen: Filter, last: set[int]) -> bool:
@@ -161,6 +168,8 @@ def _summary(tx: Transaction, request: Collapse, pointer: SpawnRow, child: Point
         return request.text
     if request.report is not None:
         return render_report(request.report)
+    if request.method == "model":
+        raise ModelMissing("the report was not asked of a model", field="method", value=request.method)
     boundary = _last_boundary(tx, child)
     if boundary is not None:
         return f"{COLLAPSE_OPENING}{pointer.purpose}\n\n{boundary.text}"
@@ -199,7 +208,7 @@ def expand(tx: Transaction, request: Expand) -> Expanded:
         return Expanded(
             hash=stored.hash.hex(), kind="compression", branch=None, head=None, commits=_rows(tx, list(shown)[::-1])
         )
-    collapsed = spawns.find_collapsed(tx.db, stored.id)
+    collapsed = spawns.find_collapsed(tx.db, stored.id) or _copied_collapse(tx, stored)
     if collapsed is None:
         raise NothingToExpand(f"commit {request.hash} stands for itself", field="hash", value=request.hash)
     child = commits.read_newest(tx.db, tx.codec, places.spans(tx, collapsed.head), limit=tx.limits.page_max)
@@ -210,6 +219,14 @@ def expand(tx: Transaction, request: Expand) -> Expanded:
         head=collapsed.head.hash.hex() if collapsed.head else None,
         commits=_rows(tx, list(child)[::-1]),
     )
+
+
+def _copied_collapse(tx: Transaction, stored: StoredCommit) -> CollapsedChild | None:
+    """What a copy of a collapse stands for: a merge copies the commit, and its metadata says whose work it is."""
+    named = (stored.metadata or {}).get(COLLAPSE)
+    if named is None:
+        return None
+    return CollapsedChild(named["child"], commits.find(tx.db, bytes.fromhex(named["head"] or "")))
 
 
 def show_tree(tx: Transaction, request: Spawns) -> SpawnTree:
@@ -234,9 +251,14 @@ def latest(tx: Transaction, request: ResumeLatest) -> Latest:
 
 
 def _last_boundary(tx: Transaction, head: Point | None) -> StoredCommit | None:
-    """The newest session boundary of a history."""
-    point = commits.find_newest_of_type(tx.db, places.spans(tx, head), "session")
-    return None if point is None else commits.read_one(tx.db, tx.codec, point)
+    """The newest session boundary of a history, with its last text."""
+    spans = places.spans(tx, head)
+    point = commits.find_newest_of_type(tx.db, spans, "session")
+    if point is None:
+        return None
+    edit = commits.find_newest_edit(tx.db, spans, point)
+    boundary = commits.read_one(tx.db, tx.codec, point)
+    return _edited(boundary, None if edit is None else commits.read_one(tx.db, tx.codec, edit))
 
 
 def _payload(stored: StoredCommit | None) -> dict[str, Any]:

@@ -14,20 +14,23 @@ from typing import Any, Self
 import msgspec
 from msgspec import Raw
 
+from ramet.ai import Models
 from ramet.clock import Clock, SystemClock
+from ramet.config.environment import Environment, read_environment
 from ramet.config.layers import load
 from ramet.config.places import find_places
 from ramet.config.settings import Settings
 from ramet.engine import Call, Engine
+from ramet.engine.assisting import fill
 from ramet.errors import DatabaseUnreachable, UnknownMethod
 from ramet.faults import Faults
 from ramet.library.transport import Subscription, encode_params
-from ramet.model.redaction import Redactor
+from ramet.protocol.ai import needs_model
 from ramet.protocol.frames import decode_params
 from ramet.protocol.operations import Operation
+from ramet.protocol.requests import Request
 from ramet.store import Store, open_store
 from ramet.store.answer import answer
-from ramet.store.blobs import Codec
 
 _PRINCIPAL = "user"
 """The same as the daemon's, so that a key used one way is known the other way too."""
@@ -36,11 +39,12 @@ _PRINCIPAL = "user"
 class LocalTransport:
     """Performs operations here."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+    def __init__(self, store: Store, settings: Settings, environment: Environment, clock: Clock) -> None:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._engine = Engine(limits=settings.limits, codec=Codec(), redactor=Redactor())
+        self._engine = Engine.configured(settings, environment)
+        self._models = Models(settings, environment)
         self._connection = store.connect()
         self._lock = Lock()
         self._is_closed = False
@@ -54,7 +58,7 @@ class LocalTransport:
         clock = SystemClock()
         store = open_store(settings.database, find_places(os.environ, settings), clock=clock, faults=Faults())
         try:
-            return cls(store, settings, clock)
+            return cls(store, settings, read_environment(os.environ, settings), clock)
         except BaseException:
             store.close()
             raise
@@ -63,12 +67,7 @@ class LocalTransport:
         request = decode_params(operation, encode_params(operation, params))
         if operation.host == "daemon":
             raise _only_a_daemon(operation)
-        with self._lock:
-            self._require_open()
-            if operation.host == "store":
-                return answer(self._store, request, self._settings.query)
-            call = self._engine.prepare(operation, request, _PRINCIPAL)
-            reply = self._change(call) if operation.changes else self._read(call)
+        reply = self._assist(operation, request) if needs_model(request) else self._perform(operation, request)
         return msgspec.json.decode(reply, type=operation.reply) if isinstance(reply, Raw) else reply
 
     def subscribe(self, operation: Operation, params: Mapping[str, Any]) -> Subscription:  # noqa: ARG002
@@ -80,6 +79,24 @@ class LocalTransport:
             if not self._is_closed:
                 self._is_closed = True
                 self._store.close()
+
+    def _perform(self, operation: Operation, request: Request) -> Any:
+        with self._lock:
+            self._require_open()
+            if operation.host == "store":
+                return answer(self._store, request, self._settings.query)
+            call = self._engine.prepare(operation, request, _PRINCIPAL)
+            return self._change(call) if operation.changes else self._read(call)
+
+    def _assist(self, operation: Operation, request: Request) -> Any:
+        """Ask a model first; other threads go on meanwhile."""
+        call = self._engine.prepare(operation, request, _PRINCIPAL)
+        with self._lock:
+            self._require_open()
+            question = self._engine.question(self._connection, call, self._clock.now_ms())
+        if isinstance(question, Raw):
+            return question
+        return self._perform(operation, fill(request, self._models.answer(question)))
 
     def _read(self, call: Call) -> Any:
         return self._engine.perform(self._connection, call, self._clock.now_ms())

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from ramet.errors import InvalidParams
+from ramet.errors import InvalidParams, UnknownContentType
 from ramet.model.commit import canonical_json
 
 Priority = Literal["skip", "normal", "important", "pinned"]
@@ -19,6 +19,15 @@ SessionType = Literal["start", "end", "handoff", "checkpoint"]
 
 PAYLOAD = "payload"
 """The key of a commit's metadata that holds what is not text of its content."""
+COMPRESSES = "compresses"
+"""The key of a summary's metadata that names the first and last seq whose place it takes."""
+ORIGIN = "origin"
+"""The key of a copy's metadata that names the commit it was first copied from."""
+COLLAPSE = "collapse"
+"""The key of a commit's metadata that names the child whose work it stands for, and where the child stood."""
+
+RESERVED = frozenset({PAYLOAD, COMPRESSES, ORIGIN, COLLAPSE})
+"""What nobody else may write into a commit's metadata."""
 
 PROTECTED = 90
 """Content of this compression priority or a higher one is never compressed."""
@@ -160,8 +169,8 @@ class Packed(Struct, frozen=True, kw_only=True):
 def validate_content(content: dict[str, Any]) -> ContentPayload:
     """The typed payload that `content_type` says it is; a fault names the field and what would be right."""
     kind = content.get("content_type")
-    if kind not in BUILTIN_CONTENT_TYPES:
-        raise InvalidParams(
+    if not isinstance(kind, str) or kind not in BUILTIN_CONTENT_TYPES:
+        raise UnknownContentType(
             f"there is no content type {kind!r} with a payload",
             field="content.content_type",
             value=kind,

@@ -36,6 +36,7 @@ EventKind = Literal[
     "agent.registered",
     "agent.assigned",
     "agent.released",
+    "ai.used",
 ]
 
 

@@ -7,12 +7,15 @@ from ramet.model.content import TypeHints
 _SHARE = 0.2
 """How long a summary is where nobody says, as a part of what it stands for."""
 _SHORTEST = 24
+_FRAME = 7
+"""What a line has beside its role and its text: a dash, a colon, spaces, a mark where it was cut, its end."""
 
 
 def extract(pieces: list[Piece], hints: dict[str, TypeHints], target_tokens: int | None) -> str:
     """One line for each piece, cut so that all of them together come to about the target."""
     total = sum(piece.tokens for piece in pieces)
     characters = 4 * (target_tokens or max(int(total * _SHARE), len(pieces) * 4))
+    characters -= sum(len(piece.role) + _FRAME for piece in pieces)
     weights = [hints[piece.content_type].compression_priority + 1 for piece in pieces]
     lines = [
         f"- {piece.role}: {_cut(piece.text, int(characters * weight / sum(weights)))}"

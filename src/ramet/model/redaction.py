@@ -1,13 +1,18 @@
 """Secrets are taken out of a text before it is hashed and stored, so that no address ever depends on one.
 
 The patterns are matched in linear time (RE2): this runs on everything that every agent says. A placeholder names
-the kind of secret and eight digits of its hash, so that equal secrets stay recognisably equal.
+the kind of secret and eight digits of its hash, so that equal secrets stay recognisably equal; a text without secrets,
+which a redacted one is, stays as it is.
 """
 
 import hashlib
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 import re2
+
+from ramet.errors import InvalidSetting
 
 _PATTERNS: dict[str, str] = {
     "private_key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s\\n]*-----END [A-Z ]*PRIVATE KEY-----",
@@ -24,6 +29,15 @@ _PATTERNS: dict[str, str] = {
     "jwt": r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
     "url_password": r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,100}:[^\s/@'\"]{1,200}@",
 }
+_PLACEHOLDER = r"\[REDACTED:[a-z_]+:[0-9a-f]{8}\]"
+_VALUE = "environment"
+_OWN = "configured"
+
+_MATCHER_BYTES = 32 * 1024 * 1024
+"""How much a matcher may remember; with less, a dozen known values make it forget and start over all the time."""
+
+_ROUNDS = 4
+"""A secret that stood right behind another may only show once that is gone; a round finds nothing or is the last."""
 
 
 class Redacted(NamedTuple):
@@ -34,27 +48,110 @@ class Redacted(NamedTuple):
 
 
 class Redactor:
-    """Replaces what looks like a secret by a stable placeholder."""
+    """Replaces what looks like a secret by a stable placeholder.
 
-    def __init__(self) -> None:
-        self._kinds = tuple(_PATTERNS)
-        self._pattern = re2.compile("|".join(f"({pattern})" for pattern in _PATTERNS.values()))
+    `patterns` are regular expressions of the user's own, `values` are secrets that are known as they are.
+    """
+
+    def __init__(self, patterns: Sequence[str] = (), values: Iterable[str] = (), *, is_enabled: bool = True) -> None:
+        self._is_enabled = is_enabled
+        self._values = {value: _find_kind(value) or _VALUE for value in values if value}
+        longest_first = sorted(self._values, key=len, reverse=True)
+        parts = [*map(re2.escape, longest_first), *_PATTERNS.values(), *map(_checked, patterns)]
+        self._secrets = _compile(parts)
+        self._secrets_or_placeholders = _compile([_PLACEHOLDER, *parts])
 
     def redact(self, text: str) -> Redacted:
         """The text with each secret replaced."""
-        if self._pattern.search(text) is None:
+        if not self._is_enabled or self._secrets.search(text) is None:
             return Redacted(text, 0)
-        replaced, count = self._pattern.subn(self._placeholder, text)
-        return Redacted(replaced, count)
+        secrets = 0
+        for _ in range(_ROUNDS):
+            found: list[str] = []
+            text = self._secrets_or_placeholders.sub(lambda match: self._replace(match, found), text)  # noqa: B023
+            if not found:
+                break
+            secrets += len(found)
+        return Redacted(text, secrets)
 
-    def _placeholder(self, match: "re2._Match[str]") -> str:
-        kind = next(name for name, group in zip(self._kinds, match.groups(), strict=True) if group is not None)
-        secret = match.group()
-        if kind == "url_password":
-            before, _, password = secret[:-1].partition("://")[2].partition(":")
-            scheme = secret.partition("://")[0]
-            return f"{scheme}://{before}:{placeholder(kind, password)}@"
-        return placeholder(kind, secret)
+    def redact_value(self, value: Any) -> tuple[Any, int]:
+        """The same for everything that is text in a JSON value, and how many secrets there were."""
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, list):
+            items = [self.redact_value(item) for item in value]
+            return [item for item, _ in items], sum(count for _, count in items)
+        if isinstance(value, dict):
+            pairs = [(self.redact_value(key), self.redact_value(item)) for key, item in value.items()]
+            return {key: item for (key, _), (item, _) in pairs}, sum(a + b for (_, a), (_, b) in pairs)
+        return value, 0
+
+    def _replace(self, match: "re2._Match[str]", found: list[str]) -> str:
+        whole: str = match.group()
+        if _is_placeholder(whole):
+            return whole
+        kind = self._values.get(whole) or _find_kind(whole) or _OWN
+        before, secret, after = _split_url(whole) if kind == "url_password" else ("", whole, "")
+        if _is_placeholder(secret):
+            return whole
+        found.append(kind)
+        return f"{before}{placeholder(self._values.get(secret, kind), secret)}{after}"
+
+
+def _compile(parts: Sequence[str]) -> "re2._Regexp[str]":
+    """One expression without groups of its own, because finding groups is what takes time."""
+    options = re2.Options()
+    options.max_mem = _MATCHER_BYTES
+    return re2.compile("|".join(f"(?:{part})" for part in parts), options=options)
+
+
+@cache
+def _placeholders() -> "re2._Regexp[str]":
+    return re2.compile(_PLACEHOLDER)
+
+
+def _is_placeholder(text: str) -> bool:
+    return text.startswith("[") and _placeholders().fullmatch(text) is not None
+
+
+@cache
+def _shapes() -> dict[str, "re2._Regexp[str]"]:
+    return {kind: re2.compile(pattern) for kind, pattern in _PATTERNS.items()}
+
+
+def _find_kind(secret: str) -> str | None:
+    """The known shape that a secret has, so that it looks the same however it was found."""
+    return next((kind for kind, shape in _shapes().items() if shape.fullmatch(secret)), None)
+
+
+def _split_url(url: str) -> tuple[str, str, str]:
+    scheme, _, rest = url[:-1].partition("://")
+    user, _, password = rest.partition(":")
+    return f"{scheme}://{user}:", password, "@"
+
+
+def _checked(pattern: str) -> str:
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(pattern, options=options)
+    except re2.error as error:
+        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
+        raise _invalid(pattern, f"cannot be read: {reason}") from error
+    if compiled.groupindex:
+        raise _invalid(pattern, "names a group, which two patterns could not do")
+    if compiled.search("") is not None:
+        raise _invalid(pattern, "matches the empty text, which would be found everywhere")
+    return pattern
+
+
+def _invalid(pattern: str, reason: str) -> InvalidSetting:
+    return InvalidSetting(
+        f"the pattern {pattern!r} in redaction.patterns {reason}",
+        field="redaction.patterns",
+        value=pattern,
+        fix="write it as an RE2 regular expression that matches the secret and nothing else",
+    )
 
 
 def placeholder(kind: str, secret: str) -> str:

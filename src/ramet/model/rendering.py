@@ -2,16 +2,18 @@
 
 A renderer is fed one piece at a time and can be copied, so that one more piece costs one more message. Both providers
 refuse a tool call without its result, and a result without its call: a call that was never answered gets a result that
-says so, and a result whose call is gone becomes plain text.
+says so, and a result whose call is gone becomes plain text. They want the results of calls made together before the
+next call: a call made while others are being answered waits until they are.
 """
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Self
 
 import msgspec
 
-from ramet.model.compiling import Piece, chain_hash
+from ramet.model.compiling import Piece
 
 Message = dict[str, Any]
 
@@ -23,33 +25,40 @@ class Renderer(ABC):
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
-        self._settled = b""
-        self._settled_count = 0
-        """How many messages the chain of hashes covers; the last one may still grow."""
+        self._digest = hashlib.sha256(type(self).__name__.encode())
+        """Of all pieces so far. The messages follow from them, so that equal digests mean equal messages; and the texts
+        were hashed when they were committed, so that theirs need not be read again."""
         self._open_calls: dict[str, str] = {}
+        self._is_answering = False
+        """Whether a result of the calls made together has come."""
+        self._waiting: list[Piece] = []
+        """Calls, and their results, that come when these are answered."""
 
     def copy(self) -> Self:
         """The same, to be continued apart."""
         other = type(self)()
         other.__dict__.update(self.__dict__)
+        other._digest = self._digest.copy()
         other._messages = list(self._messages)
         other._open_calls = dict(self._open_calls)
+        other._waiting = list(self._waiting)
         return other
 
-    def feed(self, pieces: Iterable[Piece]) -> None:
+    def feed(self, pieces: Sequence[Piece]) -> None:
         """Add pieces in order."""
         for piece in pieces:
-            self._add(piece)
-        self._settle(len(self._messages) - 1)
+            if piece.payload is None and piece.role != "tool" and not self._open_calls:
+                self._text(piece.role, piece.text)
+            else:
+                self._add(piece)
+        self._digest.update(b"".join([_mark(piece) for piece in pieces]))
 
     def finish(self) -> tuple[list[Message], str]:
         """The messages with every call answered, and the hash that names the list."""
         done = self.copy() if self._open_calls else self
         if self._open_calls:
             done._close_calls()
-        done._settle(len(done._messages) - 1)
-        digest = chain_hash(done._settled, done._messages[-1]) if done._messages else done._settled
-        return list(done._messages), digest.hex()
+        return list(done._messages), self._digest.hexdigest()
 
     def system(self) -> str | None:
         """What the provider takes apart from the messages."""
@@ -57,27 +66,38 @@ class Renderer(ABC):
 
     def _add(self, piece: Piece) -> None:
         payload = piece.payload or {}
-        direction, call_id = payload.get("direction"), payload.get("call_id")
-        if piece.content_type == "tool_io" and call_id and direction == "call":
-            self._open_calls[call_id] = str(payload.get("tool_name"))
-            self._call(piece, call_id, str(payload.get("tool_name")))
-        elif piece.content_type == "tool_io" and call_id in self._open_calls:
-            del self._open_calls[call_id]
-            self._result(call_id, piece.text, is_error=payload.get("status") == "error")
+        call_id = payload.get("call_id") if piece.content_type == "tool_io" else None
+        if call_id and payload.get("direction") == "call":
+            self._add_call(piece, call_id, str(payload.get("tool_name")))
+        elif call_id in self._open_calls:
+            self._answer(call_id, piece.text, is_error=payload.get("status") == "error")
+        elif call_id and any((waiting.payload or {}).get("call_id") == call_id for waiting in self._waiting):
+            self._waiting.append(piece)
         else:
-            if self._open_calls:
-                self._close_calls()
+            self._close_calls()
             self._text(*_as_text(piece))
 
-    def _close_calls(self) -> None:
-        for call_id in list(self._open_calls):
-            del self._open_calls[call_id]
-            self._result(call_id, _NO_RESULT, is_error=True)
+    def _add_call(self, piece: Piece, call_id: str, tool_name: str) -> None:
+        if call_id in self._open_calls:
+            self._close_calls()
+        if self._is_answering:
+            self._waiting.append(piece)
+        else:
+            self._open_calls[call_id] = tool_name
+            self._call(piece, call_id, tool_name)
 
-    def _settle(self, count: int) -> None:
-        for message in self._messages[self._settled_count : count]:
-            self._settled = chain_hash(self._settled, message)
-        self._settled_count = max(self._settled_count, count)
+    def _answer(self, call_id: str, text: str, *, is_error: bool) -> None:
+        del self._open_calls[call_id]
+        self._result(call_id, text, is_error=is_error)
+        self._is_answering = bool(self._open_calls)
+        if not self._is_answering:
+            waiting, self._waiting = self._waiting, []
+            for piece in waiting:
+                self._add(piece)
+
+    def _close_calls(self) -> None:
+        while self._open_calls:
+            self._answer(next(iter(self._open_calls)), _NO_RESULT, is_error=True)
 
     @abstractmethod
     def _text(self, role: str, text: str) -> None:
@@ -90,6 +110,14 @@ class Renderer(ABC):
     @abstractmethod
     def _result(self, call_id: str, text: str, *, is_error: bool) -> None:
         """A tool's result."""
+
+
+def _mark(piece: Piece) -> bytes:
+    """All that a piece's messages depend on, told apart from what comes behind it: a hash of 32 bytes, and a line."""
+    if piece.payload is None:
+        return b"%b%b\n" % (piece.content_hash, piece.role.encode())
+    payload = msgspec.json.encode([piece.content_type, piece.payload], order="deterministic")
+    return b"%b%b %b\n" % (piece.content_hash, piece.role.encode(), payload)
 
 
 def _as_text(piece: Piece) -> tuple[str, str]:

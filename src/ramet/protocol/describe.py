@@ -31,9 +31,19 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "session.files": "A session said which files it has in its context.",
     "session.ended": "A session ended.",
     "message.appended": "A turn was added to a session's transcript.",
+    "commit.added": "Something was added to a branch.",
+    "commit.annotated": "Somebody said how much a commit matters.",
+    "commit.tagged": "A commit got other tags.",
+    "branch.created": "A branch was created.",
+    "branch.moved": "A branch was rewritten: `data` says why, and `undo` takes it back.",
+    "branch.spawned": "A child history came out of a parent's.",
+    "branch.collapsed": "A child's work was folded into its parent.",
+    "content_type.registered": "A kind of content was registered.",
+    "history.collected": "What nothing reached any more was deleted.",
     "agent.registered": "An agent was registered, or what is known of it changed.",
     "agent.assigned": "An agent took hold of an effort.",
     "agent.released": "An agent let go of its effort.",
+    "ai.used": "A model was asked; `data` has its name and what it used, never what was said.",
 }
 """What each kind of event says."""
 

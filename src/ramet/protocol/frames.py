@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ramet import errors
-from ramet.errors import InvalidParams, InvalidRequest, ParseError, RametError
+from ramet.errors import InvalidParams, InvalidRequest, ParseError, RametError, shorten
 from ramet.model.redaction import Redactor
 from ramet.protocol.operations import OPERATIONS, Operation
 from ramet.protocol.requests import Request
@@ -170,15 +170,13 @@ def encode_reply(request_id: RequestId, result: Any) -> bytes:
     return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
-def encode_error(request_id: RequestId, error: RametError) -> bytes:
+def encode_error(request_id: RequestId, error: RametError, redactor: Redactor) -> bytes:
     """One error line without its newline. It may show what was asked, but no secret in it."""
-    line = _encoder.encode({"jsonrpc": "2.0", "id": request_id, "error": error.to_wire()})
-    return _redactor().redact(line.decode()).text.encode()
-
-
-@cache
-def _redactor() -> Redactor:
-    return Redactor()
+    wire = error.to_wire()
+    value, _ = redactor.redact_value(error.value)
+    wire["data"]["value"] = shorten(value)  # a secret that was cut first would not be recognised
+    wire, _ = redactor.redact_value(wire)
+    return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "error": wire})
 
 
 def encode_notification(method: str, params: Any) -> bytes:

@@ -125,7 +125,7 @@ HISTORY_OPERATIONS = (
         purpose="Put a summary in the place of a range; the originals stay, and `undo` brings them back.",
         request=history.Compress,
         reply=history.CommitReply,
-        errors=(*_PLACE, errors.NotInHistory, errors.InvalidRange, errors.ModelFailed),
+        errors=(*_PLACE, errors.NotInHistory, errors.InvalidRange, errors.ModelMissing, errors.ModelFailed),
     ),
     Operation(
         name="history.at",
@@ -153,7 +153,7 @@ HISTORY_OPERATIONS = (
         purpose="Fold a child's work into its parent as one commit that remembers where it comes from.",
         request=history.Collapse,
         reply=history.CollapseReply,
-        errors=(errors.BranchNotFound, errors.SpawnError, errors.ModelFailed),
+        errors=(errors.BranchNotFound, errors.SpawnError, errors.ModelMissing, errors.ModelFailed),
     ),
     Operation(
         name="history.expand",

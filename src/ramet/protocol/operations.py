@@ -13,6 +13,7 @@ from ramet.model.session import Session
 from ramet.model.skill import Skill
 from ramet.model.task import Task
 from ramet.protocol import replies, requests
+from ramet.protocol.ai import AI_OPERATIONS
 from ramet.protocol.history_operations import HISTORY_OPERATIONS
 from ramet.protocol.operation import Operation
 from ramet.protocol.replies import Page
@@ -329,5 +330,6 @@ OPERATIONS: dict[str, Operation] = {
             host="daemon",
         ),
         *HISTORY_OPERATIONS,
+        *AI_OPERATIONS,
     )
 }

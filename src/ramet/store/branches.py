@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from ramet.model.branch import Point
 from ramet.model.instant import to_datetime
 from ramet.protocol.history import BranchRow, MoveRow
 from ramet.store.connection import Connection, Row
@@ -51,6 +52,12 @@ def find_last_rewrite(db: Connection, name: str) -> Rewrite | None:
     """The newest move that has not been taken back."""
     row = db.one(_sql.last_move, name=name)
     return None if row is None else Rewrite(*row)
+
+
+def find_left(db: Connection, name: str, instant_ms: int) -> tuple[bool, Point | None]:
+    """Whether a branch was moved after an instant, and the place that the first such move left."""
+    row = db.one(_sql.first_move_after, name=name, instant_ms=instant_ms)
+    return row is not None, None if row is None or row[1] is None else Point(*row[1:])
 
 
 def list_moves(db: Connection, name: str, limit: int) -> list[MoveRow]:

@@ -36,6 +36,10 @@ def check_database(store: Store, codec: Codec) -> CheckReport:
         findings = [Finding(check="database", detail=detail) for detail in store.integrity()]
         findings += _check_blobs(db, codec)
         findings += _check_commits(db)
+        findings += [
+            Finding(check="pointers", detail=f"{whose} points at {what}, which is not there")
+            for whose, what in db.all(_sql.astray)
+        ]
         findings += _check_work(db)
         counts = dict(zip(_NOUNS, db.must(_sql.counts), strict=True))
     finally:

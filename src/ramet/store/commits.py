@@ -77,7 +77,7 @@ def find_newest_until(db: Connection, spans: list[Span], until_ms: int) -> Point
 
 
 def find_newest_of_type(db: Connection, spans: list[Span], content_type: str) -> Point | None:
-    """The newest commit of a kind in the spans."""
+    """The newest commit of a kind in the spans; edits do not count."""
     for span in reversed(spans):
         row = db.one(
             _sql.newest_of_type,
@@ -85,6 +85,18 @@ def find_newest_of_type(db: Connection, spans: list[Span], content_type: str) ->
             first=span.first,
             last=span.last,
             content_type=content_type,
+        )
+        if row is not None:
+            return Point(*row)
+    return None
+
+
+def find_newest_edit(db: Connection, spans: list[Span], target: Point) -> Point | None:
+    """The newest edit of a commit in the spans that lead on from it."""
+    for span in reversed(spans):
+        first = max(span.first, target.seq + 1)
+        row = db.one(
+            _sql.newest_edit, segment_id=span.segment_id, first=first, last=span.last, target_id=target.commit_id
         )
         if row is not None:
             return Point(*row)
@@ -103,35 +115,12 @@ def has_merge(db: Connection, spans: list[Span], first: int, last: int) -> bool:
 def read_texts(db: Connection, codec: Codec, spans: list[Span], after: int = 0) -> list[CommitText]:
     """What compiling needs of everything in the spans behind a seq, oldest first."""
     return [
-        CommitText(
-            commit_id,
-            commit_hash,
-            seq,
-            content_type,
-            role,
-            target_id,
-            tokens,
-            metadata,
-            priority,
-            codec.unpack(kind, size, data).decode(),
-        )
+        CommitText(codec.unpack(kind, size, data).decode(), *facts)
         for span in spans
         if span.last > after
-        for (
-            commit_id,
-            commit_hash,
-            seq,
-            content_type,
-            role,
-            _,
-            target_id,
-            tokens,
-            metadata,
-            priority,
-            kind,
-            size,
-            data,
-        ) in db.all(_sql.range, segment_id=span.segment_id, first=max(span.first, after + 1), last=span.last)
+        for *facts, kind, size, data in db.all(
+            _sql.range, segment_id=span.segment_id, first=max(span.first, after + 1), last=span.last
+        )
     ]
 
 
@@ -198,10 +187,16 @@ def set_tags(db: Connection, commit_id: int, tags: list[str]) -> None:
 def annotate(db: Connection, commit_id: int, priority: Priority) -> None:
     """Say how much a commit matters."""
     db.run(_sql.annotate, commit_id=commit_id, priority=priority)
+    revise(db)
 
 
-def annotation_revision(db: Connection) -> int:
-    """A number that grows with every annotation."""
+def revise(db: Connection) -> None:
+    """Say that what was compiled before may be wrong."""
+    db.run(_sql.revise)
+
+
+def find_revision(db: Connection) -> int:
+    """A number that grows with every annotation and collection, and never falls."""
     return int(db.must(_sql.revision)[0])
 
 

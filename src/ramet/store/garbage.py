@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from ramet.store import commits as stored_commits
 from ramet.store.connection import Connection
 from ramet.store.queries import QueryFile
 
@@ -28,6 +29,8 @@ def collect(db: Connection, since_ms: int) -> Deleted:
         if segment_id not in reached:
             db.run(_sql.delete_segment, segment_id=segment_id)
             gone += 1
+    if commits:
+        stored_commits.revise(db)
     return Deleted(commits, len(db.all(_sql.delete_blobs)), gone)
 
 

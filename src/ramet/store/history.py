@@ -57,8 +57,7 @@ def append(db: Connection, head: Head, new: NewCommit, now_ms: int) -> Committed
     """
     commit_hash, blob_id = hash_commit(new.facts), put_blob(db, new.blob)
     row = _row(head, new, commit_hash, blob_id, now_ms)
-    segment_id = _fork(db, head) if head.segment_id is None else head.segment_id
-    inserted = db.one(_sql.insert_commit, **row, segment_id=segment_id)
+    inserted = None if head.segment_id is None else db.one(_sql.insert_commit, **row, segment_id=head.segment_id)
     if inserted is None:
         inserted = db.one(_sql.commit_id, hash=commit_hash)
     if inserted is None:

@@ -2,6 +2,9 @@
 -- compares the two (tests/store/test_schema.py). A change of schema is a new migration first, and then a change here.
 
 -- The history: content by hash, commits in segments, branches as pointers, moves so that a rewrite can be undone.
+--
+-- Pointers between these tables carry no foreign keys: each would need an index that every append pays for, and only
+-- garbage collection ever deletes. The store keeps them whole, and `db.check` verifies every one.
 
 CREATE TABLE schema_migrations (
     number     INTEGER PRIMARY KEY,
@@ -25,43 +28,46 @@ CREATE TABLE segments (
     CHECK ((base_segment_id IS NULL) = (base_seq = 0))
 ) STRICT;
 
--- token_sum counts the tokens of a commit and of all before it, so that a budget is a range of seq.
+-- reported_tokens is what a provider counted, tokens our own estimate. token_sum counts the tokens of a commit and of
+-- all before it, so that a budget is a range of seq.
 CREATE TABLE commits (
     id               INTEGER PRIMARY KEY,
     hash             BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
     segment_id       INTEGER NOT NULL REFERENCES segments (id),
     seq              INTEGER NOT NULL CHECK (seq >= 1),
-    parent_id        INTEGER REFERENCES commits (id),
-    second_parent_id INTEGER REFERENCES commits (id),
-    blob_id          INTEGER NOT NULL REFERENCES blobs (id),
+    parent_id        INTEGER,
+    second_parent_id INTEGER,
+    blob_id          INTEGER NOT NULL,
     content_type     TEXT NOT NULL,
     role             TEXT NOT NULL,
     operation        TEXT NOT NULL DEFAULT 'append' CHECK (operation IN ('append', 'edit')),
-    target_id        INTEGER REFERENCES commits (id),
+    target_id        INTEGER,
     author           TEXT NOT NULL,
     at_ms            INTEGER,
     created_ms       INTEGER NOT NULL,
     tokens           INTEGER NOT NULL CHECK (tokens >= 0),
     token_sum        INTEGER NOT NULL CHECK (token_sum >= tokens),
     metadata         TEXT,
+    reported_tokens  INTEGER,
     UNIQUE (segment_id, seq)
 ) STRICT;
 
 CREATE TABLE branches (
     id         INTEGER PRIMARY KEY,
     name       TEXT NOT NULL UNIQUE,
-    commit_id  INTEGER REFERENCES commits (id),
+    commit_id  INTEGER,
     created_ms INTEGER NOT NULL
 ) STRICT;
 
--- Every move of a branch that is not a plain append.
+-- Every move of a branch that is not a plain append. One that takes another back names it.
 CREATE TABLE moves (
     id            INTEGER PRIMARY KEY,
     branch_name   TEXT NOT NULL,
-    old_commit_id INTEGER REFERENCES commits (id),
-    new_commit_id INTEGER REFERENCES commits (id),
+    old_commit_id INTEGER,
+    new_commit_id INTEGER,
     why           TEXT NOT NULL,
-    at_ms         INTEGER NOT NULL
+    at_ms         INTEGER NOT NULL,
+    undoes        INTEGER REFERENCES moves (id) ON DELETE SET NULL
 ) STRICT;
 
 CREATE INDEX idx_moves_branch ON moves (branch_name, id);
@@ -202,7 +208,7 @@ CREATE TABLE messages (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     role       TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'system', 'tool')),
-    commit_id  INTEGER NOT NULL REFERENCES commits (id),
+    commit_id  INTEGER NOT NULL,
     tool_name  TEXT,
     timestamp  INTEGER NOT NULL,
     source_key TEXT
@@ -290,3 +296,64 @@ CREATE TABLE idempotency (
 ) STRICT;
 
 CREATE INDEX idx_idempotency_at ON idempotency (at_ms);
+
+-- What makes a history a context: how much each commit matters, what kinds there are, and who was spawned from whom.
+
+CREATE TABLE annotations (
+    commit_id INTEGER PRIMARY KEY REFERENCES commits (id) ON DELETE CASCADE,
+    priority  TEXT NOT NULL CHECK (priority IN ('skip', 'normal', 'important', 'pinned'))
+) STRICT;
+
+-- One row. The number grows with every annotation and with every collection of garbage, and never falls, so that
+-- whoever keeps something compiled sees that it is out of date.
+CREATE TABLE revisions (
+    id     INTEGER PRIMARY KEY CHECK (id = 1),
+    number INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE tags (
+    commit_id INTEGER NOT NULL REFERENCES commits (id) ON DELETE CASCADE,
+    tag       TEXT NOT NULL,
+    PRIMARY KEY (commit_id, tag)
+) STRICT;
+
+CREATE INDEX idx_tags_tag ON tags (tag);
+
+CREATE TABLE content_types (
+    name                 TEXT PRIMARY KEY NOT NULL,
+    default_role         TEXT NOT NULL CHECK (default_role IN ('system', 'user', 'assistant', 'tool')),
+    default_priority     TEXT NOT NULL CHECK (default_priority IN ('skip', 'normal', 'important', 'pinned')),
+    compression_priority INTEGER NOT NULL CHECK (compression_priority BETWEEN 0 AND 100),
+    compiles             INTEGER NOT NULL CHECK (compiles IN (0, 1))
+) STRICT;
+
+-- A child history has one parent. The commit is where the parent stood; the pointer outlives it.
+CREATE TABLE spawn_pointers (
+    id                INTEGER PRIMARY KEY AUTOINCREMENT,
+    parent_branch     TEXT NOT NULL,
+    parent_commit_id  INTEGER REFERENCES commits (id) ON DELETE SET NULL,
+    child_branch      TEXT NOT NULL,
+    purpose           TEXT NOT NULL,
+    inheritance_mode  TEXT NOT NULL CHECK (inheritance_mode IN ('full_clone', 'head_snapshot', 'selective')),
+    display_name      TEXT CHECK (length(display_name) <= 255),
+    created_at        TEXT NOT NULL,
+    parent_session_id INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
+    child_session_id  INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
+    CHECK (parent_branch <> child_branch)
+) STRICT;
+
+CREATE INDEX ix_spawn_parent_tract ON spawn_pointers (parent_branch);
+CREATE UNIQUE INDEX ix_spawn_child_tract ON spawn_pointers (child_branch);
+CREATE INDEX idx_spawn_pointers_commit ON spawn_pointers (parent_commit_id);
+
+-- The commits by which a parent took in what a child had done, and where the child then stood.
+CREATE TABLE collapses (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    spawn_id      INTEGER NOT NULL REFERENCES spawn_pointers (id) ON DELETE CASCADE,
+    commit_id     INTEGER NOT NULL UNIQUE REFERENCES commits (id) ON DELETE CASCADE,
+    child_head_id INTEGER REFERENCES commits (id) ON DELETE SET NULL,
+    at_ms         INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX idx_collapses_spawn ON collapses (spawn_id);
+CREATE INDEX idx_collapses_child_head ON collapses (child_head_id);

@@ -31,9 +31,15 @@ VALUES (:name, :old_commit_id, :new_commit_id, :why, :now_ms, :undoes);
 -- name: last_move
 -- The newest move of a branch that has not been taken back and is not itself a taking back.
 SELECT m.id, m.old_commit_id, m.why FROM moves m
-WHERE m.branch_name = :name AND m.undoes IS NULL
+WHERE m.branch_name = :name AND m.undoes IS NULL AND m.why <> 'undo'
   AND NOT EXISTS (SELECT 1 FROM moves u WHERE u.undoes = m.id)
 ORDER BY m.id DESC LIMIT 1;
+
+-- name: first_move_after
+-- Where a branch stood before the first move later than an instant.
+SELECT m.id, o.id, o.hash, o.segment_id, o.seq, o.token_sum
+FROM moves m LEFT JOIN commits o ON o.id = m.old_commit_id
+WHERE m.branch_name = :name AND m.at_ms > :instant_ms ORDER BY m.id LIMIT 1;
 
 -- name: moves
 -- The moves of a branch, the newest first.

@@ -15,6 +15,32 @@ LEFT JOIN commits s ON s.id = c.second_parent_id
 LEFT JOIN commits t ON t.id = c.target_id
 WHERE c.id > :after ORDER BY c.id LIMIT :limit;
 
+-- name: astray
+-- Pointers of the history that lead to nothing: whose, and to what.
+SELECT 'branch ' || h.name, 'commit ' || h.commit_id FROM branches h
+WHERE h.commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.commit_id)
+UNION ALL
+SELECT 'commit ' || h.id, 'blob ' || h.blob_id FROM commits h
+WHERE h.blob_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blobs t WHERE t.id = h.blob_id)
+UNION ALL
+SELECT 'commit ' || h.id, 'commit ' || h.parent_id FROM commits h
+WHERE h.parent_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.parent_id)
+UNION ALL
+SELECT 'commit ' || h.id, 'commit ' || h.second_parent_id FROM commits h
+WHERE h.second_parent_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.second_parent_id)
+UNION ALL
+SELECT 'commit ' || h.id, 'commit ' || h.target_id FROM commits h
+WHERE h.target_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.target_id)
+UNION ALL
+SELECT 'move ' || h.id, 'commit ' || h.old_commit_id FROM moves h
+WHERE h.old_commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.old_commit_id)
+UNION ALL
+SELECT 'move ' || h.id, 'commit ' || h.new_commit_id FROM moves h
+WHERE h.new_commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.new_commit_id)
+UNION ALL
+SELECT 'message ' || h.id, 'commit ' || h.commit_id FROM messages h
+WHERE h.commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.commit_id);
+
 -- name: ordinal_gaps
 -- Tasks whose efforts are not numbered 1 to N.
 SELECT task_id, count(*), max(ordinal) FROM efforts GROUP BY task_id HAVING count(*) <> max(ordinal);

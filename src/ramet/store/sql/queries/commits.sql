@@ -22,9 +22,16 @@ WHERE segment_id = :segment_id AND seq >= :first AND seq <= :last AND created_ms
 ORDER BY seq DESC LIMIT 1;
 
 -- name: newest_of_type
--- The newest commit of a kind in a run.
+-- The newest commit of a kind in a run that is not an edit.
 SELECT id, hash, segment_id, seq, token_sum FROM commits
 WHERE segment_id = :segment_id AND seq >= :first AND seq <= :last AND content_type = :content_type
+  AND target_id IS NULL
+ORDER BY seq DESC LIMIT 1;
+
+-- name: newest_edit
+-- The newest edit of a commit in a run.
+SELECT id, hash, segment_id, seq, token_sum FROM commits
+WHERE segment_id = :segment_id AND seq >= :first AND seq <= :last AND target_id = :target_id
 ORDER BY seq DESC LIMIT 1;
 
 -- name: merges
@@ -34,8 +41,8 @@ WHERE segment_id = :segment_id AND seq >= :first AND seq <= :last AND second_par
 
 -- name: range
 -- What compiling needs of a run of commits, in order.
-SELECT c.id, c.hash, c.seq, c.content_type, c.role, c.operation, c.target_id, coalesce(c.reported_tokens, c.tokens),
-       c.metadata, a.priority, b.codec, b.size, b.data
+SELECT c.id, b.hash, c.seq, c.content_type, c.role, c.target_id, coalesce(c.reported_tokens, c.tokens), c.metadata,
+       a.priority, b.codec, b.size, b.data
 FROM commits c
 JOIN blobs b ON b.id = c.blob_id
 LEFT JOIN annotations a ON a.commit_id = c.id
@@ -70,13 +77,16 @@ DELETE FROM tags WHERE commit_id = :commit_id;
 
 -- name: annotate
 -- Say how much a commit matters.
-INSERT INTO annotations (commit_id, priority, revision)
-VALUES (:commit_id, :priority, (SELECT coalesce(max(revision), 0) + 1 FROM annotations))
-ON CONFLICT (commit_id) DO UPDATE SET priority = excluded.priority, revision = excluded.revision;
+INSERT INTO annotations (commit_id, priority) VALUES (:commit_id, :priority)
+ON CONFLICT (commit_id) DO UPDATE SET priority = excluded.priority;
 
 -- name: revision
--- How often annotations have changed.
-SELECT coalesce(max(revision), 0) FROM annotations;
+-- How often what was compiled before may have become wrong.
+SELECT coalesce(max(number), 0) FROM revisions;
+
+-- name: revise
+-- What was compiled before may be wrong.
+INSERT INTO revisions (id, number) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET number = revisions.number + 1;
 
 -- name: branches_at
 -- The branches that point at a commit.

@@ -33,9 +33,10 @@ WHERE p.parent_branch = :branch OR p.child_branch = :branch ORDER BY p.created_a
 SELECT parent_branch FROM spawn_pointers WHERE child_branch = :branch;
 
 -- name: record_collapse
--- A parent has taken in what a child had done.
+-- A parent has taken in what a child had done; the very same commit may be known from before a reset.
 INSERT INTO collapses (spawn_id, commit_id, child_head_id, at_ms)
-VALUES (:spawn_id, :commit_id, :child_head_id, :now_ms);
+VALUES (:spawn_id, :commit_id, :child_head_id, :now_ms)
+ON CONFLICT (commit_id) DO NOTHING;
 
 -- name: collapses_of
 -- The commits by which a parent took in what a child had done.

@@ -3,11 +3,16 @@
 -- What a provider counted, beside our own estimate.
 ALTER TABLE commits ADD COLUMN reported_tokens INTEGER;
 
--- The revision grows with every change, so that whoever keeps something compiled sees that it is out of date.
 CREATE TABLE annotations (
     commit_id INTEGER PRIMARY KEY REFERENCES commits (id) ON DELETE CASCADE,
-    priority  TEXT NOT NULL CHECK (priority IN ('skip', 'normal', 'important', 'pinned')),
-    revision  INTEGER NOT NULL UNIQUE
+    priority  TEXT NOT NULL CHECK (priority IN ('skip', 'normal', 'important', 'pinned'))
+) STRICT;
+
+-- One row. The number grows with every annotation and with every collection of garbage, and never falls, so that
+-- whoever keeps something compiled sees that it is out of date.
+CREATE TABLE revisions (
+    id     INTEGER PRIMARY KEY CHECK (id = 1),
+    number INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE tags (
@@ -31,7 +36,7 @@ CREATE TABLE spawn_pointers (
     id                INTEGER PRIMARY KEY AUTOINCREMENT,
     parent_branch     TEXT NOT NULL,
     parent_commit_id  INTEGER REFERENCES commits (id) ON DELETE SET NULL,
-    child_branch      TEXT NOT NULL UNIQUE,
+    child_branch      TEXT NOT NULL,
     purpose           TEXT NOT NULL,
     inheritance_mode  TEXT NOT NULL CHECK (inheritance_mode IN ('full_clone', 'head_snapshot', 'selective')),
     display_name      TEXT CHECK (length(display_name) <= 255),
@@ -42,7 +47,7 @@ CREATE TABLE spawn_pointers (
 ) STRICT;
 
 CREATE INDEX ix_spawn_parent_tract ON spawn_pointers (parent_branch);
-CREATE INDEX ix_spawn_child_tract ON spawn_pointers (child_branch);
+CREATE UNIQUE INDEX ix_spawn_child_tract ON spawn_pointers (child_branch);
 CREATE INDEX idx_spawn_pointers_commit ON spawn_pointers (parent_commit_id);
 
 -- The commits by which a parent took in what a child had done, and where the child then stood.
