@@ -9,7 +9,6 @@ from ramet.cli.commands import Group
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, print_json, print_table, say, show_items, show_row
 from ramet.cli.times import ago
-from ramet.errors import EffortNotFound
 from ramet.model.effort import Outcome
 
 _COLUMNS: Columns = {
@@ -114,9 +113,4 @@ def validate(ctx: click.Context, effort_id: int) -> None:
 @click.pass_obj
 def show(invocation: Invocation, effort_id: int) -> None:
     """All about one effort."""
-    found = invocation.call("db.query", sql="SELECT task_id FROM efforts WHERE id = ?", params=[effort_id])
-    for (task_id,) in found["rows"]:
-        for row in invocation.call("db.effort.list", task_id=task_id)["items"]:
-            if row["id"] == effort_id:
-                return show_row(invocation, row)
-    raise EffortNotFound(f"there is no effort e{effort_id}", field="effort_id", value=effort_id)
+    show_row(invocation, invocation.call("db.effort.get", effort_id=effort_id))

@@ -9,7 +9,6 @@ from ramet.cli.commands import Group
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, clean, print_json, say, show_items, show_row
 from ramet.cli.times import ago, instant
-from ramet.errors import SessionNotFound
 from ramet.model.effort import Outcome
 from ramet.model.message import Role
 
@@ -87,17 +86,7 @@ def list_sessions(
 @click.pass_obj
 def show(invocation: Invocation, reference: int | str) -> None:
     """All about one session."""
-    params: list[int | str]
-    if isinstance(reference, int):
-        sql, params = "SELECT id, effort_id FROM sessions WHERE id = ?", [reference]
-    else:
-        sql = "SELECT id, effort_id FROM sessions WHERE driver = ? AND native_id = ?"
-        params = [*reference.split(":", 1)]
-    for session_id, effort_id in invocation.call("db.query", sql=sql, params=params)["rows"]:
-        for row in invocation.call("db.session.find", effort_id=effort_id)["items"]:
-            if row["id"] == session_id:
-                return show_row(invocation, row)
-    raise SessionNotFound(f"there is no session {reference}", field="session_id", value=reference)
+    show_row(invocation, invocation.call("db.session.get", session_id=reference))
 
 
 @session.command(

@@ -16,6 +16,7 @@ from ramet.protocol.requests import (
     BindEffort,
     FindSessions,
     FinishSession,
+    GetSession,
     Heartbeat,
     StartSession,
     UpdateContextUsage,
@@ -34,12 +35,12 @@ def start(tx: Transaction, request: StartSession) -> SessionReply:
     if known is not None:
         return _resume(tx, known, effort, request)
     parent = _parent(tx, request)
-    prev = _prev(tx, request, effort) if parent is None else None
+    prev = _prev(tx, request, effort)
     agent_id = request.agent_id or (prev.agent_id if prev else None)
+    if prev is not None and prev.ended_at is None and parent is None:
+        _end(tx, prev.id)
     if agent_id is not None:
         _take_over(tx, agent_id, effort, parent)
-    if prev is not None and prev.ended_at is None:
-        _end(tx, prev.id)
     session = sessions.start(tx.db, _new(request, task_id, prev, parent, agent_id), now=tx.now, now_ms=tx.now_ms)
     tx.record("session.started", task_id=task_id, effort_id=effort.id, session_id=session.id, agent_id=agent_id)
     return reply(session)
@@ -84,6 +85,11 @@ def update_loaded_files(tx: Transaction, request: UpdateLoadedFiles) -> SessionR
     session = sessions.set_loaded_files(tx.db, named.open_session(tx, request.session_id).id, files)
     tx.record("session.files", session_id=session.id, data={"count": len(files)})
     return reply(session)
+
+
+def get(tx: Transaction, request: GetSession) -> Session:
+    """A session by its id, or by its driver and native id."""
+    return named.session(tx, request.session_id)
 
 
 def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
@@ -150,12 +156,12 @@ def _parent(tx: Transaction, request: StartSession) -> Session | None:
 
 
 def _prev(tx: Transaction, request: StartSession, effort: Effort) -> Session | None:
-    """The session that the new one continues: the one named, else the agent's last on this effort."""
+    """The session that the new one continues: the one named, else, for a root, the agent's last on this effort."""
     if request.prev_session_id is not None:
         prev = named.session(tx, request.prev_session_id, "prev_session_id")
         _require_same_task(prev.task_id, effort.task_id, "prev_session_id", request.prev_session_id)
         return prev
-    if request.agent_id is None:
+    if request.agent_id is None or request.parent_session_id is not None:
         return None
     return sessions.find_last_of_agent(tx.db, request.agent_id, effort.id)
 

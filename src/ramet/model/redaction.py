@@ -25,6 +25,8 @@ _PATTERNS: dict[str, str] = {
     "url_password": r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,100}:[^\s/@'\"]{1,200}@",
 }
 
+_PLACEHOLDER = re2.compile(r"\[REDACTED:[a-z_]+:[0-9a-f]{8}\]")
+
 
 class Redacted(NamedTuple):
     """A text without its secrets, and how many there were."""
@@ -53,6 +55,8 @@ class Redactor:
         if kind == "url_password":
             before, _, password = secret[:-1].partition("://")[2].partition(":")
             scheme = secret.partition("://")[0]
+            if _PLACEHOLDER.fullmatch(password):
+                return str(secret)
             return f"{scheme}://{before}:{placeholder(kind, password)}@"
         return placeholder(kind, secret)
 
