@@ -105,3 +105,19 @@ def test_the_newest_events_come_last_one_first_or_last_and_are_the_newest(world:
     assert newest.next is None
     started = world.call("events.list", newest=True, kind="session.started").items
     assert [event.session_id for event in started] == [session.id]
+
+
+@pytest.mark.requirement("R219", "R220", "R237")
+def test_saying_again_what_is_known_is_no_event(world: World) -> None:
+    for _ in range(2):
+        world.call("db.project.upsert", path="/shop", name="Shop")
+        world.call("db.task.upsert", dir_path=TASK, title="Cart")
+        world.call("db.agents.register", id="ada", label="Ada")
+    assert world.events() == ["project.added", "task.added", "agent.registered"]
+
+
+@pytest.mark.requirement("R237")
+def test_an_agent_that_a_session_brings_along_is_registered_with_an_event(world: World) -> None:
+    world.session("do", agent_id="newcomer")
+    assert world.events().count("agent.registered") == 1
+    assert world.call("db.agents.get", id="newcomer").effort_id == 1

@@ -30,6 +30,7 @@ from ramet.store.postgres import Retry
 log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE_SECONDS = 0.05
+_UPKEEP_SECONDS = 3600.0
 _SUBJECTS = ("task_id", "dir_path", "session_id", "effort_id", "project_id", "id", "path")
 
 _Item = tuple[Call, Done]
@@ -63,6 +64,7 @@ class Pool:
         self.transactions = 0
         self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
         self._threads = [threading.Thread(target=self._run, args=(lane,), name="writer") for lane in self._lanes]
+        self._next_upkeep = 0.0
         for thread in self._threads:
             thread.start()
 
@@ -112,8 +114,21 @@ class Pool:
                 log.exception("an operation failed method=%s", call.operation.name)
                 reply = RametError()
             self._loop.call_soon_threadsafe(self._deliver, done, reply)
+            if db is not None and time.monotonic() > self._next_upkeep:
+                self._keep_up(db)
         if db is not None:
             db.close()
+
+    def _keep_up(self, db: Connection) -> None:
+        """Forget the replies whose keys are too old to come again; what gets in the way now will not the next time."""
+        self._next_upkeep = time.monotonic() + _UPKEEP_SECONDS
+        try:
+            db.begin()
+            self._engine.forget_old_replies(db, self._clock.now_ms())
+            db.commit()
+        except (RametError, Retry) as error:
+            db.rollback()
+            log.warning("upkeep failed error=%s", type(error).__name__)
 
     def _persist(self, db: Connection, call: Call) -> Any:
         """The operation, as often as it takes."""

@@ -16,8 +16,10 @@ from ramet.store import agents, sessions
 
 def register(tx: Transaction, request: RegisterAgent) -> Agent:
     """Register an agent, or change what is given; what is not given stays."""
+    known = agents.find(tx.db, request.id)
     agent = agents.register(tx.db, request.id, request.label, request.claims)
-    tx.record("agent.registered", agent_id=agent.id)
+    if agent != known:
+        tx.record("agent.registered", agent_id=agent.id)
     return agent
 
 

@@ -22,7 +22,7 @@ from ramet.protocol.requests import (
     UpdateContextUsage,
     UpdateLoadedFiles,
 )
-from ramet.store import agents, sessions
+from ramet.store import sessions
 from ramet.store.sessions import NewSession
 
 
@@ -110,7 +110,7 @@ def bind(tx: Transaction, session: Session, effort: Effort) -> Session:
     """Let a session, and with it its agent, go on with an effort of the same task."""
     _require_same_task(session.task_id, effort.task_id, "effort_id", effort.id)
     if session.agent_id is not None:
-        ownership.acquire(tx, agents.register(tx.db, session.agent_id, None, None), effort.id)
+        ownership.acquire(tx, ownership.enlist(tx, session.agent_id), effort.id)
     bound = sessions.bind(tx.db, session.id, effort.id)
     tx.record("session.bound", effort_id=effort.id, session_id=session.id, agent_id=session.agent_id)
     return bound
@@ -170,7 +170,7 @@ def _take_over(tx: Transaction, agent_id: str, effort: Effort, parent: Session |
     """The agent holds the effort, and its sessions from before end but those of the `tree` that goes on; a child's
     start ends nothing.
     """
-    agent = agents.register(tx.db, agent_id, None, None)
+    agent = ownership.enlist(tx, agent_id)
     if parent is not None and parent.effort_id == effort.id:
         return
     ownership.acquire(tx, agent, effort.id)
