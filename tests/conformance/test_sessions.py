@@ -5,7 +5,11 @@ from typing import Any
 import pytest
 from tests.world import World
 
+from ramet.config.settings import LimitSettings
+from ramet.engine import Engine
 from ramet.errors import EffortHeld, InvalidParams, SessionEnded, SessionNotFound, WrongTask
+from ramet.model.redaction import Redactor
+from ramet.store.blobs import Codec
 
 TASK = "/shop/tasks/cart"
 
@@ -342,3 +346,16 @@ def test_what_a_session_hands_on_is_on_its_own_row(world: World) -> None:
     payload = {"text": "ü\u0000 \U0001f680", "deep": [[[{}]]], "n": 2**53, "f": 0.1}
     world.call("db.session.finish", session_id=session.id, dehydration_payload=payload)
     assert find(world, session.id).dehydration_payload == payload
+
+
+@pytest.mark.requirement("R234")
+def test_many_sessions_come_a_page_at_a_time(world: World) -> None:
+    first = world.session("do")
+    for _ in range(4):
+        world.call("db.session.start", task_id=first.task_id, effort_id=first.effort_id)
+    world.engine = Engine(limits=LimitSettings(page_max=2), codec=Codec(), redactor=Redactor())
+    newest = world.call("db.session.find", effort_id=first.effort_id)
+    older = world.call("db.session.find", effort_id=first.effort_id, cursor=newest.next)
+    oldest = world.call("db.session.find", effort_id=first.effort_id, cursor=older.next)
+    found = [session.id for page in (newest, older, oldest) for session in page.items]
+    assert (found, oldest.next) == ([5, 4, 3, 2, 1], None)

@@ -5,7 +5,7 @@ since the last comparison is read, so that hundreds of cycles on one database st
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -43,8 +43,8 @@ class Audit:
         under_way = facts_of(self._crew.pending())
         found = self._found(connection, told + under_way)
         lost, unasked = told - found, found - (told + under_way)
-        assert not lost, f"acknowledged, and not there: {sorted(lost.items())[:5]}"
-        assert not unasked, f"there more often than asked: {sorted(unasked.items())[:5]}"
+        assert not lost, f"acknowledged, and not there: {list(lost.items())[:5]}"
+        assert not unasked, f"there more often than asked: {list(unasked.items())[:5]}"
         self._compare_ordinals(connection)
 
     def settle(self, connection: Connection) -> None:
@@ -135,9 +135,22 @@ def check_whole(connection: Connection, crew: Crew) -> int:
     report = connection.call("db.check")
     assert report["findings"] == []
     assert report["passed"]
+    for session_id, contents in transcripts(crew).items():
+        messages = connection.call("db.messages.list", {"session_id": session_id})["items"]
+        assert [message["content"] for message in messages] == contents
     efforts = [row[0] for row in _ask(connection, "SELECT ordinal FROM efforts ORDER BY task_id, ordinal")]
     assert efforts == list(range(1, len(efforts) + 1))
     return audit.writes
+
+
+def transcripts(crew: Crew) -> dict[int, list[str]]:
+    """What was said in each session, in the order in which it was acknowledged."""
+    said: defaultdict[int, list[str]] = defaultdict(list)
+    for hand in crew.hands:
+        for method, params in (entry.sent for entry in hand.ledger):
+            if method == "db.messages.append":
+                said[params["session_id"]].append(params["content"])
+    return said
 
 
 def _ask(connection: Connection, sql: str, *params: int) -> list[list[Any]]:

@@ -56,8 +56,6 @@ class Hand:
             with connect() as connection:
                 while not stop.is_set():
                     self._perform(connection, tries)
-                # What a failure of the database left open is closed before the test looks.
-                self.repeat_pending(connection)
         except DaemonUnreachable:
             return
         except Exception as error:  # noqa: BLE001 - the test shows it
@@ -68,9 +66,9 @@ class Hand:
         if self.pending is not None:
             self._acknowledge(self.pending, connection.call(*self.pending))
 
-    def step(self, connection: Connection) -> Acknowledged:
+    def step(self, connection: Connection, *, tries: int = 1) -> Acknowledged:
         """Do one thing and return what was said to it."""
-        self._perform(connection, 1)
+        self._perform(connection, tries)
         return self.ledger[-1]
 
     def _perform(self, connection: Connection, tries: int) -> None:

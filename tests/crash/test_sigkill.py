@@ -3,12 +3,15 @@
 import os
 import random
 import time
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 from tests.crash.audit import Audit, check_whole
 from tests.crash.daemons import Daemon, Home
 from tests.crash.hands import Crew
+
+Record = Callable[[str, object], None]
 
 HANDS = 6
 CYCLES = int(os.environ.get("RAMET_CRASH_CYCLES", "12"))
@@ -42,14 +45,16 @@ def kill_after(daemon: Daemon, seconds: float) -> None:
 
 
 @pytest.mark.requirement("R263", "R293")
-def test_every_acknowledged_write_survives_a_kill_once(sqlite_home: Home) -> None:
+def test_every_acknowledged_write_survives_a_kill_once(sqlite_home: Home, record_property: Record) -> None:
     writes = kill_again_and_again(sqlite_home, CYCLES, seed=1)
+    record_property("acknowledged_writes", writes)
     assert writes > CYCLES * HANDS
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.requirement("R263", "R293")
-def test_hundreds_of_kills_lose_nothing(sqlite_home: Home) -> None:
+def test_hundreds_of_kills_lose_nothing(sqlite_home: Home, record_property: Record) -> None:
     writes = kill_again_and_again(sqlite_home, MANY_CYCLES, seed=2)
+    record_property("acknowledged_writes", writes)
     assert writes > MANY_CYCLES * HANDS

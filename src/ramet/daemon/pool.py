@@ -104,8 +104,7 @@ class Pool:
         while (item := lane.get()) is not None:
             call, done = item
             try:
-                if db is None or db.is_broken:
-                    db = self._store.connect()
+                db = self._begin(db)
                 reply = self._persist(db, call)
                 self._faults.reach("after_commit_before_reply")
             except RametError as error:
@@ -119,6 +118,19 @@ class Pool:
         if db is not None:
             db.close()
 
+    def _begin(self, db: Connection | None) -> Connection:
+        """A connection with an open transaction: the one from before, or a new one where the server has closed that."""
+        if db is not None and not db.is_broken:
+            try:
+                db.begin()
+            except DatabaseUnreachable:
+                db.close()
+            else:
+                return db
+        db = self._store.connect()
+        db.begin()
+        return db
+
     def _keep_up(self, db: Connection) -> None:
         """Forget the replies whose keys are too old to come again; what gets in the way now will not the next time."""
         self._next_upkeep = time.monotonic() + _UPKEEP_SECONDS
@@ -131,20 +143,21 @@ class Pool:
             log.warning("upkeep failed error=%s", type(error).__name__)
 
     def _persist(self, db: Connection, call: Call) -> Any:
-        """The operation, as often as it takes."""
+        """The operation in the transaction that is open, and in others after it, as often as it takes."""
         for attempt in range(self._retries):
             try:
                 return self._once(db, call)
             except Retry:
                 db.rollback()
                 time.sleep(random.uniform(0, min(0.001 * 2**attempt, _LONGEST_PAUSE_SECONDS)))  # noqa: S311
+                db.begin()
             except BaseException:
                 db.rollback()
                 raise
+        db.rollback()
         raise TooContended(f"{call.operation.name} lost against other transactions {self._retries} times")
 
     def _once(self, db: Connection, call: Call) -> Any:
-        db.begin()
         reply = self._engine.perform(db, call, self._clock.now_ms())
         self._faults.reach("before_commit")
         try:

@@ -25,6 +25,8 @@ from ramet.protocol.requests import (
 from ramet.store import sessions
 from ramet.store.sessions import NewSession
 
+_NEWEST = 2**63 - 1
+
 
 def start(tx: Transaction, request: StartSession) -> SessionReply:
     """Record a context window at work on an effort."""
@@ -93,17 +95,18 @@ def get(tx: Transaction, request: GetSession) -> Session:
 
 
 def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
-    """Sessions by task, effort or agent, the newest first."""
-    return Page(
-        items=sessions.list_matching(
-            tx.db,
-            task_id=None if request.task_id is None else named.absolute(request.task_id, "task_id"),
-            effort_id=request.effort_id,
-            agent_id=request.agent_id,
-            is_open=request.open,
-            limit=tx.limits.page_max,
-        )
+    """Sessions by task, effort or agent, the newest first; `next` is the cursor of those behind them."""
+    limit = tx.limits.page_max
+    found = sessions.list_matching(
+        tx.db,
+        task_id=None if request.task_id is None else named.absolute(request.task_id, "task_id"),
+        effort_id=request.effort_id,
+        agent_id=request.agent_id,
+        is_open=request.open,
+        before=request.cursor or _NEWEST,
+        limit=limit + 1,
     )
+    return Page(items=found[:limit], next=found[limit - 1].id if len(found) > limit else None)
 
 
 def bind(tx: Transaction, session: Session, effort: Effort) -> Session:

@@ -273,10 +273,12 @@ class DbSession(Namespace):
         effort_id: int | None = None,
         agent_id: str | None = None,
         open: bool | None = None,
+        cursor: int | None = None,
     ) -> Page[Session]:
         """Sessions by task, effort or agent, the newest first."""
         reply: Page[Session] = self._call(
-            "db.session.find", {"task_id": task_id, "effort_id": effort_id, "agent_id": agent_id, "open": open}
+            "db.session.find",
+            {"task_id": task_id, "effort_id": effort_id, "agent_id": agent_id, "open": open, "cursor": cursor},
         )
         return reply
 

@@ -140,6 +140,7 @@ class FindSessions(Request, frozen=True, kw_only=True):
     effort_id: Id | None = None
     agent_id: Name | None = None
     open: bool | None = None
+    cursor: Id | None = None
 
 
 class UpsertSkill(Change, frozen=True, kw_only=True):
