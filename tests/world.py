@@ -108,8 +108,12 @@ class World:
         self.db = store.connect()
         self.is_sqlite = isinstance(store, SqliteStore)
 
-    def call(self, name: str, /, principal: str = "user", **params: Any) -> Any:
+    def call(self, name: str, /, **params: Any) -> Any:
         """One operation in one transaction, its parameters decoded as they come over the wire."""
+        return self.call_as("user", name, **params)
+
+    def call_as(self, principal: str, name: str, /, **params: Any) -> Any:
+        """The same for somebody else."""
         operation = find_operation(name)
         request = decode_params(operation, json.dumps(params).encode())
         if operation.host == "store":

@@ -9,7 +9,6 @@ import click
 
 from ramet.cli import references
 from ramet.cli.commands import Group
-from ramet.cli.counts import COUNTS, read_counts
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_fields, print_json, print_table, say
 from ramet.cli.progress import working
@@ -110,7 +109,7 @@ def _confirm_reset(invocation: Invocation) -> None:
 def _losses(invocation: Invocation) -> str:
     """How much there is, where the database can be opened; one that cannot may be reset all the same."""
     try:
-        counts = read_counts(invocation.call("db.query", sql=COUNTS))
+        counts = invocation.call("db.counts")
     except RametError as error:
         return f"it could not be counted, because {error.message}"
     return ", ".join(f"{counts[name]:,} {name}" for name in _LOST)

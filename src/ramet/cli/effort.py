@@ -7,9 +7,8 @@ import click
 from ramet.cli import references
 from ramet.cli.commands import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, Row, print_json, print_table, say, show_items, show_row
+from ramet.cli.output import Columns, print_json, print_table, say, show_items, show_row
 from ramet.cli.times import ago
-from ramet.errors import EffortNotFound
 from ramet.model.effort import Outcome
 
 _COLUMNS: Columns = {
@@ -114,14 +113,4 @@ def validate(ctx: click.Context, effort_id: int) -> None:
 @click.pass_obj
 def show(invocation: Invocation, effort_id: int) -> None:
     """All about one effort."""
-    show_row(invocation, find_effort(invocation, effort_id))
-
-
-def find_effort(invocation: Invocation, effort_id: int) -> Row:
-    """An effort by its number."""
-    found = invocation.call("db.query", sql="SELECT task_id FROM efforts WHERE id = ?", params=[effort_id])
-    for (task_id,) in found["rows"]:
-        for row in invocation.call("db.effort.list", task_id=task_id)["items"]:
-            if row["id"] == effort_id:
-                return dict(row)
-    raise EffortNotFound(f"there is no effort e{effort_id}", field="effort_id", value=effort_id)
+    show_row(invocation, invocation.call("db.effort.get", effort_id=effort_id))

@@ -44,17 +44,11 @@ def events(invocation: Invocation, after: int | None, limit: int, kind: str | No
     """The last events, or those behind an id, or with --follow those that are to come."""
     if follow:
         return _follow(invocation, after, kind)
-    begin = _last_id(invocation) - limit if after is None else after
-    reply = invocation.call("events.list", after=max(begin, 0), limit=limit, kind=kind)
+    reply = invocation.call("events.list", after=after, limit=limit, kind=kind, newest=after is None)
     show_items(invocation, reply, _COLUMNS, nothing="no events")
     if reply["next"] is not None and not invocation.as_json:
         click.echo(f"there are more: --after {reply['next']}", err=True)
     return None
-
-
-def _last_id(invocation: Invocation) -> int:
-    last: int | None = invocation.call("db.query", sql="SELECT max(id) FROM events")["rows"][0][0]
-    return last or 0
 
 
 def _follow(invocation: Invocation, after: int | None, kind: str | None) -> None:

@@ -7,9 +7,8 @@ import click
 from ramet.cli import references
 from ramet.cli.commands import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, Row, clean, print_json, say, show_items, show_row
+from ramet.cli.output import Columns, clean, print_json, say, show_items, show_row
 from ramet.cli.times import ago, instant
-from ramet.errors import SessionNotFound
 from ramet.model.effort import Outcome
 from ramet.model.message import Role
 
@@ -87,7 +86,7 @@ def list_sessions(
 @click.pass_obj
 def show(invocation: Invocation, reference: int | str) -> None:
     """All about one session."""
-    show_row(invocation, find_session(invocation, reference))
+    show_row(invocation, invocation.call("db.session.get", session_id=reference))
 
 
 @session.command(
@@ -156,18 +155,3 @@ def say_message(invocation: Invocation, reference: int | str, role: str, text: s
     content = references.text_or_stdin(text)
     reply = invocation.call("db.messages.append", session_id=reference, role=role, content=content, tool_name=tool_name)
     say(invocation, reply, f"message {reply['id']} in session s{reply['session_id']}, commit {reply['commit'][:12]}")
-
-
-def find_session(invocation: Invocation, reference: int | str) -> Row:
-    """A session by its number or by the agent program's own name for it."""
-    params: list[int | str]
-    if isinstance(reference, int):
-        sql, params = "SELECT id, effort_id FROM sessions WHERE id = ?", [reference]
-    else:
-        sql = "SELECT id, effort_id FROM sessions WHERE driver = ? AND native_id = ?"
-        params = [*reference.split(":", 1)]
-    for session_id, effort_id in invocation.call("db.query", sql=sql, params=params)["rows"]:
-        for row in invocation.call("db.session.find", effort_id=effort_id)["items"]:
-            if row["id"] == session_id:
-                return dict(row)
-    raise SessionNotFound(f"there is no session {reference}", field="session_id", value=reference)

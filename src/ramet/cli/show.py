@@ -7,12 +7,10 @@ import click
 from ramet.cli import references
 from ramet.cli.commands import Command
 from ramet.cli.commits import Told, note, short, since, summary, title
-from ramet.cli.effort import find_effort
 from ramet.cli.invocation import Invocation
 from ramet.cli.lines import Line, print_lines
 from ramet.cli.output import Row, clean, print_json, show_row
 from ramet.cli.places import find_place
-from ramet.cli.session import find_session
 from ramet.errors import EffortNotFound
 
 _EFFORT = re.compile(r"e\d+")
@@ -28,10 +26,10 @@ _SESSION = re.compile(r"s\d+")
 def show(invocation: Invocation, reference: str) -> None:
     """A commit with all that it says; of a branch its head; e12 an effort; s7 a session."""
     if _SESSION.fullmatch(reference):
-        return show_row(invocation, find_session(invocation, references.session(reference)))
+        return show_row(invocation, invocation.call("db.session.get", session_id=references.session(reference)))
     if _EFFORT.fullmatch(reference):
         try:
-            return show_row(invocation, find_effort(invocation, references.effort(reference)))
+            return show_row(invocation, invocation.call("db.effort.get", effort_id=references.effort(reference)))
         except EffortNotFound:
             if not references.is_hash(reference):  # e1234 may also be the beginning of a hash
                 raise

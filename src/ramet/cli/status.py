@@ -3,7 +3,6 @@
 import click
 
 from ramet.cli.commands import Command
-from ramet.cli.counts import COUNTS, read_counts
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_fields, print_json
 from ramet.cli.times import duration
@@ -14,9 +13,9 @@ from ramet.cli.times import duration
 def status(invocation: Invocation) -> None:
     """One screen: the daemon, the database, what is going on."""
     daemon, counted, stale = invocation.connection.call_many(
-        [("daemon.status", None), ("db.query", {"sql": COUNTS}), ("fleet.stale", None)]
+        [("daemon.status", None), ("db.counts", None), ("fleet.stale", None)]
     )
-    counts = {**read_counts(counted), "stale_sessions": len(stale["items"])}
+    counts = {**counted, "stale_sessions": len(stale["items"])}
     if invocation.as_json:
         return print_json({"daemon": daemon, "counts": counts})
     return print_fields(

@@ -30,6 +30,7 @@ from ramet.store.postgres import Retry
 log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE_SECONDS = 0.05
+_UPKEEP_SECONDS = 3600.0
 _SUBJECTS = ("task_id", "dir_path", "session_id", "effort_id", "project_id", "id", "path")
 
 _Item = tuple[Call, Done]
@@ -63,6 +64,7 @@ class Pool:
         self.transactions = 0
         self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
         self._threads = [threading.Thread(target=self._run, args=(lane,), name="writer") for lane in self._lanes]
+        self._next_upkeep = 0.0
         for thread in self._threads:
             thread.start()
 
@@ -102,8 +104,7 @@ class Pool:
         while (item := lane.get()) is not None:
             call, done = item
             try:
-                if db is None or db.is_broken:
-                    db = self._store.connect()
+                db = self._begin(db)
                 reply = self._persist(db, call)
                 self._faults.reach("after_commit_before_reply")
             except RametError as error:
@@ -112,24 +113,51 @@ class Pool:
                 log.exception("an operation failed method=%s", call.operation.name)
                 reply = RametError()
             self._loop.call_soon_threadsafe(self._deliver, done, reply)
+            if db is not None and time.monotonic() > self._next_upkeep:
+                self._keep_up(db)
         if db is not None:
             db.close()
 
+    def _begin(self, db: Connection | None) -> Connection:
+        """A connection with an open transaction: the one from before, or a new one where the server has closed that."""
+        if db is not None and not db.is_broken:
+            try:
+                db.begin()
+            except DatabaseUnreachable:
+                db.close()
+            else:
+                return db
+        db = self._store.connect()
+        db.begin()
+        return db
+
+    def _keep_up(self, db: Connection) -> None:
+        """Forget the replies whose keys are too old to come again; what gets in the way now will not the next time."""
+        self._next_upkeep = time.monotonic() + _UPKEEP_SECONDS
+        try:
+            db.begin()
+            self._engine.forget_old_replies(db, self._clock.now_ms())
+            db.commit()
+        except (RametError, Retry) as error:
+            db.rollback()
+            log.warning("upkeep failed error=%s", type(error).__name__)
+
     def _persist(self, db: Connection, call: Call) -> Any:
-        """The operation, as often as it takes."""
+        """The operation in the transaction that is open, and in others after it, as often as it takes."""
         for attempt in range(self._retries):
             try:
                 return self._once(db, call)
             except Retry:
                 db.rollback()
                 time.sleep(random.uniform(0, min(0.001 * 2**attempt, _LONGEST_PAUSE_SECONDS)))  # noqa: S311
+                db.begin()
             except BaseException:
                 db.rollback()
                 raise
+        db.rollback()
         raise TooContended(f"{call.operation.name} lost against other transactions {self._retries} times")
 
     def _once(self, db: Connection, call: Call) -> Any:
-        db.begin()
         reply = self._engine.perform(db, call, self._clock.now_ms())
         self._faults.reach("before_commit")
         try:

@@ -15,7 +15,7 @@ from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
 from ramet.daemon.executor import Done
 from ramet.engine import Engine
-from ramet.errors import RametError
+from ramet.errors import DatabaseUnreachable, RametError
 from ramet.protocol.operations import Operation
 from ramet.protocol.requests import ListEvents, ListMessages, Request
 from ramet.store import Store, answer
@@ -94,16 +94,29 @@ class Readers:
             return RametError()
 
     def _perform(self, operation: Operation, request: Request) -> Any:
-        db = self._connection()
-        db.begin_reading()
+        db = self._begin()
         try:
             return self._engine.perform(db, self._engine.prepare(operation, request, "user"), self._clock.now_ms())
         finally:
             db.rollback()
 
+    def _begin(self) -> Connection:
+        """A connection with an open transaction; one that the server has closed since its last use is made anew."""
+        db = self._connection()
+        try:
+            db.begin_reading()
+        except DatabaseUnreachable:
+            db = self._connection()
+            db.begin_reading()
+        return db
+
     def _last_event(self) -> Any:
         try:
-            return find_last(self._connection())
+            db = self._begin()
+            try:
+                return find_last(db)
+            finally:
+                db.rollback()
         except RametError as error:
             return error
 

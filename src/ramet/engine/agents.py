@@ -9,15 +9,17 @@ from ramet.engine.transaction import Transaction
 from ramet.model.agent import Agent, FleetMember
 from ramet.model.instant import to_datetime, to_iso
 from ramet.model.session import Session, derive_status
-from ramet.protocol.replies import Page
-from ramet.protocol.requests import AssignAgent, FleetStale, FleetStatus, GetAgent, ListAgents, RegisterAgent
+from ramet.protocol.replies import Counts, Page
+from ramet.protocol.requests import AssignAgent, CountRows, FleetStale, FleetStatus, GetAgent, ListAgents, RegisterAgent
 from ramet.store import agents, sessions
 
 
 def register(tx: Transaction, request: RegisterAgent) -> Agent:
     """Register an agent, or change what is given; what is not given stays."""
+    known = agents.find(tx.db, request.id)
     agent = agents.register(tx.db, request.id, request.label, request.claims)
-    tx.record("agent.registered", agent_id=agent.id)
+    if agent != known:
+        tx.record("agent.registered", agent_id=agent.id)
     return agent
 
 
@@ -40,6 +42,11 @@ def assign(tx: Transaction, request: AssignAgent) -> Agent:
     elif agent.effort_id is not None:
         ownership.release(tx, agent.effort_id)
     return named.agent(tx, request.id)
+
+
+def count(tx: Transaction, _request: CountRows) -> Counts:
+    """How much there is of everything, and how much of it is going on."""
+    return agents.count(tx.db)
 
 
 def show_fleet(tx: Transaction, _request: FleetStatus) -> Page[FleetMember]:

@@ -7,9 +7,9 @@ from ramet.engine.transaction import Transaction
 from ramet.model.effort import Check, Effort
 from ramet.model.phase import Phase, PhaseRecord, check_proof, check_step, parse_phases, resolve
 from ramet.model.skill import artifact_prefix
-from ramet.protocol.replies import EffortReply, Page, PhaseReply, Validation
-from ramet.protocol.requests import EnterPhase, FinishEffort, ListEfforts, StartEffort, ValidateEffort
-from ramet.store import efforts
+from ramet.protocol.replies import EffortDetail, EffortReply, Page, PhaseReply, Validation
+from ramet.protocol.requests import EnterPhase, FinishEffort, GetEffort, ListEfforts, StartEffort, ValidateEffort
+from ramet.store import agents, efforts
 from ramet.store import sessions as session_rows
 
 
@@ -69,6 +69,16 @@ def enter_phase(tx: Transaction, request: EnterPhase) -> PhaseReply:
         data={"label": target.label, "reason": request.reason},
     )
     return _phase_reply(effort, record)
+
+
+def get(tx: Transaction, request: GetEffort) -> EffortDetail:
+    """An effort, its holder, and the phases it went through."""
+    effort = named.effort(tx, request.effort_id)
+    return EffortDetail(
+        **asdict(reply(effort)),
+        holder=agents.find_holder(tx.db, effort.id),
+        phases=efforts.list_phases(tx.db, effort.id),
+    )
 
 
 def list_of_task(tx: Transaction, request: ListEfforts) -> Page[EffortReply]:

@@ -6,6 +6,15 @@ from ramet.model.agent import Agent
 from ramet.store import agents, efforts
 
 
+def enlist(tx: Transaction, agent_id: str) -> Agent:
+    """The agent of that id, which is registered where it is new."""
+    known = agents.find(tx.db, agent_id)
+    if known is not None:
+        return known
+    tx.record("agent.registered", agent_id=agent_id)
+    return agents.register(tx.db, agent_id, None, None)
+
+
 def acquire(tx: Transaction, agent: Agent, effort_id: int) -> None:
     """Let an agent hold an effort; refused where somebody else does, or where it holds another active one."""
     if agent.effort_id == effort_id:

@@ -16,13 +16,16 @@ from ramet.protocol.requests import (
     BindEffort,
     FindSessions,
     FinishSession,
+    GetSession,
     Heartbeat,
     StartSession,
     UpdateContextUsage,
     UpdateLoadedFiles,
 )
-from ramet.store import agents, sessions
+from ramet.store import sessions
 from ramet.store.sessions import NewSession
+
+_NEWEST = 2**63 - 1
 
 
 def start(tx: Transaction, request: StartSession) -> SessionReply:
@@ -34,12 +37,12 @@ def start(tx: Transaction, request: StartSession) -> SessionReply:
     if known is not None:
         return _resume(tx, known, effort, request)
     parent = _parent(tx, request)
-    prev = _prev(tx, request, effort) if parent is None else None
+    prev = _prev(tx, request, effort)
     agent_id = request.agent_id or (prev.agent_id if prev else None)
+    if prev is not None and prev.ended_at is None and parent is None:
+        _end(tx, prev.id)
     if agent_id is not None:
         _take_over(tx, agent_id, effort, parent)
-    if prev is not None and prev.ended_at is None:
-        _end(tx, prev.id)
     session = sessions.start(tx.db, _new(request, task_id, prev, parent, agent_id), now=tx.now, now_ms=tx.now_ms)
     tx.record("session.started", task_id=task_id, effort_id=effort.id, session_id=session.id, agent_id=agent_id)
     return reply(session)
@@ -86,25 +89,31 @@ def update_loaded_files(tx: Transaction, request: UpdateLoadedFiles) -> SessionR
     return reply(session)
 
 
+def get(tx: Transaction, request: GetSession) -> Session:
+    """A session by its id, or by its driver and native id."""
+    return named.session(tx, request.session_id)
+
+
 def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
-    """Sessions by task, effort or agent, the newest first."""
-    return Page(
-        items=sessions.list_matching(
-            tx.db,
-            task_id=None if request.task_id is None else named.absolute(request.task_id, "task_id"),
-            effort_id=request.effort_id,
-            agent_id=request.agent_id,
-            is_open=request.open,
-            limit=tx.limits.page_max,
-        )
+    """Sessions by task, effort or agent, the newest first; `next` is the cursor of those behind them."""
+    limit = tx.limits.page_max
+    found = sessions.list_matching(
+        tx.db,
+        task_id=None if request.task_id is None else named.absolute(request.task_id, "task_id"),
+        effort_id=request.effort_id,
+        agent_id=request.agent_id,
+        is_open=request.open,
+        before=request.cursor or _NEWEST,
+        limit=limit + 1,
     )
+    return Page(items=found[:limit], next=found[limit - 1].id if len(found) > limit else None)
 
 
 def bind(tx: Transaction, session: Session, effort: Effort) -> Session:
     """Let a session, and with it its agent, go on with an effort of the same task."""
     _require_same_task(session.task_id, effort.task_id, "effort_id", effort.id)
     if session.agent_id is not None:
-        ownership.acquire(tx, agents.register(tx.db, session.agent_id, None, None), effort.id)
+        ownership.acquire(tx, ownership.enlist(tx, session.agent_id), effort.id)
     bound = sessions.bind(tx.db, session.id, effort.id)
     tx.record("session.bound", effort_id=effort.id, session_id=session.id, agent_id=session.agent_id)
     return bound
@@ -150,12 +159,12 @@ def _parent(tx: Transaction, request: StartSession) -> Session | None:
 
 
 def _prev(tx: Transaction, request: StartSession, effort: Effort) -> Session | None:
-    """The session that the new one continues: the one named, else the agent's last on this effort."""
+    """The session that the new one continues: the one named, else, for a root, the agent's last on this effort."""
     if request.prev_session_id is not None:
         prev = named.session(tx, request.prev_session_id, "prev_session_id")
         _require_same_task(prev.task_id, effort.task_id, "prev_session_id", request.prev_session_id)
         return prev
-    if request.agent_id is None:
+    if request.agent_id is None or request.parent_session_id is not None:
         return None
     return sessions.find_last_of_agent(tx.db, request.agent_id, effort.id)
 
@@ -164,7 +173,7 @@ def _take_over(tx: Transaction, agent_id: str, effort: Effort, parent: Session |
     """The agent holds the effort, and its sessions from before end but those of the `tree` that goes on; a child's
     start ends nothing.
     """
-    agent = agents.register(tx.db, agent_id, None, None)
+    agent = ownership.enlist(tx, agent_id)
     if parent is not None and parent.effort_id == effort.id:
         return
     ownership.acquire(tx, agent, effort.id)

@@ -12,7 +12,7 @@ from ramet.store import projects, tasks
 def upsert(tx: Transaction, request: UpsertTask) -> Task:
     """Create a task in the innermost project that contains it, or change what is given."""
     dir_path = named.absolute(request.dir_path, "dir_path")
-    known = tasks.find_facts(tx.db, dir_path)
+    known = tasks.find(tx.db, dir_path)
     project_id = known.project_id if known else _containing_project(tx, dir_path)
     task = tasks.save(
         tx.db,
@@ -24,7 +24,8 @@ def upsert(tx: Transaction, request: UpsertTask) -> Task:
         keywords=request.keywords,
         now=tx.now,
     )
-    tx.record("task.changed" if known else "task.added", project_id=project_id, task_id=dir_path)
+    if task != known:
+        tx.record("task.changed" if known else "task.added", project_id=project_id, task_id=dir_path)
     return task
 
 

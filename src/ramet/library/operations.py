@@ -48,8 +48,10 @@ from ramet.protocol.history import (
 from ramet.protocol.replies import (
     BackupReport,
     CheckReport,
+    Counts,
     DaemonStatusReply,
     Deleted,
+    EffortDetail,
     EffortReply,
     HelloReply,
     Page,
@@ -182,6 +184,11 @@ class DbEffort(Namespace):
         )
         return reply
 
+    def get(self, effort_id: int) -> EffortDetail:
+        """An effort, its holder, and the phases it went through."""
+        reply: EffortDetail = self._call("db.effort.get", {"effort_id": effort_id})
+        return reply
+
     def list(self, task_id: str) -> Page[EffortReply]:
         """The efforts of a task by their ordinal."""
         reply: Page[EffortReply] = self._call("db.effort.list", {"task_id": task_id})
@@ -281,6 +288,11 @@ class DbSession(Namespace):
         )
         return reply
 
+    def get(self, session_id: int | str) -> Session:
+        """A session by its id, or by its driver and native id."""
+        reply: Session = self._call("db.session.get", {"session_id": session_id})
+        return reply
+
     def find(
         self,
         *,
@@ -288,10 +300,12 @@ class DbSession(Namespace):
         effort_id: int | None = None,
         agent_id: str | None = None,
         open: bool | None = None,
+        cursor: int | None = None,
     ) -> Page[Session]:
         """Sessions by task, effort or agent, the newest first."""
         reply: Page[Session] = self._call(
-            "db.session.find", {"task_id": task_id, "effort_id": effort_id, "agent_id": agent_id, "open": open}
+            "db.session.find",
+            {"task_id": task_id, "effort_id": effort_id, "agent_id": agent_id, "open": open, "cursor": cursor},
         )
         return reply
 
@@ -433,6 +447,11 @@ class Db(Namespace):
         self.messages = DbMessages(transport)
         self.agents = DbAgents(transport)
 
+    def counts(self) -> Counts:
+        """How much there is of everything, and how much of it is going on."""
+        reply: Counts = self._call("db.counts", {})
+        return reply
+
     def query(self, sql: str, *, params: Sequence[str | int | float | bool | None] = ()) -> QueryResult:
         """Run one SELECT. It reads, and only reads."""
         reply: QueryResult = self._call("db.query", {"sql": sql, "params": params})
@@ -466,9 +485,11 @@ class Fleet(Namespace):
 class Events(Namespace):
     """`events.…`"""
 
-    def list(self, *, after: int = 0, limit: int = 100, kind: EventKind | None = None) -> Page[Event]:
-        """Events in order, from any id on."""
-        reply: Page[Event] = self._call("events.list", {"after": after, "limit": limit, "kind": kind})
+    def list(
+        self, *, after: int = 0, limit: int = 100, kind: EventKind | None = None, newest: bool = False
+    ) -> Page[Event]:
+        """Events in order, from any id on, or the newest."""
+        reply: Page[Event] = self._call("events.list", {"after": after, "limit": limit, "kind": kind, "newest": newest})
         return reply
 
     def subscribe(self, *, after: int | None = None) -> Subscription:

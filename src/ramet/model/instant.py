@@ -10,8 +10,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def to_iso(instant_ms: int) -> str:
     """The instant as text."""
-    moment = _EPOCH + timedelta(milliseconds=instant_ms)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{instant_ms % 1000:03d}Z"
+    return to_datetime(instant_ms).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def to_datetime(instant_ms: int) -> datetime:

@@ -94,6 +94,13 @@ OPERATIONS: dict[str, Operation] = {
             ),
         ),
         Operation(
+            name="db.effort.get",
+            purpose="An effort, its holder, and the phases it went through.",
+            request=requests.GetEffort,
+            reply=replies.EffortDetail,
+            errors=_EFFORT,
+        ),
+        Operation(
             name="db.effort.list",
             purpose="The efforts of a task by their ordinal.",
             request=requests.ListEfforts,
@@ -165,6 +172,13 @@ OPERATIONS: dict[str, Operation] = {
             request=requests.UpdateLoadedFiles,
             reply=replies.SessionReply,
             errors=(errors.SessionNotFound, errors.SessionEnded),
+        ),
+        Operation(
+            name="db.session.get",
+            purpose="A session by its id, or by its driver and native id.",
+            request=requests.GetSession,
+            reply=Session,
+            errors=_SESSION,
         ),
         Operation(
             name="db.session.find",
@@ -254,6 +268,12 @@ OPERATIONS: dict[str, Operation] = {
             ),
         ),
         Operation(
+            name="db.counts",
+            purpose="How much there is of everything, and how much of it is going on.",
+            request=requests.CountRows,
+            reply=replies.Counts,
+        ),
+        Operation(
             name="db.query",
             purpose="Run one SELECT. It reads, and only reads.",
             request=requests.Query,
@@ -290,7 +310,7 @@ OPERATIONS: dict[str, Operation] = {
         ),
         Operation(
             name="events.list",
-            purpose="Events in order, from any id on.",
+            purpose="Events in order, from any id on, or the newest.",
             request=requests.ListEvents,
             reply=Page[Event],
         ),

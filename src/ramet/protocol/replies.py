@@ -29,6 +29,13 @@ class EffortReply(Effort, frozen=True, kw_only=True):
     already: bool = False
 
 
+class EffortDetail(EffortReply, frozen=True, kw_only=True):
+    """An effort, who holds it, and the phases it went through."""
+
+    holder: str | None
+    phases: list[PhaseRecord]
+
+
 class PhaseReply(EffortReply, frozen=True, kw_only=True):
     """An effort after `db.effort.phase`; `recorded` is null where the effort was in that phase already."""
 
@@ -53,6 +60,19 @@ class Deleted(Struct, frozen=True, kw_only=True):
     """Whether there was something to delete."""
 
     deleted: bool
+
+
+class Counts(Struct, frozen=True, kw_only=True):
+    """How much there is of everything, and how much of it is going on."""
+
+    projects: int
+    tasks: int
+    efforts: int
+    active_efforts: int
+    sessions: int
+    open_sessions: int
+    messages: int
+    agents: int
 
 
 class QueryResult(Struct, frozen=True, kw_only=True):

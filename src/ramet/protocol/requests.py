@@ -83,6 +83,10 @@ class EnterPhase(Change, frozen=True, kw_only=True):
     reason: Text | None = None
 
 
+class GetEffort(Request, frozen=True, kw_only=True):
+    effort_id: Id
+
+
 class ListEfforts(Request, frozen=True, kw_only=True):
     task_id: Path
 
@@ -127,11 +131,16 @@ class UpdateLoadedFiles(Change, frozen=True, kw_only=True):
     files: Annotated[list[Path], Meta(max_length=100_000)]
 
 
+class GetSession(Request, frozen=True, kw_only=True):
+    session_id: SessionId
+
+
 class FindSessions(Request, frozen=True, kw_only=True):
     task_id: Path | None = None
     effort_id: Id | None = None
     agent_id: Name | None = None
     open: bool | None = None
+    cursor: Id | None = None
 
 
 class UpsertSkill(Change, frozen=True, kw_only=True):
@@ -196,6 +205,10 @@ class AssignAgent(Change, frozen=True, kw_only=True):
     effort_id: Id | None
 
 
+class CountRows(Request, frozen=True, kw_only=True):
+    pass
+
+
 class FleetStatus(Request, frozen=True, kw_only=True):
     pass
 
@@ -208,6 +221,7 @@ class ListEvents(Request, frozen=True, kw_only=True):
     after: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
     limit: Annotated[int, Meta(ge=1, le=2**31 - 1)] = 100
     kind: EventKind | None = None
+    newest: bool = False
 
 
 class SubscribeEvents(Request, frozen=True, kw_only=True):

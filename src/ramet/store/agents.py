@@ -1,6 +1,7 @@
 """What is remembered of agents and what they hold."""
 
 from ramet.model.agent import Agent, FleetMember
+from ramet.protocol.replies import Counts
 from ramet.store.connection import Connection, to_json
 from ramet.store.queries import QueryFile
 
@@ -32,6 +33,11 @@ def find_holder(db: Connection, effort_id: int) -> str | None:
 def assign(db: Connection, agent_id: str, effort_id: int | None) -> None:
     """Give an agent an effort, or none."""
     db.run(_sql.assign, id=agent_id, effort_id=effort_id)
+
+
+def count(db: Connection) -> Counts:
+    """How much there is of everything."""
+    return db.must_struct(Counts, _sql.counts)
 
 
 def list_fleet(db: Connection) -> list[FleetMember]:

@@ -33,6 +33,11 @@ def list_after(db: Connection, after: int, limit: int, kind: EventKind | None) -
     return [_event(*row) for row in db.all(_sql.after, after=after, limit=limit, kind=kind)]
 
 
+def list_newest(db: Connection, limit: int, kind: EventKind | None) -> list[Event]:
+    """The newest events that readers may see, in their order."""
+    return [_event(*row) for row in reversed(db.all(_sql.newest, limit=limit, kind=kind))]
+
+
 def find_last(db: Connection) -> int:
     """The id of the newest event, 0 where there is none."""
     return int(db.must(_sql.last)[0])

@@ -116,18 +116,19 @@ def list_matching(
     effort_id: int | None = None,
     agent_id: str | None = None,
     is_open: bool | None = None,
+    before: int,
     limit: int,
 ) -> list[Session]:
-    """Sessions, the newest first, found by the narrowest index that the criteria allow."""
-    wanted = None if is_open is None else int(is_open)
+    """Sessions below an id, the newest first, found by the narrowest index that the criteria allow."""
+    page = {"open": None if is_open is None else int(is_open), "before": before, "limit": limit}
     if effort_id is not None:
         scope = {"effort_id": effort_id, "agent_id": agent_id, "task_id": task_id}
-        return db.structs(Session, _sql.of_effort, **scope, open=wanted, limit=limit)
+        return db.structs(Session, _sql.of_effort, **scope, **page)
     if agent_id is not None:
-        return db.structs(Session, _sql.of_agent, agent_id=agent_id, task_id=task_id, open=wanted, limit=limit)
+        return db.structs(Session, _sql.of_agent, agent_id=agent_id, task_id=task_id, **page)
     if task_id is not None:
-        return db.structs(Session, _sql.of_task, task_id=task_id, open=wanted, limit=limit)
-    return db.structs(Session, _sql.matching, open=wanted, limit=limit)
+        return db.structs(Session, _sql.of_task, task_id=task_id, **page)
+    return db.structs(Session, _sql.matching, **page)
 
 
 def list_silent(db: Connection, before: str, limit: int) -> list[Session]:

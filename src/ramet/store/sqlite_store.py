@@ -29,9 +29,8 @@ class _SqliteFile:
 
     dialect: Dialect = "sqlite"
 
-    def __init__(self, connection: SqliteConnection, path: Path) -> None:
+    def __init__(self, connection: SqliteConnection) -> None:
         self.connection = connection
-        self._path = path
 
     def schema_version(self) -> int:
         mark = self.connection.database.pragma("application_id")
@@ -40,9 +39,7 @@ class _SqliteFile:
             return int(self.connection.must(_sql.version)[0])
         if mark == 0 and not tables:
             return 0
-        raise DatabaseForeign(
-            f"{self._path} is a database of another program", field="database.path", value=str(self._path)
-        )
+        raise DatabaseForeign("this is a database of another program")
 
     def mark(self) -> None:
         self.connection.database.pragma("application_id", APPLICATION_ID)
@@ -74,7 +71,7 @@ class SqliteStore(Store):
             try:
                 faults.reach("during_recovery")
                 self.migrated = migrate(
-                    _SqliteFile(self._writer, path),
+                    _SqliteFile(self._writer),
                     clock=clock,
                     faults=faults,
                     back_up=lambda version: self.back_up_into(backups, f"before-v{version + 1}", clock),
@@ -143,13 +140,16 @@ class SqliteStore(Store):
 
 def _refuse_foreign(path: Path, vfs: str | None) -> None:
     """Raise where the file is another program's, by reading alone: opening it to write would change its header."""
-    reader = open_reader(path, vfs)
     try:
-        _SqliteFile(reader, path).schema_version()
-    except apsw.Error as error:
-        raise translate(error) from error
-    finally:
-        reader.close()
+        reader = open_reader(path, vfs)
+        try:
+            _SqliteFile(reader).schema_version()
+        except apsw.Error as error:
+            raise translate(error) from error
+        finally:
+            reader.close()
+    except DatabaseForeign as error:
+        raise DatabaseForeign(f"{path}: {error.message}", field="database.path", value=str(path)) from error
 
 
 def create_private(path: Path) -> None:

@@ -41,6 +41,11 @@ def save(
     return db.must_struct(Task, _sql.summary, dir_path=dir_path)
 
 
+def find(db: Connection, dir_path: str) -> Task | None:
+    """A task and what its efforts say about it."""
+    return db.struct(Task, _sql.summary, dir_path=dir_path)
+
+
 def find_facts(db: Connection, dir_path: str) -> TaskFacts | None:
     """A task's project and keywords."""
     return db.struct(TaskFacts, _sql.facts, dir_path=dir_path)

@@ -68,27 +68,28 @@ RETURNING *;
 -- name: matching
 -- All sessions, the newest first; a null `open` means open or not.
 SELECT * FROM sessions
-WHERE CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0)
+WHERE id < :before
+  AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_task
 -- A task's sessions, the newest first.
 SELECT * FROM sessions
-WHERE task_id = :task_id
+WHERE task_id = :task_id AND id < :before
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_agent
 -- An agent's sessions, the newest first; a null task means any.
 SELECT * FROM sessions
-WHERE agent_id = :agent_id AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
+WHERE agent_id = :agent_id AND id < :before AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_effort
 -- An effort's sessions, the newest first; a null task or agent means any.
 SELECT * FROM sessions
-WHERE effort_id = :effort_id AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
+WHERE effort_id = :effort_id AND id < :before AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
   AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id = :agent_id)
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
 ORDER BY id DESC LIMIT :limit;

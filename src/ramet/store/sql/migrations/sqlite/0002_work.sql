@@ -116,6 +116,7 @@ CREATE INDEX idx_sessions_effort_ended ON sessions (effort_id, ended_at);
 CREATE INDEX idx_sessions_agent ON sessions (agent_id, id);
 CREATE INDEX idx_sessions_task ON sessions (task_id, id);
 CREATE INDEX idx_sessions_root ON sessions (root_session_id);
+-- Most sessions have ended; those that are looked for again and again have not.
 CREATE INDEX idx_sessions_open ON sessions (id) WHERE ended_at IS NULL;
 
 CREATE TABLE phase_history (

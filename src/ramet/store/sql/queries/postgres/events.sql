@@ -9,6 +9,13 @@ WHERE xid < pg_snapshot_xmin(pg_current_snapshot())
   AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
 ORDER BY xid, id LIMIT :limit;
 
+-- name: newest
+-- The newest events that a reader may have seen, the last one first.
+SELECT id, kind, at_ms, project_id, task_id, effort_id, session_id, agent_id, dedupe_key, data
+FROM events
+WHERE xid < pg_snapshot_xmin(pg_current_snapshot()) AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
+ORDER BY xid DESC, id DESC LIMIT :limit;
+
 -- name: last
 -- The newest event that a reader may have seen.
 SELECT coalesce((SELECT id FROM events WHERE xid < pg_snapshot_xmin(pg_current_snapshot())

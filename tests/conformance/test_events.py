@@ -1,0 +1,123 @@
+"""Events: every change writes its own, in the same transaction."""
+
+from typing import Any, get_args
+
+import pytest
+from tests.world import World
+
+from ramet.errors import PhaseNotSequential
+from ramet.model.event import EventKind
+
+TASK = "/shop/tasks/cart"
+
+
+def live_through_everything(world: World) -> None:
+    """A life in which every kind of event happens."""
+    world.call("db.project.upsert", path="/shop")
+    world.call("db.project.upsert", path="/shop", name="Shop")
+    world.skill("paint", ["1: Look"])
+    world.call("db.skills.upsert", name="paint", project_id=1, phases=["1: Look"], directives=["A"])
+    world.call("db.skills.delete", name="paint", project_id=1)
+    world.call("db.task.upsert", dir_path=TASK, title="Cart")
+    world.call("db.agents.register", id="ada", label="Ada")
+    session = world.session("do", driver="claude", native_id="n", agent_id="ada")
+    world.call("db.effort.phase", effort_id=session.effort_id, label="go")
+    world.call("db.session.heartbeat", session_id=session.id)
+    world.call("db.session.updateContextUsage", session_id=session.id, usage=0.5)
+    world.call("db.session.updateLoadedFiles", session_id=session.id, files=["/a"])
+    world.call("db.messages.append", session_id=session.id, role="user", content="hi")
+    world.call("db.effort.finish", effort_id=session.effort_id, keywords="x")
+    effort = world.call("db.effort.start", task_id=TASK, skill="do", session_id=session.id)
+    world.call("db.session.finish", session_id=session.id)
+    world.call("db.session.start", task_id=TASK, effort_id=effort.id, driver="claude", native_id="n")
+
+
+@pytest.mark.requirement("R314")
+def test_every_kind_of_event_happens(world: World) -> None:
+    live_through_everything(world)
+    assert set(world.events()) == set(get_args(EventKind))
+
+
+@pytest.mark.requirement("R255")
+def test_every_change_of_a_row_comes_with_an_event(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent: list[str] = []
+    call = World.call
+
+    def watched(self: World, name: str, /, **params: Any) -> Any:
+        before = self.dump()
+        reply = call(self, name, **params)
+        after = self.dump()
+        if before != after and before["events"] == after["events"]:
+            silent.append(name)
+        return reply
+
+    monkeypatch.setattr(World, "call", watched)
+    live_through_everything(world)
+    assert silent == []
+
+
+@pytest.mark.requirement("R255")
+def test_an_operation_that_fails_leaves_no_event(world: World) -> None:
+    effort = world.effort()
+    before = world.events()
+    with pytest.raises(PhaseNotSequential):
+        world.call("db.effort.phase", effort_id=effort.id, label="3: Test")
+    assert world.events() == before
+
+
+@pytest.mark.requirement("R314", "R297")
+def test_an_event_says_what_it_is_about_and_when(world: World) -> None:
+    session = world.session("plan", agent_id="ada")
+    world.clock.advance(60)
+    world.call("db.effort.phase", effort_id=session.effort_id, label="2", reason="known")
+    event = world.call("events.list", limit=1000).items[-1]
+    assert (event.kind, event.task_id, event.effort_id) == ("effort.phase", TASK, session.effort_id)
+    assert event.data == {"label": "2: Draft", "reason": "known"}
+    assert event.at.isoformat() == "2026-01-05T08:01:00.123000+00:00"
+
+
+@pytest.mark.requirement("R314")
+def test_events_are_read_in_pages_from_any_id_on_and_by_kind(world: World) -> None:
+    session = world.session()
+    for _ in range(3):
+        world.call("db.session.heartbeat", session_id=session.id)
+    everything = world.call("events.list").items
+    page = world.call("events.list", limit=2)
+    seen = page.items
+    while page.next is not None:
+        page = world.call("events.list", after=page.next, limit=2)
+        seen += page.items
+    assert seen == everything
+    assert [event.id for event in seen] == sorted(event.id for event in seen)
+    beats = world.call("events.list", kind="session.heartbeat", after=everything[-3].id).items
+    assert [event.id for event in beats] == [event.id for event in everything[-2:]]
+    assert world.call("events.list", after=10**6).items == []
+
+
+@pytest.mark.requirement("R314")
+def test_the_newest_events_come_last_one_first_or_last_and_are_the_newest(world: World) -> None:
+    session = world.session()
+    for _ in range(3):
+        world.call("db.session.heartbeat", session_id=session.id)
+    everything = world.call("events.list", limit=1000).items
+    newest = world.call("events.list", newest=True, limit=2)
+    assert {event.id for event in newest.items} == {event.id for event in everything[-2:]}
+    assert newest.next is None
+    started = world.call("events.list", newest=True, kind="session.started").items
+    assert [event.session_id for event in started] == [session.id]
+
+
+@pytest.mark.requirement("R219", "R220", "R237")
+def test_saying_again_what_is_known_is_no_event(world: World) -> None:
+    for _ in range(2):
+        world.call("db.project.upsert", path="/shop", name="Shop")
+        world.call("db.task.upsert", dir_path=TASK, title="Cart")
+        world.call("db.agents.register", id="ada", label="Ada")
+    assert world.events() == ["project.added", "task.added", "agent.registered"]
+
+
+@pytest.mark.requirement("R237")
+def test_an_agent_that_a_session_brings_along_is_registered_with_an_event(world: World) -> None:
+    world.session("do", agent_id="newcomer")
+    assert world.events().count("agent.registered") == 1
+    assert world.call("db.agents.get", id="newcomer").effort_id == 1

@@ -1,0 +1,120 @@
+"""Idempotency keys: a request sent twice is done once."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from tests.world import World, changes_of
+
+from ramet.errors import IdempotencyConflict, UnknownSkill
+from ramet.protocol.operations import OPERATIONS
+
+TASK = "/shop/tasks/cart"
+DAY_SECONDS = 86_400
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "db.project.upsert": {"path": "/mill", "name": "Mill"},
+    "db.task.upsert": {"dir_path": "/shop/x", "title": "X"},
+    "db.effort.start": {"task_id": TASK, "skill": "do"},
+    "db.effort.finish": {"effort_id": 1, "outcome": "stuck"},
+    "db.effort.phase": {"effort_id": 1, "label": "1"},
+    "db.session.start": {"task_id": TASK, "effort_id": 1},
+    "db.session.finish": {"session_id": 1, "dehydration_payload": {"a": [1]}},
+    "db.session.bindEffort": {"session_id": 1, "effort_id": 2},
+    "db.session.heartbeat": {"session_id": 1},
+    "db.session.updateContextUsage": {"session_id": 1, "usage": 0.5},
+    "db.session.updateLoadedFiles": {"session_id": 1, "files": ["/a"]},
+    "db.skills.upsert": {"name": "sing", "project_id": 1, "phases": ["1: Hum"]},
+    "db.skills.delete": {"name": "paint", "project_id": 1},
+    "db.messages.append": {"session_id": 1, "role": "user", "content": "hello \u0000 \U0001f680"},
+    "db.agents.register": {"id": "ada", "label": "Ada"},
+    "db.agents.assign": {"id": "bob", "effort_id": 2},
+}
+
+
+@pytest.fixture
+def furnished(world: World) -> World:
+    """Session 1 serves effort 1; effort 2 and agent bob are free."""
+    world.skill("paint", [])
+    world.session()
+    world.effort("plan")
+    world.call("db.agents.register", id="bob")
+    return world
+
+
+def test_every_operation_that_changes_something_is_tried_here() -> None:
+    assert sorted(REQUESTS) == sorted(operation.name for operation in changes_of(OPERATIONS))
+
+
+@pytest.mark.requirement("R254")
+@pytest.mark.parametrize("name", REQUESTS)
+def test_the_same_key_and_request_give_the_same_reply_and_one_effect(furnished: World, name: str) -> None:
+    first = furnished.call(name, **REQUESTS[name], idempotency_key="k")
+    after_first = furnished.dump()
+    furnished.clock.advance(60)
+    again = furnished.call(name, **REQUESTS[name], idempotency_key="k")
+    assert msgspec.json.encode(again) == msgspec.json.encode(first)
+    assert furnished.dump() == after_first
+
+
+@pytest.mark.requirement("R254")
+def test_the_same_key_with_another_request_is_refused(furnished: World) -> None:
+    furnished.call("db.effort.start", task_id=TASK, skill="do", idempotency_key="k")
+    before = furnished.dump()
+    others: list[tuple[str, dict[str, Any]]] = [
+        ("db.effort.start", {"task_id": TASK, "skill": "plan"}),
+        ("db.effort.start", {"task_id": TASK, "skill": "do", "mode": "tdd"}),
+        ("db.session.heartbeat", {"session_id": 1}),
+    ]
+    for name, params in others:
+        with pytest.raises(IdempotencyConflict) as refusal:
+            furnished.call(name, **params, idempotency_key="k")
+        assert (refusal.value.field, refusal.value.value) == ("idempotency_key", "k")
+    assert furnished.dump() == before
+
+
+@pytest.mark.requirement("R254")
+def test_the_order_of_keys_in_a_parameter_does_not_make_another_request(furnished: World) -> None:
+    first = furnished.call(
+        "db.effort.start", task_id=TASK, skill="do", metadata={"a": 1, "b": {"c": 2, "d": 3}}, idempotency_key="k"
+    )
+    again = furnished.call(
+        "db.effort.start", task_id=TASK, skill="do", metadata={"b": {"d": 3, "c": 2}, "a": 1}, idempotency_key="k"
+    )
+    assert again == first
+
+
+@pytest.mark.requirement("R254")
+def test_a_key_is_its_principals_own(furnished: World) -> None:
+    mine = furnished.call("db.effort.start", task_id=TASK, skill="do", idempotency_key="k")
+    theirs = furnished.call_as("agent", "db.effort.start", task_id=TASK, skill="plan", idempotency_key="k")
+    assert (mine.skill, theirs.skill, theirs.ordinal) == ("do", "plan", mine.ordinal + 1)
+
+
+@pytest.mark.requirement("R254")
+def test_without_a_key_or_with_another_the_work_is_done_again(furnished: World) -> None:
+    keys: list[dict[str, Any]] = [{}, {}, {"idempotency_key": "a"}, {"idempotency_key": "b"}]
+    ordinals = [furnished.call("db.effort.start", task_id=TASK, skill="do", **key).ordinal for key in keys]
+    assert ordinals == [3, 4, 5, 6]
+
+
+@pytest.mark.requirement("R254", "R255")
+def test_a_refused_request_does_not_use_up_its_key(furnished: World) -> None:
+    before = furnished.dump()
+    with pytest.raises(UnknownSkill):
+        furnished.call("db.effort.start", task_id=TASK, skill="sing", idempotency_key="k")
+    assert furnished.dump() == before
+    furnished.call("db.skills.upsert", name="sing", project_id=1)
+    assert furnished.call("db.effort.start", task_id=TASK, skill="sing", idempotency_key="k").skill == "sing"
+
+
+@pytest.mark.requirement("R254")
+@pytest.mark.parametrize(("days", "kept"), [(6.99, True), (7.01, False)])
+def test_a_reply_is_kept_for_seven_days(furnished: World, days: float, kept: bool) -> None:
+    first = furnished.call("db.effort.start", task_id=TASK, skill="do", idempotency_key="k")
+    furnished.clock.advance(days * DAY_SECONDS)
+    furnished.db.begin()
+    furnished.engine.forget_old_replies(furnished.db, furnished.clock.now_ms())
+    furnished.db.commit()
+    again = furnished.call("db.effort.start", task_id=TASK, skill="do", idempotency_key="k")
+    assert (again.id == first.id) is kept

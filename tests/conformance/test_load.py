@@ -1,0 +1,157 @@
+"""Under load: the work of a question grows with its answer, never with what else is stored.
+
+The bounds are counts of statements and the plans of the databases, not seconds: a busy machine proves nothing.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.world import Counting, World, open_world
+
+from ramet.protocol.frames import decode_params, find_operation
+from ramet.store.queries import Query, QueryFile
+
+TASKS = 40
+SESSIONS = 400
+MESSAGES = 20_000
+
+_NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {})"
+
+
+def fill(world: World) -> None:
+    """Many tasks, sessions and messages, written past the engine because only their number matters."""
+    session = world.session("do", "/shop/first", agent_id="ada")
+    world.call("db.messages.append", session_id=session.id, role="user", content="hi")
+    now = "2026-01-05T08:00:00.000Z"
+    place = f"'/shop/' || (i % {TASKS} + 1)"
+    ended = f"CASE WHEN i > 10 THEN '{now}' END, CASE WHEN i > 10 THEN 'success' END"
+    inserts = {
+        "tasks (dir_path, project_id)": (TASKS, "'/shop/' || i, 1"),
+        "efforts (task_id, skill, ordinal)": (SESSIONS, f"{place}, 'do', i"),
+        "branches (name, created_ms)": (SESSIONS, "'x/' || i, 0"),
+        "sessions (task_id, effort_id, root_session_id, branch, created_at, ended_at, outcome)": (
+            SESSIONS,
+            f"{place}, i + 1, i + 1, 'x/' || i, '{now}', {ended}",
+        ),
+        "messages (session_id, role, commit_id, timestamp)": (MESSAGES, f"i % {SESSIONS} + 1, 'user', 1, i"),
+    }
+    for target, (number, values) in inserts.items():
+        world.sql(f"INSERT INTO {target} {_NUMBERS.format(number)} SELECT {values} FROM n")
+    world.sql("ANALYZE")
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    url = None if request.param == "sqlite" else str(request.getfixturevalue("worlds_schema"))
+    folder: Path = tmp_path_factory.mktemp("loaded")
+    with open_world(folder, url) as world:
+        fill(world)
+        yield world
+        if url is not None:
+            world.empty()
+
+
+def statements(world: World, name: str, **params: Any) -> tuple[int, Any]:
+    """How many statements an operation takes, and its reply."""
+    operation = find_operation(name)
+    request = decode_params(operation, json.dumps(params).encode())
+    counting = Counting(world.db)
+    world.db.begin()
+    try:
+        call = world.engine.prepare(operation, request, "user")
+        reply = world.engine.perform(counting, call, world.clock.now_ms())
+    finally:
+        world.db.rollback()
+    return len(counting.names), reply
+
+
+def plan(world: World, noun: str, query: str, /, **params: Any) -> str:
+    return world.explain(QueryFile(noun).all[query], **params)
+
+
+@pytest.mark.requirement("R316")
+@pytest.mark.parametrize(
+    ("name", "params", "most", "rows"),
+    [
+        ("db.task.list", {}, 1, TASKS + 1),
+        ("db.task.find", {"query": "shop"}, 1, TASKS + 1),
+        ("db.effort.list", {"task_id": "/shop/1"}, 2, SESSIONS // TASKS),
+        ("db.session.find", {"task_id": "/shop/1"}, 1, SESSIONS // TASKS),
+        ("db.agents.list", {}, 1, 1),
+        ("fleet.status", {}, 1, 1),
+        ("fleet.stale", {}, 1, 11),
+        ("db.messages.list", {"session_id": 7, "limit": 40}, 2, 40),
+        ("events.list", {"limit": 5}, 1, 5),
+    ],
+)
+def test_a_list_takes_as_many_statements_for_thousands_of_rows_as_for_one(
+    loaded: World, name: str, params: Any, most: int, rows: int
+) -> None:
+    loaded.clock.advance(3600)
+    count, reply = statements(loaded, name, **params)
+    assert count <= most
+    assert len(reply.items) == rows
+
+
+@pytest.mark.requirement("R316")
+@pytest.mark.parametrize(
+    ("name", "params", "most"),
+    [
+        ("db.messages.append", {"session_id": 7, "role": "user", "content": "one more"}, 10),
+        ("db.session.heartbeat", {"session_id": 7}, 3),
+        ("db.effort.start", {"task_id": "/shop/1", "skill": "do"}, 5),
+        ("db.effort.phase", {"effort_id": 7, "label": "go"}, 8),
+        ("db.session.start", {"task_id": "/shop/1", "effort_id": TASKS + 1}, 7),
+    ],
+)
+def test_a_change_takes_a_fixed_number_of_statements(loaded: World, name: str, params: Any, most: int) -> None:
+    assert statements(loaded, name, **params)[0] <= most
+
+
+@pytest.mark.requirement("R205")
+@pytest.mark.parametrize(
+    ("index", "noun", "query", "params"),
+    [
+        ("idx_messages_session_ts", "messages", "page", {"session_id": 7, "limit": 5, "offset": 0}),
+        ("idx_sessions_effort_ended", "efforts", "open_sessions", {"effort_id": 7}),
+        ("idx_sessions_open", "sessions", "silent", {"before": "2026", "limit": 5}),
+    ],
+)
+def test_an_index_is_used(loaded: World, index: str, noun: str, query: str, params: Any) -> None:
+    assert index in plan(loaded, noun, query, **params)
+
+
+@pytest.mark.requirement("R205")
+def test_the_efforts_of_a_task_in_a_state_are_found_by_their_index(loaded: World) -> None:
+    statement = "SELECT count(*) FROM efforts WHERE task_id = '/shop/1' AND lifecycle = 'active'"
+    assert "idx_efforts_task_lifecycle" in loaded.explain(Query("q", statement, statement))
+
+
+@pytest.mark.requirement("R205", "R316")
+@pytest.mark.parametrize(
+    ("noun", "query", "params"),
+    [
+        ("messages", "page", {"session_id": 7, "limit": 5, "offset": 30}),
+        ("agents", "fleet", {}),
+        ("tasks", "matching", {"project_id": None, "workspace": None, "pattern": None}),
+        ("tasks", "summary", {"dir_path": "/shop/1"}),
+        ("sessions", "silent", {"before": "2026", "limit": 5}),
+        ("sessions", "matching", {"task_id": "/shop/1", "effort_id": None, "agent_id": None, "open": None, "limit": 5}),
+        ("history", "head", {"name": "x/1"}),
+        ("efforts", "of_task", {"task_id": "/shop/1"}),
+    ],
+)
+def test_no_question_reads_all_messages(loaded: World, noun: str, query: str, params: Any) -> None:
+    found = plan(loaded, noun, query, **params)
+    assert "SCAN messages" not in found
+    assert "SCAN m\n" not in found
+    assert "Seq Scan on messages" not in found
+
+
+@pytest.mark.requirement("R316")
+def test_the_scan_of_a_whole_table_would_be_seen(loaded: World) -> None:
+    statement = "SELECT count(*) FROM messages WHERE tool_name = 'x'"
+    found = loaded.explain(Query("q", statement, statement))
+    assert ("SCAN messages" if loaded.is_sqlite else "Seq Scan on messages") in found

@@ -1,0 +1,139 @@
+"""Frames: two steps of decoding, and refusals that reach the asker."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ramet import errors
+from ramet.errors import InvalidParams, InvalidRequest, ParseError, RametError, UnknownMethod
+from ramet.model.redaction import Redactor
+from ramet.protocol.frames import (
+    decode_frame,
+    decode_params,
+    encode_error,
+    find_operation,
+    salvage_id,
+    split_line,
+)
+from ramet.protocol.operations import OPERATIONS
+
+REDACTOR = Redactor()
+
+json_values: Any = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@pytest.mark.requirement("R253")
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        (b"", ParseError),
+        (b"{", ParseError),
+        (b"nonsense", ParseError),
+        (b'{"jsonrpc":"2.0","method":"x"}}', ParseError),
+        (b"7", InvalidRequest),
+        (b'"x"', InvalidRequest),
+        (b"null", InvalidRequest),
+        (b"{}", InvalidRequest),
+        (b'{"method":7}', InvalidRequest),
+        (b'{"jsonrpc":"1.0","method":"x"}', InvalidRequest),
+        (b'{"jsonrpc":"2.0","method":"x","id":[1]}', InvalidRequest),
+        (b'{"jsonrpc":"2.0","method":"x","id":true}', InvalidRequest),
+    ],
+)
+def test_what_is_no_request_is_refused_by_what_it_is(line: bytes, error: type[RametError]) -> None:
+    with pytest.raises(error):
+        decode_frame(line)
+
+
+@pytest.mark.requirement("R253")
+def test_a_refused_request_keeps_its_id_where_it_has_one() -> None:
+    assert salvage_id(b'{"id":7,"method":1}') == 7
+    assert salvage_id(b'{"id":"a","jsonrpc":"1.0"}') == "a"
+    assert salvage_id(b'{"id":[1]}') is None
+    assert salvage_id(b"{") is None
+    assert salvage_id(b"[1]") is None
+
+
+@pytest.mark.requirement("R253")
+def test_a_batch_is_split_and_a_single_request_is_not() -> None:
+    assert split_line(b'{"a":1}') is None
+    assert [bytes(part) for part in split_line(b' [{"a":1}, 2]') or ()] == [b'{"a":1}', b"2"]
+    assert split_line(b"[]") == []
+    for line in (b"[1,", b"\xff", b'{"a":"\xc3"}'):
+        with pytest.raises(ParseError):
+            split_line(line)
+
+
+@pytest.mark.requirement("R253", "R279")
+def test_deeply_nested_json_is_refused_and_not_a_crash() -> None:
+    deep = b'{"task_id":"/a","skill":"do","metadata":{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}"
+    with pytest.raises(ParseError):
+        decode_params(OPERATIONS["db.effort.start"], deep)
+
+
+@pytest.mark.requirement("R253")
+@pytest.mark.parametrize("params", [b"[]", b"7", b"null", b'"x"', b'["/a"]'])
+def test_parameters_that_are_no_object_are_refused(params: bytes) -> None:
+    with pytest.raises(InvalidParams) as refusal:
+        decode_params(OPERATIONS["db.project.upsert"], params)
+    assert refusal.value.field == "params"
+
+
+@pytest.mark.requirement("R253")
+def test_an_unknown_operation_is_refused_by_its_name() -> None:
+    with pytest.raises(UnknownMethod) as refusal:
+        find_operation("db.task.finish")
+    assert (refusal.value.field, refusal.value.value) == ("method", "db.task.finish")
+
+
+@pytest.mark.requirement("R253")
+def test_a_long_value_is_cut_in_the_error_that_shows_it() -> None:
+    with pytest.raises(InvalidParams) as refusal:
+        decode_params(OPERATIONS["db.agents.get"], json.dumps({"id": "x" * 5000}).encode())
+    assert len(encode_error(1, refusal.value, REDACTOR)) < 1000
+
+
+@pytest.mark.requirement("R317", "R253")
+@given(name=st.sampled_from(sorted(OPERATIONS)), params=st.dictionaries(st.text(), json_values, max_size=4))
+def test_any_parameters_are_a_request_or_a_typed_refusal(name: str, params: dict[str, Any]) -> None:
+    try:
+        decode_params(OPERATIONS[name], json.dumps(params).encode())
+    except (InvalidParams, ParseError) as refusal:
+        wire = json.loads(encode_error(1, refusal, REDACTOR))
+        assert wire["error"]["data"]["fix"]
+
+
+@pytest.mark.requirement("R317", "R253")
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_request_or_a_typed_refusal(line: bytes) -> None:
+    for decode in (split_line, decode_frame):
+        try:
+            decode(line)
+        except (ParseError, InvalidRequest) as refusal:
+            json.loads(encode_error(salvage_id(line), refusal, REDACTOR))
+
+
+@pytest.mark.requirement("R253")
+@pytest.mark.parametrize("code", sorted(errors.BY_CODE))
+def test_an_error_comes_back_from_the_wire_as_it_was(code: str) -> None:
+    kind = errors.BY_CODE[code]
+    sent = kind("what happened", field="f", value=7, fix="do this")
+    back = RametError.from_wire(json.loads(encode_error(1, sent, REDACTOR))["error"])
+    assert type(back) is kind
+    assert (back.message, back.field, back.value, back.fix) == ("what happened", "f", 7, "do this")
+    assert kind().fix
+    assert kind().message
+
+
+@pytest.mark.requirement("R253")
+def test_an_error_of_an_unknown_code_is_an_error_all_the_same() -> None:
+    back = RametError.from_wire({"code": -1, "message": "new", "data": {"code": "from_the_future"}})
+    assert (type(back), back.message) == (RametError, "new")
+    assert RametError.from_wire({"message": "bare"}).message == "bare"

@@ -1,0 +1,116 @@
+"""Named queries: each is used, each runs on both databases, and there is no SQL anywhere else."""
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from tests.world import World
+
+import ramet
+from ramet.store.queries import Query, QueryFile, read_queries
+
+SOURCE = Path(ramet.__file__).parent
+FOLDER = files("ramet.store") / "sql" / "queries"
+NOUNS = sorted(file.name.removesuffix(".sql") for file in FOLDER.iterdir() if file.name.endswith(".sql"))
+
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
+_SQL = re.compile(
+    r"\b(SELECT\s.+\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|VIEW|INDEX))\b", re.DOTALL
+)
+EXPLAINED = {"migrations": ("record",)}
+"""Queries whose table is only there for some databases; they run in every migration anyway."""
+
+
+def queries(noun: str) -> dict[str, Query]:
+    return QueryFile(noun).all
+
+
+def _used() -> set[tuple[str, str]]:
+    """Every `(noun, name)` that the code asks for: `_sql.name` where `_sql = QueryFile("noun")`."""
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for variable, noun in re.findall(r"^(\w+) = QueryFile\(\"(\w+)\"\)", text, re.MULTILINE):
+            found |= {(noun, name) for name in re.findall(rf"\b{variable}\.(\w+)", text)}
+    return found
+
+
+def test_every_named_query_is_used_and_every_used_one_exists() -> None:
+    assert {(noun, name) for noun in NOUNS for name in queries(noun)} == _used()
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_every_named_query_says_what_it_is_for(noun: str) -> None:
+    for file in (FOLDER / f"{noun}.sql", FOLDER / "postgres" / f"{noun}.sql"):
+        text = file.read_text(encoding="utf-8") if file.is_file() else ""
+        names = re.findall(r"^-- name: (\w+)$", text, re.MULTILINE)
+        assert len(names) == len(set(names))
+        assert len(re.findall(r"^-- name: \w+\n-- \S", text, re.MULTILINE)) == len(names)
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_every_override_overrides_a_query_that_is_there_with_the_same_parameters(noun: str) -> None:
+    shared = read_queries(FOLDER / f"{noun}.sql")
+    for name, text in read_queries(FOLDER / "postgres" / f"{noun}.sql").items():
+        assert name in shared
+        assert set(_PARAMETER.findall(text)) == set(_PARAMETER.findall(shared[name]))
+        assert text != shared[name]
+
+
+def test_every_override_file_belongs_to_a_shared_one() -> None:
+    assert {file.name for file in (FOLDER / "postgres").iterdir()} <= {f"{noun}.sql" for noun in NOUNS}
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_every_query_prepares_on_both_databases(world: World, noun: str) -> None:
+    for query in queries(noun).values():
+        parameters = dict.fromkeys(_PARAMETER.findall(query.sqlite), None)
+        if query.name in ("exclude_others", "tables", "next_id"):
+            world.db.all(query, **parameters)
+        else:
+            assert world.explain(query, **parameters) or world.is_sqlite, query.name
+
+
+def _literals(path: Path) -> Iterator[tuple[int, str]]:
+    """The strings of a module that are no docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documentation = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            yield node.lineno, node.value
+
+
+@pytest.mark.requirement("R260")
+def test_there_is_no_sql_outside_the_store() -> None:
+    strayed = [
+        f"{path.relative_to(SOURCE)}:{line}"
+        for path in SOURCE.rglob("*.py")
+        if path.relative_to(SOURCE).parts[0] not in ("store", "cli")
+        for line, text in _literals(path)
+        if _SQL.search(text)
+    ]
+    assert strayed == []
+
+
+def test_the_scan_for_sql_would_find_some() -> None:
+    found = [text for path in (SOURCE / "store").rglob("*.py") for _, text in _literals(path) if _SQL.search(text)]
+    assert found
+
+
+def test_a_query_that_is_not_there_is_named() -> None:
+    with pytest.raises(AttributeError, match=r"efforts\.sql has no query 'nonsense'"):
+        QueryFile("efforts").nonsense  # noqa: B018
+
+
+def test_parameters_become_those_of_the_server_and_casts_and_times_stay() -> None:
+    query = Query("q", "", "SELECT :name, '10%', x::text, '12:30' FROM t WHERE a LIKE :a_b")
+    assert query.postgres == "SELECT %(name)s, '10%%', x::text, '12:30' FROM t WHERE a LIKE %(a_b)s"
