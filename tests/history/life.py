@@ -112,8 +112,8 @@ class Chosen(NamedTuple):
         names = {"parent": self.branch, "child": self.elsewhere}
         return self.world.call("history.spawn", purpose="p", inherit=mode, **names, **more)
 
-    def do(self, name: str, **params: Any) -> Any:
-        return self.world.call(f"history.{name}", **params)
+    def do(self, verb: str, /, **params: Any) -> Any:
+        return self.world.call(f"history.{verb}", **params)
 
 
 VERBS: dict[str, Callable[[Chosen], Any]] = {

@@ -19,7 +19,7 @@ from ramet.errors import BranchExists, BranchNotFound, NothingToExpand, SpawnErr
 
 def collapse(world: World, child: str = "kid", **params: object) -> object:
     world.clock.advance(1)
-    return world.call("history.collapse", child=child, **params)  # type: ignore[arg-type]
+    return world.call("history.collapse", child=child, **params)
 
 
 @pytest.mark.requirement("R7", "R55")

@@ -41,7 +41,7 @@ def write_everywhere(world: World, text: str) -> None:
     (first,) = say(world, text, metadata={"note": text, "deep": {"list": [text]}})
     content: list[dict[str, Any]] = [
         {"content_type": "instruction", "text": text, "name": text},
-        {"content_type": "tool_io", "text": text, "tool_name": text[:99], "call_id": text},
+        {"content_type": "tool_io", "text": text, "tool_name": text, "call_id": text},
         {"content_type": "artifact", "text": text, "artifact_type": text, "language": text},
         {"content_type": "freeform", "payload": {"text": text}},
         {"content_type": "session", "session_type": "end", "summary": text, "decisions": [text], "next_steps": [text]},
@@ -54,9 +54,9 @@ def write_everywhere(world: World, text: str) -> None:
     world.call("history.edit", branch="side", target=first, text=f"S {text}", idempotency_key="edit")
     world.call("history.edit", branch="main", target=first, text=f"M {text}")
     merge(world, "side", resolutions={first: f"both {text}"}, idempotency_key="merge")
-    head = world.call("history.log", branch="main", limit=2).items[1].hash
-    world.call("history.compress", branch="main", **{"from": head}, to=head, text=text)
-    names = {"parent": "main", "child": "kid", "display_name": text[:200]}
+    (last,) = say(world, text)
+    world.call("history.compress", branch="main", **{"from": last}, to=last, text=text)
+    names = {"parent": "main", "child": "kid", "display_name": text if len(text) < 255 else text[: len(text) // 2]}
     world.call("history.spawn", purpose=text, inherit="head_snapshot", idempotency_key="spawn", **names)
     report = {"summary": text, "decisions": [text], "artifacts": [text]}
     world.call("history.collapse", child="kid", report=report, idempotency_key="collapse")

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from ramet.model.commit import hash_content
-from ramet.store.blobs import RAW, ZSTD, Blob, Codec
+from ramet.store.blobs import RAW, ZSTD, ZSTD_V1, Blob, Codec
 
 
 @pytest.mark.parametrize(
@@ -14,8 +14,8 @@ from ramet.store.blobs import RAW, ZSTD, Blob, Codec
         (b"", RAW),
         (b"x", RAW),
         (b"a" * 63, RAW),
-        (b"a" * 64, ZSTD),
-        ("äöü\0".encode() * 500, ZSTD),
+        (b"a" * 64, ZSTD_V1),
+        ("äöü\0".encode() * 500, ZSTD_V1),
         (os.urandom(4096), RAW),
     ],
 )

@@ -56,6 +56,6 @@ def test_a_row_that_points_nowhere_is_found_in_a_sqlite_file(tmp_path: Path) -> 
         session = world.session()
         world.call("db.messages.append", session_id=session.id, role="user", content="hi")
         world.sql("PRAGMA foreign_keys = OFF")
-        world.sql("DELETE FROM blobs")
+        world.sql("DELETE FROM efforts")
         world.sql("PRAGMA foreign_keys = ON")
-        assert "missing row of blobs" in world.call("db.check").findings[0].detail
+        assert "missing row of efforts" in world.call("db.check").findings[0].detail

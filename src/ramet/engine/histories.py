@@ -19,6 +19,7 @@ from ramet.errors import (
 from ramet.model.branch import Head, Point
 from ramet.model.commit import CommitFacts
 from ramet.model.content import (
+    BUILTIN_TYPE_HINTS,
     BUILTIN_CONTENT_TYPES,
     COLLAPSE,
     COMPRESSES,
@@ -337,15 +338,17 @@ def committed(tx: Transaction, name: str, done: Committed, content: Prepared) ->
 
 def require_type(tx: Transaction, name: str) -> TypeHints:
     """How a kind of content is treated; it must be known."""
-    hints = commits.type_hints(tx.db).get(name)
-    if hints is None:
+    if name in BUILTIN_TYPE_HINTS:
+        return BUILTIN_TYPE_HINTS[name]
+    known = commits.type_hints(tx.db)
+    if name not in known:
         raise UnknownContentType(
             f"there is no content type {name!r}",
             field="content_type",
             value=name,
-            fix=f"use one of: {', '.join(sorted(commits.type_hints(tx.db)))}; or register it with history.register",
+            fix=f"use one of: {', '.join(sorted(known))}; or register it with history.register",
         )
-    return hints
+    return known[name]
 
 
 def branch(tx: Transaction, name: str) -> BranchRow:

@@ -14,9 +14,7 @@ from ramet.model.content import COMPRESSES, PAYLOAD, Priority, TypeHints, render
 _RANK: dict[Priority, int] = {"pinned": 0, "important": 1, "normal": 2}
 
 
-# A long history makes as many of these as it has commits; none of them can be part of a cycle, and without the garbage
-# collector's eye on them compiling is a fifth faster.
-class CommitText(Struct, frozen=True, gc=False):
+class CommitText(Struct, frozen=True):
     """What compiling needs of a commit."""
 
     text: str
@@ -31,7 +29,7 @@ class CommitText(Struct, frozen=True, gc=False):
     priority: Priority | None
 
 
-class Piece(Struct, frozen=True, gc=False):
+class Piece(Struct, frozen=True):
     """A commit that a model reads, in its place."""
 
     commit_id: int
