@@ -76,35 +76,51 @@ def work_on(disk: FaultyDisk, path: Path) -> Work:
     return work
 
 
-def fail_at_every(fault: Fault, place: Path, *, step: int, lasting: bool) -> int:
-    """How often the disk failed before the work had no more changes to make."""
+def fail_at_every(fault: Fault, place: Path, moments: range, *, lasting: bool) -> int:
+    """How often the disk failed before the work had nothing more to ask of it."""
     disk = FaultyDisk()
-    for countdown in range(1, LONGEST, step):
+    for count, countdown in enumerate(moments):
         path = place / str(countdown) / "ramet.db"
         disk.arm(fault, countdown, lasting=lasting)
         work = work_on(disk, path)
         failures = disk.failures
         disk.mend()
         if not failures:
-            return countdown
+            return count
         work.check(path)
         shutil.rmtree(path.parent)
     raise AssertionError("the work never ends")
 
 
+SOME: dict[Fault, range] = {
+    "short write": range(1, LONGEST, 37),
+    "io error": range(2, LONGEST, 37),
+    "disk full": range(3, LONGEST, 37),
+    "sync error": range(1, LONGEST, 3),
+    "read error": range(1, LONGEST, 17),
+}
+ALL: dict[Fault, range] = {
+    # A third of the writes each: between them, every one.
+    "short write": range(1, LONGEST, 3),
+    "io error": range(2, LONGEST, 3),
+    "disk full": range(3, LONGEST, 3),
+    "sync error": range(1, LONGEST),
+    "read error": range(1, LONGEST),
+}
+
+
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
-@pytest.mark.parametrize("fault", [*FAULTS, "read error"])
+@pytest.mark.parametrize("fault", SOME)
 def test_a_failing_disk_loses_nothing_that_was_acknowledged(place: Path, fault: Fault, *, lasting: bool) -> None:
-    step = {"sync error": 3}.get(fault, 37)
-    assert fail_at_every(fault, place, step=step, lasting=lasting) > 10
+    assert fail_at_every(fault, place, SOME[fault], lasting=lasting) > 2
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
-@pytest.mark.parametrize("fault", [*FAULTS, "read error"])
-def test_a_disk_that_fails_at_any_change_loses_nothing(place: Path, fault: Fault, *, lasting: bool) -> None:
-    assert fail_at_every(fault, place, step=1, lasting=lasting) > 10
+@pytest.mark.parametrize("fault", ALL)
+def test_a_disk_that_fails_at_any_moment_loses_nothing(place: Path, fault: Fault, *, lasting: bool) -> None:
+    assert fail_at_every(fault, place, ALL[fault], lasting=lasting) > 20
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -118,6 +134,21 @@ def test_the_error_names_the_disk_and_what_to_do(place: Path, fault: Fault) -> N
     assert world.call("db.project.list").items == []
     world.call("db.project.upsert", path="/p")
     world.store.close()
+
+
+def test_a_file_whose_making_was_cut_off_opens(place: Path) -> None:
+    """Its first page is written with a journal beside it, which a connection that only reads cannot undo."""
+    disk = FaultyDisk()
+    journals = 0
+    for countdown in range(1, 15):
+        path = place / str(countdown) / "ramet.db"
+        disk.arm("io error", countdown, lasting=True)
+        with suppress(StoreError):
+            open_on(disk, path).close()
+        disk.mend()
+        journals += path.with_name("ramet.db-journal").exists()
+        open_on(None, path).close()
+    assert journals > 0
 
 
 def test_a_checkpoint_that_cannot_truncate_is_a_typed_error(place: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 import apsw
 
 from ramet.clock import Clock
-from ramet.errors import DatabaseForeign, InvalidParams
+from ramet.errors import DatabaseForeign, InvalidParams, StorageFailed
 from ramet.faults import Faults
 from ramet.protocol.replies import BackupReport, QueryResult
 from ramet.store.lock import DatabaseLock
@@ -33,7 +33,10 @@ class _SqliteFile:
         self.connection = connection
 
     def schema_version(self) -> int:
-        mark = self.connection.database.pragma("application_id")
+        try:
+            mark = self.connection.database.pragma("application_id")
+        except apsw.Error as error:
+            raise translate(error) from error
         tables = [row[0] for row in self.connection.all(_sql.tables)]
         if mark == APPLICATION_ID:
             return int(self.connection.must(_sql.version)[0])
@@ -144,12 +147,14 @@ def _refuse_foreign(path: Path, vfs: str | None) -> None:
         reader = open_reader(path, vfs)
         try:
             _SqliteFile(reader).schema_version()
-        except apsw.Error as error:
-            raise translate(error) from error
         finally:
             reader.close()
     except DatabaseForeign as error:
         raise DatabaseForeign(f"{path}: {error.message}", field="database.path", value=str(path)) from error
+    except StorageFailed as error:
+        # What was cut off while the file was made has to be undone first, and only a writer can: migrating looks again.
+        if not isinstance(error.__cause__, apsw.ReadOnlyError):
+            raise
 
 
 def create_private(path: Path) -> None:
