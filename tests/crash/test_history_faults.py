@@ -75,7 +75,7 @@ def look(connection: Connection) -> dict[str, Any]:
 
 
 def is_whole(connection: Connection) -> bool:
-    return connection.call("history.check")["findings"] == []
+    return bool(connection.call("history.check")["findings"] == [])
 
 
 def lose(daemon: Daemon, request: Request) -> None:

@@ -1,5 +1,6 @@
 """compile: a function of the branch, within a budget and a window, and the same however it was come by."""
 
+import msgspec
 import pytest
 from tests.history.story import (
     answer_tool,
@@ -15,6 +16,10 @@ from tests.history.story import (
     texts,
 )
 from tests.world import Counting, World
+
+from ramet.protocol.frames import find_operation
+from ramet.protocol.history import Compress
+from ramet.store import commits
 
 WORD = "four "
 """Five characters; twenty of them are 25 tokens."""
@@ -182,16 +187,40 @@ def test_an_append_is_compiled_by_reading_the_append(world: World) -> None:
 def test_what_was_kept_is_not_taken_for_what_came_after_a_collection(world: World) -> None:
     say(world, "base")
     fork(world, "gone")
-    (marked,) = say(world, "old", branch="gone")
-    assert texts(world, "gone") == ["base", "old"]
-    world.call("history.annotate", hash=marked, priority="pinned")
+    say(world, "old", branch="gone")
     assert texts(world, "gone") == ["base", "old"]
     world.call("history.delete", branch="gone")
     collect(world)
-    (new,) = say(world, "new")
+    say(world, "new", "newer")
+    assert texts(world) == ["base", "new", "newer"]
+    world.call("history.reset", branch="main", to=world.call("history.log", branch="main").items[1].hash)
     assert texts(world) == ["base", "new"]
-    world.call("history.annotate", hash=new, priority="skip")
-    assert texts(world) == ["base"]
+
+
+def test_an_annotation_is_seen_although_another_went_with_its_commit(world: World) -> None:
+    (said,) = say(world, "a")
+    (gone,) = say(world, "x", branch="gone")
+    world.call("history.annotate", hash=gone, priority="pinned")
+    assert texts(world) == ["a"]
+    world.call("history.delete", branch="gone")
+    collect(world)
+    world.call("history.annotate", hash=said, priority="skip")
+    assert texts(world) == []
+
+
+def test_what_a_change_compiled_is_not_kept_where_the_change_fails(world: World) -> None:
+    said = say(world, "a", "b")
+    call = world.engine.prepare(
+        find_operation("history.compress"),
+        msgspec.convert({"branch": "main", "from": said[0], "to": said[1], "text": "x"}, Compress),
+        "user",
+    )
+    world.db.begin()
+    commits.annotate(world.db, world.sql("SELECT min(id) FROM commits")[0][0], "skip")
+    world.engine.perform(world.db, call, world.clock.now_ms())
+    world.db.rollback()
+    world.call("history.annotate", hash=said[1], priority="skip")
+    assert texts(world) == ["a"]
 
 
 def test_a_skipped_summary_is_left_out_with_its_range(world: World) -> None:

@@ -45,6 +45,10 @@ def test_a_thousand_forks_of_a_long_history_add_less_than_300_bytes_each(tmp_pat
     assert cost_of_children(tmp_path, 100_000, "branch") < 300
 
 
+def test_a_thousand_spawns_add_their_pointer_and_the_parents_commit_and_no_more(tmp_path: Path) -> None:
+    assert cost_of_children(tmp_path, 100_000, "spawn") < 600
+
+
 @pytest.mark.parametrize("way", ["branch", "spawn"])
 def test_a_child_costs_the_same_whatever_the_length_of_the_history(tmp_path: Path, way: str) -> None:
     short = cost_of_children(tmp_path / "short", 1_000, way)

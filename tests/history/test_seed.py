@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import ramet
+from ramet.errors import SessionError, SpawnError
 from ramet.model.content import SessionContent
 from ramet.model.spawn import CollapseResult, SpawnInfo
 
@@ -51,8 +52,8 @@ def test_the_types_that_users_need_are_imported_from_ramet() -> None:
     assert ramet.SessionContent is SessionContent
     assert ramet.SpawnInfo is SpawnInfo
     assert ramet.CollapseResult is CollapseResult
-    assert issubclass(ramet.SpawnError, ramet.RametError)
-    assert issubclass(ramet.SessionError, ramet.RametError)
+    assert ramet.SpawnError is SpawnError
+    assert ramet.SessionError is SessionError
 
 
 @pytest.mark.requirement("R33")

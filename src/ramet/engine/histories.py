@@ -19,8 +19,8 @@ from ramet.errors import (
 from ramet.model.branch import Head, Point
 from ramet.model.commit import CommitFacts
 from ramet.model.content import (
-    BUILTIN_TYPE_HINTS,
     BUILTIN_CONTENT_TYPES,
+    BUILTIN_TYPE_HINTS,
     COLLAPSE,
     COMPRESSES,
     ORIGIN,
