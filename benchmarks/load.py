@@ -12,22 +12,25 @@ import time
 from functools import partial
 from typing import cast
 
+import msgspec
 import uvloop
 
 from benchmarks.corpus import messages
 
 _MESSAGES = 4000
+_FASTEST_PER_SECOND = 16_000
 
 
 class Client(asyncio.Protocol):
     """One connection, one request under way."""
 
-    def __init__(self, session: int, texts: list[str], latencies: list[float]) -> None:
-        self._session = session
-        self._texts = texts
+    _transport: asyncio.Transport
+
+    def __init__(self, lines: list[bytes], latencies: list[float]) -> None:
+        self._lines = lines
         self._latencies = latencies
-        self._count = 0
         self._rest = b""
+        self._sent = 0.0
         self.errors = 0
         self.is_open = True
 
@@ -36,13 +39,9 @@ class Client(asyncio.Protocol):
 
     def send(self) -> None:
         """Ask for one more append."""
-        self._count += 1
-        text = self._texts[(self._session * 7919 + self._count) % len(self._texts)]
-        params = {"session_id": self._session, "role": "assistant", "content": f"{self._session}.{self._count} {text}"}
-        request = {"jsonrpc": "2.0", "id": self._count, "method": "db.messages.append", "params": params}
-        self._line = json.dumps(request).encode() + b"\n"
+        line = self._lines.pop()
         self._sent = time.perf_counter()
-        self._transport.write(self._line)
+        self._transport.write(line)
 
     def data_received(self, data: bytes) -> None:
         self._rest += data
@@ -51,8 +50,19 @@ class Client(asyncio.Protocol):
         self._latencies.append(time.perf_counter() - self._sent)
         self.errors += b'"error"' in self._rest[:60]
         self._rest = b""
-        if self.is_open:
+        if self.is_open and self._lines:
             self.send()
+
+
+def _requests(session: int, texts: list[str], count: int) -> list[bytes]:
+    """That many appends, no two alike, made beforehand so that the load costs little while it is measured."""
+    lines = []
+    for number in range(count):
+        text = f"{session}.{number} {texts[(session * 7919 + number) % len(texts)]}"
+        params = {"session_id": session, "role": "assistant", "content": text}
+        request = {"jsonrpc": "2.0", "id": number, "method": "db.messages.append", "params": params}
+        lines.append(msgspec.json.encode(request) + b"\n")
+    return lines
 
 
 def _same(client: Client) -> Client:
@@ -65,8 +75,9 @@ async def run(socket: str, seconds: float, sessions: list[int]) -> dict[str, obj
     latencies: list[float] = []
     loop = asyncio.get_running_loop()
     clients = []
+    each = int(_FASTEST_PER_SECOND * seconds / len(sessions)) + 1
     for session in sessions:
-        client = Client(session, texts, latencies)
+        client = Client(_requests(session, texts, each), latencies)
         await loop.create_unix_connection(partial(_same, client), socket)
         clients.append(client)
     start = time.perf_counter()
