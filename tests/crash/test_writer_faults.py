@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.crash.faulty_disk import FAULTS, Fault, FaultyDisk, open_on
 from tests.crash.test_disk_faults import incompressible
@@ -22,7 +23,7 @@ from ramet.engine.engine import HANDLERS
 from ramet.errors import BatchRolledBack, RametError, StorageFailed, StoreError
 from ramet.faults import FaultPoint, Faults
 from ramet.model.redaction import Redactor
-from ramet.protocol.frames import convert_params, find_operation
+from ramet.protocol.frames import decode_params, find_operation
 from ramet.store.blobs import Codec
 
 PATIENCE_SECONDS = 20
@@ -58,7 +59,7 @@ class Desk:
     def submit(self, method: str, **params: Any) -> "asyncio.Future[Any]":
         operation = find_operation(method)
         future: asyncio.Future[Any] = self._loop.create_future()
-        self.writer.submit(operation, convert_params(operation, params), "user", future.set_result)
+        self.writer.submit(operation, decode_params(operation, msgspec.json.encode(params)), "user", future.set_result)
         return future
 
     async def call(self, method: str, **params: Any) -> Any:
@@ -67,7 +68,7 @@ class Desk:
     async def read(self, method: str, **params: Any) -> Any:
         operation = find_operation(method)
         future: asyncio.Future[Any] = self._loop.create_future()
-        self.writer.read(operation, convert_params(operation, params), future.set_result)
+        self.writer.read(operation, decode_params(operation, msgspec.json.encode(params)), future.set_result)
         return await asyncio.wait_for(future, PATIENCE_SECONDS)
 
     async def batch(

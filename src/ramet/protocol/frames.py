@@ -98,14 +98,6 @@ def decode_params(operation: Operation, params: bytes | Raw) -> Request:
         raise ParseError(f"the parameters are not JSON: {error}") from error
 
 
-def convert_params(operation: Operation, params: Mapping[str, Any]) -> Request:
-    """The same from Python values."""
-    try:
-        return msgspec.convert(params, operation.request)
-    except msgspec.ValidationError as error:
-        raise explain(str(error), operation.request, params) from error
-
-
 def _loosely(params: bytes | Raw) -> Any:
     try:
         return _anything.decode(params)

@@ -52,11 +52,15 @@ class Codec:
     def unpack(self, codec: int, size: int, data: bytes) -> bytes:
         """The content of a blob; `ValueError` where it is damaged."""
         if codec == RAW:
-            return data
-        try:
-            return self._decompressor(codec).decompress(data, max_output_size=size)
-        except zstandard.ZstdError as error:
-            raise ValueError(f"damaged blob: {error}") from error
+            content = data
+        else:
+            try:
+                content = self._decompressor(codec).decompress(data, max_output_size=size)
+            except (zstandard.ZstdError, MemoryError) as error:  # a damaged header may ask for any amount
+                raise ValueError(f"damaged blob: {error}") from error
+        if len(content) != size:
+            raise ValueError(f"damaged blob: {len(content)} bytes where there were {size}")
+        return content
 
     @property
     def _compressor(self) -> zstandard.ZstdCompressor:
