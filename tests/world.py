@@ -13,11 +13,12 @@ from typing import Any
 import msgspec
 
 from ramet.clock import Clock
-from ramet.config.settings import DatabaseSettings, LimitSettings, Places, QuerySettings
+from ramet.config.settings import DatabaseSettings, LimitSettings, Places, QuerySettings, WorkSettings
 from ramet.engine import Call, Engine
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
 from ramet.protocol.frames import decode_params, find_operation
+from ramet.protocol.operation import decode_reply
 from ramet.protocol.operations import Operation
 from ramet.store import Store, answer, open_store
 from ramet.store.blobs import Codec
@@ -56,9 +57,15 @@ OTHER_TABLES = (
     "collapses",
     "events",
     "idempotency",
+    "dependencies",
+    "usage",
+    "notices",
 )
 
 _CHILDREN_FIRST = (
+    "dependencies",
+    "usage",
+    "notices",
     "collapses",
     "spawn_pointers",
     "annotations",
@@ -82,7 +89,10 @@ _CHILDREN_FIRST = (
     "events",
     "idempotency",
 )
-_WITHOUT_NUMBERS = ("tasks", "agents", "idempotency", "annotations", "revisions", "tags", "content_types")
+_WITHOUT_NUMBERS = (
+    *("tasks", "agents", "idempotency", "annotations", "revisions", "tags", "content_types"),
+    *("dependencies", "usage"),
+)
 
 
 class FakeClock:
@@ -101,10 +111,16 @@ class FakeClock:
 class World:
     """What a conformance test works with, whichever database is below it."""
 
-    def __init__(self, store: Store, clock: FakeClock, limits: LimitSettings | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: FakeClock,
+        limits: LimitSettings | None = None,
+        work: WorkSettings | None = None,
+    ) -> None:
         self.store = store
         self.clock = clock
-        self.engine = Engine(limits=limits or LimitSettings(), codec=Codec(), redactor=Redactor())
+        self.engine = Engine(limits=limits or LimitSettings(), codec=Codec(), redactor=Redactor(), work=work)
         self.db = store.connect()
         self.is_sqlite = isinstance(store, SqliteStore)
 
@@ -120,7 +136,7 @@ class World:
             return answer(self.store, request, QuerySettings())
         call = self.engine.prepare(operation, request, principal)
         reply = self._perform(call)
-        return msgspec.json.decode(reply, type=operation.reply) if isinstance(reply, msgspec.Raw) else reply
+        return decode_reply(operation.reply, reply) if isinstance(reply, msgspec.Raw) else reply
 
     def _perform(self, call: Call) -> Any:
         for _ in range(_ATTEMPTS):
@@ -133,7 +149,7 @@ class World:
         raise AssertionError(f"{call.operation.name} was in its own way {_ATTEMPTS} times")
 
     def _perform_once(self, call: Call) -> Any:
-        self.db.begin()
+        self.db.begin(locks_rows=call.operation.locks_rows)
         reply = self.engine.perform(self.db, call, self.clock.now_ms())
         self.db.commit()
         return reply
@@ -207,8 +223,8 @@ class Counting(Connection):
     def columns(self, query: Query) -> Sequence[str]:
         return self.inner.columns(query)
 
-    def begin(self) -> None:
-        self.inner.begin()
+    def begin(self, *, locks_rows: bool = False) -> None:
+        self.inner.begin(locks_rows=locks_rows)
 
     def begin_reading(self) -> None:
         self.inner.begin_reading()
@@ -233,6 +249,8 @@ def places_in(folder: Path, database: Path | None) -> Places:
         log_file=folder / "ramet.log",
         backups=folder / "backups",
         lock_file=folder / "ramet.lock",
+        keepers=folder / "keepers",
+        worktrees=folder / "worktrees",
     )
 
 

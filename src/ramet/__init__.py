@@ -11,30 +11,59 @@ from ramet.version import __version__
 if TYPE_CHECKING:
     from ramet.errors import SessionError, SpawnError
     from ramet.library import Ramet, connect, open  # noqa: A004
+    from ramet.library.sequential import (
+        ContextAccumulator,
+        SpawnResult,
+        SpawnTask,
+        spawn_parallel,
+        spawn_sequential,
+    )
+    from ramet.library.task_store import PostgresTaskStore, SqliteTaskStore, Task, TaskStore
+    from ramet.model.accumulating import Turn
     from ramet.model.content import SessionContent
     from ramet.model.spawn import CollapseResult, SpawnInfo
 
 __all__ = [
     "CollapseResult",
+    "ContextAccumulator",
+    "PostgresTaskStore",
     "Ramet",
     "SessionContent",
     "SessionError",
     "SpawnError",
     "SpawnInfo",
+    "SpawnResult",
+    "SpawnTask",
+    "SqliteTaskStore",
+    "Task",
+    "TaskStore",
+    "Turn",
     "__version__",
     "connect",
     "open",
+    "spawn_parallel",
+    "spawn_sequential",
 ]
 
 _HOMES = {
     "CollapseResult": "ramet.model.spawn",
+    "ContextAccumulator": "ramet.library.sequential",
+    "PostgresTaskStore": "ramet.library.task_store",
     "Ramet": "ramet.library",
     "SessionContent": "ramet.model.content",
     "SessionError": "ramet.errors",
     "SpawnError": "ramet.errors",
     "SpawnInfo": "ramet.model.spawn",
+    "SpawnResult": "ramet.library.sequential",
+    "SpawnTask": "ramet.library.sequential",
+    "SqliteTaskStore": "ramet.library.task_store",
+    "Task": "ramet.library.task_store",
+    "TaskStore": "ramet.library.task_store",
+    "Turn": "ramet.model.accumulating",
     "connect": "ramet.library",
     "open": "ramet.library",
+    "spawn_parallel": "ramet.library.sequential",
+    "spawn_sequential": "ramet.library.sequential",
 }
 
 

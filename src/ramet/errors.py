@@ -4,15 +4,17 @@
     ├── BadRequest                   the request itself is wrong             exit 2
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
     │   ├── InvalidParams
-    │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange
+    │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
+    │   ├── PathOutside · TaskFileInvalid
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     no such thing                           exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
-    │       AgentNotFound · BranchNotFound · CommitNotFound
+    │       AgentNotFound · BranchNotFound · CommitNotFound · NoticeNotFound · ReportMissing
     ├── Conflict                     the facts do not allow it               exit 4
     │   ├── EffortHeld · AgentBusy · EffortFinished · SessionEnded · WrongTask
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
     │   ├── SpawnError · SessionError
+    │   ├── LeaseLost · NotFinished · NothingRuns · WorktreeBusy
     │   └── IdempotencyConflict
     ├── StoreError                   the database cannot                     exit 5
     │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUnreachable
@@ -22,6 +24,9 @@
     │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe
     ├── ModelError                   a model did not answer                  exit 6
     │   └── ModelFailed · ModelMissing
+    ├── WorkError                    the machine cannot run it               exit 7
+    │   ├── DriverMissing · LaunchFailed
+    │   └── WorktreeError · GitFailed
     └── ConfigError                  the configuration is wrong              exit 2
         └── UnknownKey · InvalidSetting · MissingDriver
 
@@ -38,6 +43,7 @@ EXIT_NOT_FOUND = 3
 EXIT_CONFLICT = 4
 EXIT_STORE = 5
 EXIT_MODEL = 6
+EXIT_WORK = 7
 
 _VALUE_LIMIT = 200
 
@@ -167,6 +173,42 @@ class InvalidRange(BadRequest):
     hint = "name a first and a last commit of the branch, in order, with no merge between them"
 
 
+class UnknownDriver(BadRequest):
+    """There is no such driver."""
+
+    code = "unknown_driver"
+    hint = "`ramet drivers` lists them; a profile of your own goes under drivers.profiles"
+
+
+class PathOutside(BadRequest):
+    """The path leads outside."""
+
+    code = "path_outside"
+    hint = "give a path that stays inside the project, with no symbolic link that leads out of it"
+
+
+class TaskFileInvalid(BadRequest):
+    """The task file cannot be read."""
+
+    code = "task_file_invalid"
+    hint = "mend the line that is named; docs/task-files.md has the whole grammar"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        field: str | None = None,
+        value: object = None,
+        fix: str | None = None,
+    ) -> None:
+        self.line = line
+        self.column = column
+        where = None if line is None else f"line {line}, column {column or 1}"
+        super().__init__(f"{where}: {message}" if where else message, field=field or where, value=value, fix=fix)
+
+
 class QueryRefused(BadRequest):
     """Only one statement that reads is allowed here."""
 
@@ -246,6 +288,20 @@ class CommitNotFound(NotFound):
     hint = "give a longer part of the hash; see `ramet log BRANCH`"
 
 
+class NoticeNotFound(NotFound):
+    """There is no such notice."""
+
+    code = "notice_not_found"
+    hint = "`ramet notices --all` lists them"
+
+
+class ReportMissing(NotFound):
+    """There is no report on the disk."""
+
+    code = "report_missing"
+    hint = "`ramet show REF` says where an effort's report is kept, and shows what the database has"
+
+
 class Conflict(RametError):
     """What is recorded does not allow this."""
 
@@ -273,7 +329,7 @@ class EffortFinished(Conflict):
     """The effort is finished."""
 
     code = "effort_finished"
-    hint = "start a new effort on the task with db.effort.start"
+    hint = "start a new one on the task (db.effort.start), or take this one up again (`ramet retry`, `ramet resume`)"
 
 
 class SessionEnded(Conflict):
@@ -344,6 +400,34 @@ class SessionError(Conflict):
 
     code = "session_error"
     hint = "see `ramet session list`"
+
+
+class LeaseLost(Conflict):
+    """The lease is somebody else's now."""
+
+    code = "lease_lost"
+    hint = "stop what you are doing for this effort: another worker has it, or it is finished"
+
+
+class NotFinished(Conflict):
+    """The effort is not finished."""
+
+    code = "not_finished"
+    hint = "wait for it, or end it first with `ramet kill REF`"
+
+
+class NothingRuns(Conflict):
+    """Nothing runs there that Ramet started."""
+
+    code = "nothing_runs"
+    hint = "a session that was started by hand is ended where it was started"
+
+
+class WorktreeBusy(Conflict):
+    """Another active effort works in this worktree."""
+
+    code = "worktree_busy"
+    hint = "let it have a worktree of its own"
 
 
 class IdempotencyConflict(Conflict):
@@ -489,6 +573,43 @@ class ModelMissing(ModelError):
 
     code = "model_missing"
     hint = "set ai.model, give the text yourself, or use method extract"
+
+
+class WorkError(RametError):
+    """This machine could not do the work."""
+
+    code = "work_failed"
+    exit_status = EXIT_WORK
+    rpc_code = -32014
+    hint = "run `ramet doctor`"
+
+
+class DriverMissing(WorkError):
+    """No agent program is installed for this."""
+
+    code = "driver_missing"
+    hint = "`ramet drivers` says what is installed and how to get the others"
+
+
+class LaunchFailed(WorkError):
+    """The agent program could not be started."""
+
+    code = "launch_failed"
+    hint = "check the program, its wrapper and its folder: `ramet drivers`, `ramet worktree list`"
+
+
+class WorktreeError(WorkError):
+    """The worktree cannot be made or used."""
+
+    code = "worktree_error"
+    hint = "`ramet worktree list` shows every worktree and its state"
+
+
+class GitFailed(WorkError):
+    """Git failed."""
+
+    code = "git_failed"
+    hint = "run the same git command by hand to see what is wrong"
 
 
 class ConfigError(RametError):

@@ -14,6 +14,11 @@ FaultPoint = Literal[
     "after_commit_before_reply",
     "during_migration",
     "during_recovery",
+    "during_adoption",
+    "before_launch",
+    "after_launch",
+    "before_settle",
+    "after_settle",
 ]
 
 

@@ -1,6 +1,7 @@
 """Command lines, each test with a home of its own."""
 
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,3 +31,18 @@ def ramet(offline: CommandLine) -> Iterator[CommandLine]:
     """Commands with the daemon that the first of them starts."""
     yield offline
     offline("daemon", "stop")
+
+
+@pytest.fixture
+def shop(ramet: CommandLine) -> CommandLine:
+    """Commands in a git repository with one commit."""
+    for words in (
+        ["init", "-q", "-b", "main"],
+        ["config", "user.name", "Somebody"],
+        ["config", "user.email", "somebody@example.com"],
+        ["commit", "-q", "--allow-empty", "-m", "A shop"],
+    ):
+        subprocess.run(
+            ["git", *words], cwd=ramet.cwd, env={**ramet.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}, check=True
+        )
+    return ramet

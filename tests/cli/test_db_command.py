@@ -77,8 +77,8 @@ def converse(command: list[str], ramet: CommandLine, answer: str) -> str:
 @pytest.mark.requirement("R299")
 def test_the_doctor_finds_a_sound_installation_sound(ramet: CommandLine) -> None:
     findings = {finding["name"]: finding for finding in ramet.json("doctor")["items"]}
-    wanted = {"python", "packages", "sqlite", "git", "agents", "home", "socket", "disk", "daemon", "database"}
-    assert wanted | {"worktrees"} <= set(findings)
+    wanted = {"python", "packages", "sqlite", "git", "drivers", "home", "socket", "disk", "daemon", "database"}
+    assert wanted | {"worktrees", "keepers"} <= set(findings)
     assert not [finding for finding in findings.values() if finding["result"] == "fail"]
     assert " 0 to mend" in ramet.ok("doctor")
 

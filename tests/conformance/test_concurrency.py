@@ -108,6 +108,41 @@ def test_a_key_sent_by_twenty_clients_at_once_is_done_once(socket: str) -> None:
         assert len(connection.call("db.effort.list", {"task_id": TASK})["items"]) == 1
 
 
+@pytest.mark.requirement("R180", "R263")
+def test_twenty_workers_that_claim_at_once_get_every_effort_once(socket: str) -> None:
+    with Connection(socket, PATIENCE_SECONDS) as connection:
+        added = [connection.call("work.add", {"prompt": "x", "skill": "do", "task": TASK})["id"] for _ in range(60)]
+
+    def work(connection: Connection, number: int) -> list[int]:
+        done = []
+        while "id" in (claimed := connection.call("work.claim", {"worker": f"host/{number}"})):
+            params = {"effort_id": claimed["id"], "generation": claimed["generation"], "outcome": "success"}
+            assert connection.call("work.complete", params)["ignored"] is False
+            done.append(claimed["id"])
+        return done
+
+    done = all_at_once(socket, 20, work)
+    assert sorted(effort_id for own in done for effort_id in own) == added
+    with Connection(socket, PATIENCE_SECONDS) as connection:
+        efforts = connection.call("work.list", {"limit": 100})["items"]
+        assert connection.call("db.check")["findings"] == []
+    assert {(effort["attempts"], effort["lease_generation"], effort["outcome"]) for effort in efforts} == {
+        (1, 1, "success")
+    }
+
+
+@pytest.mark.requirement("R180")
+def test_of_twenty_workers_that_want_one_effort_one_gets_it_and_the_others_hear_why(socket: str) -> None:
+    with Connection(socket, PATIENCE_SECONDS) as connection:
+        effort_id = connection.call("work.add", {"prompt": "x", "skill": "do", "task": TASK})["id"]
+
+    def grab(connection: Connection, number: int) -> str:
+        reply = connection.call("work.claim", {"worker": f"host/{number}", "effort_id": effort_id})
+        return str(reply.get("refused", "claimed"))
+
+    assert sorted(all_at_once(socket, 20, grab)) == ["claimed", *["lost"] * 19]
+
+
 def test_the_clients_are_this_process_and_the_daemon_is_another(socket: str) -> None:
     with Connection(socket, PATIENCE_SECONDS) as connection:
         assert connection.call("daemon.status")["pid"] != os.getpid()

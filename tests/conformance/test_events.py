@@ -3,6 +3,7 @@
 from typing import Any, get_args
 
 import pytest
+from tests.conformance import labour
 from tests.world import World
 
 from ramet.errors import PhaseNotSequential
@@ -31,6 +32,7 @@ def live_through_everything(world: World) -> None:
     world.call("db.session.finish", session_id=session.id)
     world.call("db.session.start", task_id=TASK, effort_id=effort.id, driver="claude", native_id="n")
     write_history(world)
+    work(world)
 
 
 def write_history(world: World) -> None:
@@ -44,6 +46,24 @@ def write_history(world: World) -> None:
     world.call("history.collapse", child="kid", text="seen")
     world.call("history.register", name="ticket")
     world.call("history.gc")
+
+
+def work(world: World) -> None:
+    """The same for the queue."""
+    attempt = labour.start(world)
+    limit = {"kind": "limit", "text": "come back later"}
+    labour.report(world, attempt, limit, labour.text("hello"), labour.end())
+    world.call("fleet.kill", effort_id=attempt.effort.id)
+    labour.complete(world, attempt)
+    labour.complete(world, attempt, generation=1)
+    again = labour.add(world)
+    labour.run(world, again, "error", failure="transient")
+    world.call("work.drop", effort_id=again.id)
+    world.call("work.resume", effort_id=again.id)
+    labour.run(world, again, "stuck")
+    world.call("work.retry", effort_id=again.id)
+    world.call("work.output", effort_id=again.id, output_content="a text")
+    world.call("fleet.dismiss")
 
 
 @pytest.mark.requirement("R314")

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.conformance.labour import add, begin, claim, run
 from tests.world import World, changes_of
 
 from ramet.errors import IdempotencyConflict, UnknownSkill
@@ -29,6 +30,8 @@ def _hashes(*texts: str) -> list[str]:
 
 
 ONE, TWO, THREE = _hashes("one", "two", "three")
+FAILED, RUNNING, CLAIMED, QUEUED = 3, 4, 5, 6
+"""Efforts of the queue."""
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "db.project.upsert": {"path": "/mill", "name": "Mill"},
@@ -62,12 +65,39 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "history.spawn": {"parent": "main", "child": "young", "purpose": "look"},
     "history.collapse": {"child": "kid", "text": "done"},
     "history.gc": {"retention_days": 0},
+    "work.add": {"prompt": "mend it", "task": TASK},
+    "work.claim": {"worker": "host/1"},
+    "work.renew": {"effort_id": CLAIMED, "generation": 1},
+    "work.begin": {
+        "effort_id": CLAIMED,
+        "generation": 1,
+        "driver": "shell",
+        "agent_id": "a",
+        "instance": "keeper09",
+        "prompt": "go",
+    },
+    "work.report": {
+        "session_id": 2,
+        "instance": "keeper01",
+        "seq": 1,
+        "events": [{"kind": "text", "text": "hello"}, {"kind": "end", "outcome": "success"}],
+    },
+    "work.complete": {"effort_id": RUNNING, "generation": 1, "outcome": "error", "failure": "transient"},
+    "work.retry": {"effort_id": FAILED},
+    "work.resume": {"effort_id": FAILED},
+    "work.drop": {"effort_id": QUEUED},
+    "work.output": {"effort_id": FAILED, "output_content": "a text"},
+    "fleet.kill": {"effort_id": RUNNING},
+    "fleet.dismiss": {},
 }
+"""What runs in the engine; the workplace keeps its promises in tests of its own."""
 
 
 @pytest.fixture
 def furnished(world: World) -> World:
-    """Session 1 serves effort 1; effort 2 and agent bob are free. Three turns, a side, a child, a branch that moved."""
+    """Session 1 serves effort 1; effort 2 and agent bob are free. Three turns, a side, a child, a branch that moved; a
+    queue of four efforts, of which session 2 serves the one that runs.
+    """
     world.skill("paint", [])
     world.session()
     world.effort("plan")
@@ -79,11 +109,21 @@ def furnished(world: World) -> World:
     world.call("history.spawn", parent="side", child="kid", purpose="look")
     world.call("history.branch", name="moved", **{"from": "main"})
     world.call("history.reset", branch="moved", to=ONE)
+    fill_queue(world)
     return world
 
 
+def fill_queue(world: World) -> None:
+    efforts = [add(world, task=f"/shop/tasks/{number}") for number in range(4)]
+    assert [effort.id for effort in efforts] == [FAILED, RUNNING, CLAIMED, QUEUED]
+    run(world, efforts[0], "stuck")
+    assert begin(world, claim(world, "host/8", effort_id=RUNNING)).session.id == 2
+    claim(world, "host/9", effort_id=CLAIMED)
+
+
 def test_every_operation_that_changes_something_is_tried_here() -> None:
-    assert set(REQUESTS) == {operation.name for operation in changes_of(OPERATIONS)} - NEED_A_MODEL
+    of_engine = {operation.name for operation in changes_of(OPERATIONS) if operation.host == "engine"}
+    assert set(REQUESTS) == of_engine - NEED_A_MODEL
 
 
 @pytest.mark.requirement("R254")

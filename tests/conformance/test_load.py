@@ -134,7 +134,7 @@ def test_the_efforts_of_a_task_in_a_state_are_found_by_their_index(loaded: World
     ("noun", "query", "params"),
     [
         ("messages", "page", {"session_id": 7, "limit": 5, "offset": 30}),
-        ("agents", "fleet", {}),
+        ("agents", "fleet", {"now": "2026"}),
         ("tasks", "matching", {"project_id": None, "workspace": None, "pattern": None}),
         ("tasks", "summary", {"dir_path": "/shop/1"}),
         ("sessions", "silent", {"before": "2026", "limit": 5}),

@@ -55,6 +55,8 @@ class Home:
             "log_file": self.log_file,
             "backups": self.path / "backups",
             "lock_file": self.path / "ramet.lock",
+            "keepers": self.path / "keepers",
+            "worktrees": self.path / "worktrees",
         }
         return {
             "settings": {"database": {"path": str(self.database)}, "daemon": daemon},

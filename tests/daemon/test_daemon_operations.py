@@ -24,6 +24,10 @@ def test_status_says_where_and_what_the_daemon_is(server: RunningServer, client:
     assert status["resident_bytes"] > 1_000_000
 
 
-@pytest.mark.parametrize("name", [name for name, row in OPERATIONS.items() if row.host == "daemon"])
+OWN = [name for name, row in OPERATIONS.items() if row.host == "daemon" and not name.startswith("work.")]
+"""What the server answers by itself; work needs a crew (tests/crash/test_work.py, tests/cli/test_work.py)."""
+
+
+@pytest.mark.parametrize("name", OWN)
 def test_every_operation_of_the_daemon_is_answered(client: Client, name: str) -> None:
     assert "result" in client.call(name)

@@ -26,6 +26,8 @@ def reader(tmp_path: Path) -> Iterator[dict[str, str]]:
     (tmp_path / "home").mkdir()
     project = tmp_path / "shop"
     subprocess.run(["git", "init", "-q", str(project)], check=True)
+    identity = ["-c", "user.name=Reader", "-c", "user.email=reader@localhost"]
+    subprocess.run(["git", *identity, "commit", "-q", "--allow-empty", "-m", "A shop"], cwd=project, check=True)
     yield {**environ, "PWD": str(project)}
     subprocess.run(["ramet", "daemon", "stop"], env=environ, cwd=project, capture_output=True, timeout=60, check=False)
 

@@ -52,11 +52,12 @@ def test_every_named_query_says_what_it_is_for(noun: str) -> None:
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-def test_every_override_overrides_a_query_that_is_there_with_the_same_parameters(noun: str) -> None:
+def test_every_override_overrides_a_query_that_is_there_and_takes_no_other_parameters(noun: str) -> None:
+    """It may take fewer: where the server's time counts, nobody needs to say what time it is."""
     shared = read_queries(FOLDER / f"{noun}.sql")
     for name, text in read_queries(FOLDER / "postgres" / f"{noun}.sql").items():
         assert name in shared
-        assert set(_PARAMETER.findall(text)) == set(_PARAMETER.findall(shared[name]))
+        assert set(_PARAMETER.findall(text)) <= set(_PARAMETER.findall(shared[name]))
         assert text != shared[name]
 
 

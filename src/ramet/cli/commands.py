@@ -38,12 +38,12 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A noun and its verbs. Alone it explains itself, which is no error."""
+    """A noun and its verbs. Alone it explains itself, which is no error, unless it does something alone."""
 
     command_class = Command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args:
+        if not args and not self.invoke_without_command:
             click.echo(ctx.get_help())
             ctx.exit()
         return super().parse_args(ctx, args)

@@ -6,8 +6,9 @@ import click
 
 from ramet.cli import references
 from ramet.cli.commands import Group
+from ramet.cli.effort_screen import show_effort
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, print_json, print_table, say, show_items, show_row
+from ramet.cli.output import Columns, print_json, print_table, say, show_items
 from ramet.cli.times import ago
 from ramet.model.effort import Outcome
 
@@ -113,4 +114,4 @@ def validate(ctx: click.Context, effort_id: int) -> None:
 @click.pass_obj
 def show(invocation: Invocation, effort_id: int) -> None:
     """All about one effort."""
-    show_row(invocation, invocation.call("db.effort.get", effort_id=effort_id))
+    show_effort(invocation, effort_id)

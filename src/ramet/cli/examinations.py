@@ -11,14 +11,25 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from ramet.cli.drivers import list_drivers
 from ramet.cli.invocation import Invocation
+from ramet.cli.output import count
+from ramet.cli.repository import git_version
 from ramet.version import __version__
 
 _PYTHON = (3, 11)
 _SQLITE = (3, 51, 3)
 """Older ones can corrupt a WAL database under two writers."""
 
-_AGENT_PROGRAMS = ("claude", "codex", "gemini", "opencode")
+_GIT = (2, 31)
+"""Older ones cannot give absolute paths."""
+
+_WORKTREE_FIXES = {
+    "vanished": "its files are gone; `ramet worktree clean` forgets it, and the next attempt makes it again",
+    "locked": "unlock it with `git worktree unlock PATH` when nothing on a removable disk needs it",
+    "foreign": "it is not of Ramet's making, and Ramet leaves it alone: move it elsewhere",
+}
+_MUCH_BYTES = 20_000_000_000
 _LITTLE_BYTES = 1_000_000_000
 _TOO_LITTLE_BYTES = 100_000_000
 
@@ -71,18 +82,14 @@ def examine_postgres(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("psycopg", "ok", f"version {version}")
 
 
-def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
-    git = shutil.which("git")
-    if git is None:
+def examine_git(_invocation: Invocation) -> Iterator[Finding]:
+    version = git_version()
+    if version is None:
         yield Finding("git", "warn", "not in PATH", "install git: worktrees need it")
+    elif version < _GIT:
+        yield Finding("git", "fail", f"version {_dotted(version)} is too old", f"install git {_dotted(_GIT)} or later")
     else:
-        yield Finding("git", "ok", git)
-    found = [name for name in _AGENT_PROGRAMS if shutil.which(name)]
-    if found:
-        yield Finding("agents", "ok", f"in PATH: {', '.join(found)}")
-    else:
-        known = ", ".join(_AGENT_PROGRAMS)
-        yield Finding("agents", "warn", f"none in PATH of {known}", "install the one that you want to run")
+        yield Finding("git", "ok", f"version {_dotted(version)} ({shutil.which('git')})")
 
 
 def examine_home(invocation: Invocation) -> Iterator[Finding]:
@@ -124,8 +131,47 @@ def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("database", "fail", f"{found['check']}: {found['detail']}", "restore a backup, or ask for help")
 
 
-def examine_worktrees(_invocation: Invocation) -> Iterator[Finding]:
-    yield Finding("worktrees", "ok", "no worktrees yet")
+def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
+    """The agent programs; `shell` and `command` need none, and can always run."""
+    drivers = list_drivers(invocation, versions=True)["items"]
+    found = [row for row in drivers if row["program"] is not None]
+    told = ", ".join(" ".join(filter(None, [row["name"], row["version"]])) for row in found)
+    missing = [row for row in drivers if row["program"] is None]
+    if any(row["abilities"]["tools"] for row in found):
+        yield Finding("drivers", "ok", f"installed: {told}")
+    else:
+        fix = "; or ".join(row["fix"] for row in missing if row["fix"]) or "see `ramet drivers`"
+        yield Finding("drivers", "warn", f"no agent program is installed, only: {told}", fix)
+
+
+def examine_worktrees(invocation: Invocation) -> Iterator[Finding]:
+    """What git, the queue and the disk say of the worktrees."""
+    rows = invocation.call("worktree.list")["items"]
+    size = sum(row["bytes"] or 0 for row in rows)
+    troubled = [row for row in rows if row["state"] in _WORKTREE_FIXES]
+    for row in troubled:
+        yield Finding("worktrees", "warn", f"{row['path']} is {row['state']}", _WORKTREE_FIXES[row["state"]])
+    if size > _MUCH_BYTES:
+        yield Finding("worktrees", "warn", f"they take {size / 1e9:,.1f} GB", "ramet worktree clean")
+    if not troubled:
+        yield Finding("worktrees", "ok", f"{count(len(rows), 'worktree')}, {size / 1e6:,.1f} MB")
+
+
+def examine_keepers(invocation: Invocation) -> Iterator[Finding]:
+    """Each agent that runs has a folder; one without an active effort was never settled."""
+    folder = invocation.places.keepers
+    finding = _examine_directory("keepers", folder)
+    if finding.result != "ok" or not folder.exists():
+        yield finding
+        return
+    kept, active = len(list(folder.iterdir())), invocation.call("db.counts")["active_efforts"]
+    detail = f"{count(kept, 'agent')} kept in {folder}"
+    if kept > active:
+        yield Finding(
+            "keepers", "warn", f"{detail}, {active} active", "`ramet daemon stop`: the next daemon settles them"
+        )
+    else:
+        yield Finding("keepers", "ok", detail)
 
 
 EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
@@ -134,14 +180,20 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "sqlite": examine_sqlite,
     "config": examine_configuration,
     "psycopg": examine_postgres,
-    "tools": examine_tools,
+    "git": examine_git,
     "home": examine_home,
     "socket": examine_socket,
     "disk": examine_disk,
     "daemon": examine_daemon,
+    "drivers": examine_drivers,
     "worktrees": examine_worktrees,
+    "keepers": examine_keepers,
 }
 """In the order in which one thing needs the other."""
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
 
 
 def _version(package: str) -> str | None:

@@ -82,6 +82,10 @@ class Invocation:
         with working(self, "starting the daemon"):
             return ensure(self.target, autostart=True, start_timeout_seconds=seconds)
 
+    def forget_connection(self) -> None:
+        """The next call makes another connection."""
+        self.__dict__.pop("connection", None)
+
     def stop_daemon(self) -> bool:
         """Stop the daemon and wait for its end; whether one ran."""
         from ramet.client.stop import stop  # noqa: PLC0415

@@ -59,12 +59,14 @@ def show_row(invocation: Invocation, reply: Row) -> None:
     return print_fields({name: value for name, value in reply.items() if value is not None and name != "already"})
 
 
-def show_items(invocation: Invocation, reply: Mapping[str, Any], columns: Columns, nothing: str) -> None:
-    """A list as a table, or in words that there is nothing."""
+def show_items(
+    invocation: Invocation, reply: Mapping[str, Any], columns: Columns, nothing: str, *, cut: str | None = None
+) -> None:
+    """A list as a table, or in words that there is nothing. On a terminal the column `cut` gives way to the others."""
     if invocation.as_json:
         print_json(reply)
     elif reply["items"]:
-        print_table(list(columns), [[_pick(row, pick) for pick in columns.values()] for row in reply["items"]])
+        print_table(list(columns), [[_pick(row, pick) for pick in columns.values()] for row in reply["items"]], cut)
     else:
         click.echo(nothing)
 
@@ -76,11 +78,11 @@ def print_fields(fields: Mapping[str, Any]) -> None:
         click.echo(f"{name:{width}}  {cell(value)}")
 
 
-def print_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[Any]], cut: str | None = None) -> None:
     """A table: fitted to a terminal, or aligned text with every character of it for anything else."""
     cells = [[cell(value) for value in row] for row in rows]
     if sys.stdout.isatty():
-        return _print_rich(headings, cells)
+        return _print_rich(headings, cells, cut)
     widths = [max(len(row[index]) for row in [headings, *cells]) for index in range(len(headings))]
     for row in [headings, *cells]:
         click.echo("  ".join(f"{text:{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
@@ -111,14 +113,20 @@ def _pick(row: Row, pick: str | Callable[[Row], Any]) -> Any:
     return row[pick] if isinstance(pick, str) else pick(row)
 
 
-def _print_rich(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+def _print_rich(headings: Sequence[str], cells: Sequence[Sequence[str]], cut: str | None) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold", expand=cut is not None)
     for index, heading in enumerate(headings):
-        table.add_column(heading, overflow="fold", no_wrap=index == 0)  # the first column names the row
+        is_cut = heading == cut
+        table.add_column(
+            heading,
+            overflow="ellipsis" if is_cut else "fold",
+            no_wrap=is_cut or index == 0,  # the first column names the row
+            ratio=1 if is_cut else None,
+        )
     for row in cells:
         table.add_row(*(Text(text) for text in row))
     Console().print(table)

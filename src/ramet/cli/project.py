@@ -5,7 +5,7 @@ import click
 from ramet.cli import references
 from ramet.cli.commands import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, say, show_items
+from ramet.cli.output import Columns, Row, say, show_items
 from ramet.cli.times import ago
 from ramet.errors import ProjectNotFound
 
@@ -38,8 +38,7 @@ def find_project(invocation: Invocation, reference: int | str) -> int:
     """The number of the project that is meant: by its number, or by a path in it."""
     if isinstance(reference, int):
         return reference
-    projects = invocation.call("db.project.list")["items"]
-    around = [row for row in projects if f"{reference}/".startswith(f"{row['path'].rstrip('/')}/")]
+    around = projects_around(invocation, reference)
     if not around:
         raise ProjectNotFound(
             f"{reference} is in no project",
@@ -49,3 +48,9 @@ def find_project(invocation: Invocation, reference: int | str) -> int:
         )
     nearest: int = max(around, key=lambda row: len(row["path"]))["id"]
     return nearest
+
+
+def projects_around(invocation: Invocation, path: str) -> list[Row]:
+    """The projects that a path is in."""
+    projects = invocation.call("db.project.list")["items"]
+    return [row for row in projects if f"{path}/".startswith(f"{row['path'].rstrip('/')}/")]

@@ -16,7 +16,6 @@ def _context(row: Row) -> str | None:
 _COLUMNS: Columns = {
     "AGENT": "agent",
     "LABEL": "label",
-    "TASK": "task_id",
     "EFFORT": lambda row: f"e{row['effort_id']}",
     "SKILL": "skill",
     "PHASE": "current_phase",
@@ -24,7 +23,15 @@ _COLUMNS: Columns = {
     "CONTEXT": _context,
     "HEARTBEATS": "heartbeat_counter",
     "SINCE": lambda row: ago(row["since"]),
+    "TASK": "task_id",
 }
+_SAID_BY_SOME = {
+    "LABEL": "label",
+    "PHASE": "current_phase",
+    "CONTEXT": "context_usage",
+    "HEARTBEATS": "heartbeat_counter",
+}
+"""Columns that are left out where no agent has anything to put there."""
 
 
 @click.command(cls=Command, examples=["ramet ps", "ramet ps --json"])
@@ -32,4 +39,6 @@ _COLUMNS: Columns = {
 def ps(invocation: Invocation) -> None:
     """Who is doing what: every agent that holds an effort."""
     reply = invocation.call("fleet.status")
-    show_items(invocation, reply, _COLUMNS, nothing="the fleet is idle: no agent holds an effort")
+    empty = {heading for heading, name in _SAID_BY_SOME.items() if not any(row[name] for row in reply["items"])}
+    columns = {heading: pick for heading, pick in _COLUMNS.items() if heading not in empty}
+    show_items(invocation, reply, columns, nothing="the fleet is idle: no agent holds an effort", cut="TASK")

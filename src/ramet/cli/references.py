@@ -65,6 +65,17 @@ def text_or_stdin(text: str) -> str:
     return sys.stdin.read() if text == "-" else text
 
 
+def file_or_stdin(file: str, option: str) -> str:
+    """What a file has, or with `-` standard input."""
+    if file == "-":
+        return sys.stdin.read()
+    try:
+        with open(file, encoding="utf-8") as opened:  # noqa: PTH123  pathlib would cost every command its import
+            return opened.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{file} cannot be read: {error}", param_hint=option) from error
+
+
 def place(text: str) -> str:
     """A branch's name, a commit's hash or the beginning of it, `main~2`; `s7` is the branch of that session."""
     name, tilde, back = text.partition("~")

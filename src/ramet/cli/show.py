@@ -7,10 +7,12 @@ import click
 from ramet.cli import references
 from ramet.cli.commands import Command
 from ramet.cli.commits import Told, note, short, since, summary, title
+from ramet.cli.effort_screen import show_effort
 from ramet.cli.invocation import Invocation
 from ramet.cli.lines import Line, print_lines
 from ramet.cli.output import Row, clean, print_json, show_row
 from ramet.cli.places import find_place
+from ramet.cli.report import print_output, print_text
 from ramet.errors import EffortNotFound
 
 _EFFORT = re.compile(r"e\d+")
@@ -19,23 +21,40 @@ _SESSION = re.compile(r"s\d+")
 
 @click.command(
     cls=Command,
-    examples=["ramet show 3f9c2b7a", "ramet show main", "ramet show main~2", "ramet show e12", "ramet show s7"],
+    examples=[
+        "ramet show 3f9c2b7a",
+        "ramet show main~2",
+        "ramet show s7",
+        "ramet show e12",
+        "ramet show e12 --output > plan.md",
+        "ramet show e13 --prompt",
+    ],
 )
 @click.argument("reference", metavar="HASH|BRANCH|EFFORT|SESSION")
+@click.option("--output", is_flag=True, help="Of an effort: only its output, all of it.")
+@click.option("--prompt", is_flag=True, help="Of an effort: only the prompt, exactly as its agent gets it.")
 @click.pass_obj
-def show(invocation: Invocation, reference: str) -> None:
+def show(invocation: Invocation, reference: str, output: bool, prompt: bool) -> None:
     """A commit with all that it says; of a branch its head; e12 an effort; s7 a session."""
+    if output or prompt:
+        effort_id = references.effort(reference)
+        return print_output(invocation, effort_id) if output else _print_prompt(invocation, effort_id)
     if _SESSION.fullmatch(reference):
         return show_row(invocation, invocation.call("db.session.get", session_id=references.session(reference)))
     if _EFFORT.fullmatch(reference):
         try:
-            return show_row(invocation, invocation.call("db.effort.get", effort_id=references.effort(reference)))
+            return show_effort(invocation, references.effort(reference))
         except EffortNotFound:
             if not references.is_hash(reference):  # e1234 may also be the beginning of a hash
                 raise
     return _show_commit(
         invocation, invocation.call("history.show", hash=find_place(invocation, references.place(reference)))
     )
+
+
+def _print_prompt(invocation: Invocation, effort_id: int) -> None:
+    reply = invocation.call("work.prompt", effort_id=effort_id)
+    return print_json(reply) if invocation.as_json else print_text(reply["prompt"])
 
 
 def _show_commit(invocation: Invocation, row: Row) -> None:

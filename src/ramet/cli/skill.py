@@ -1,8 +1,5 @@
 """`ramet skill`: the recipes of a project."""
 
-from pathlib import Path
-from typing import Any
-
 import click
 
 from ramet.cli import references
@@ -52,7 +49,7 @@ def skill() -> None:
 @click.pass_obj
 def add(invocation: Invocation, name: str, project: int | str, phases: tuple[str, ...], file: str | None) -> None:
     """Register a skill, or replace the parts that are given."""
-    parts = _read_parts(file) if file else {}
+    parts = references.json_object(references.file_or_stdin(file, "--file")) if file else {}
     if phases:
         parts["phases"] = list(phases)
     project_id = find_project(invocation, project)
@@ -98,11 +95,3 @@ def find(invocation: Invocation, query: str, project: int | str | None) -> None:
     project_id = None if project is None else find_project(invocation, project)
     reply = invocation.call("db.skills.find", query=query, project_id=project_id)
     show_items(invocation, reply, _COLUMNS, nothing=f"no skill has {query!r}")
-
-
-def _read_parts(file: str) -> dict[str, Any]:
-    try:
-        text = references.text_or_stdin(file) if file == "-" else Path(file).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{file} cannot be read: {error}", param_hint="--file") from error
-    return references.json_object(text)

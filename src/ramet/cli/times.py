@@ -13,6 +13,16 @@ def ago(moment: str | None, now: datetime | None = None) -> str | None:
     return duration(elapsed.total_seconds())
 
 
+def until(moment: str, now: datetime | None = None) -> str:
+    """`3m` for an instant three minutes ahead; `0s` for one that is past."""
+    return duration((datetime.fromisoformat(moment) - (now or datetime.now(UTC))).total_seconds())
+
+
+def seconds_between(start: str, end: str) -> float:
+    """How long it was from one instant to the other."""
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+
+
 def instant(moment: str) -> str:
     """The instant to the second, as it stands in a list."""
     return f"{moment[:19]}Z"

@@ -91,7 +91,7 @@ def _connect(path: str) -> socket.socket:
             "this platform has no Unix sockets, which Ramet speaks through",
             fix="use Linux or macOS, or on Windows the Windows Subsystem for Linux (WSL)",
         )
-    _check_directory(path.rpartition("/")[0])
+    check_directory(path.rpartition("/")[0])
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.setblocking(False)
     try:
@@ -115,7 +115,7 @@ def _enter_queue(connection: socket.socket, path: str) -> None:
             time.sleep(0.005)
 
 
-def _check_directory(directory: str) -> None:
+def check_directory(directory: str) -> None:
     """Raise where somebody else could have put the socket there: what is said to it would be theirs."""
     try:
         found = os.stat(directory or ".")  # noqa: PTH116  pathlib would cost every command its import

@@ -10,9 +10,9 @@ from typing import Any, get_type_hints
 import msgspec
 from msgspec import NODEFAULT, Struct
 
-from ramet.config.settings import Settings
+from ramet.config.settings import ProfileSettings, Settings
 
-Value = str | int | bool | list[str] | dict[str, float] | None
+Value = str | int | bool | list[str] | dict[str, float] | dict[str, ProfileSettings] | None
 
 
 class Key(Struct, frozen=True, kw_only=True):
@@ -71,6 +71,8 @@ def _allowed(kind: msgspec.inspect.Type) -> str:
             return "a list of texts"
         case msgspec.inspect.DictType(value_type=msgspec.inspect.FloatType(ge=low, le=high)):
             return f"a mapping of names to numbers from {low} to {high}"
+        case msgspec.inspect.DictType():
+            return f"a mapping of names to profiles of {', '.join(ProfileSettings.__struct_fields__)}"
         case _:
             return "text"
 

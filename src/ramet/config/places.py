@@ -54,6 +54,8 @@ def find_places(environ: Mapping[str, str], settings: Settings) -> Places:
         log_file=home / "logs" / f"{name}.log",
         backups=home / "backups",
         lock_file=lock_file,
+        keepers=home / "keepers" / name,
+        worktrees=home / "worktrees",
     )
 
 

@@ -19,6 +19,33 @@ _SECRET_VARIABLES = (
     "PGPASSWORD",
 )
 
+_AGENT_VARIABLES = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_*",
+    "TZ",
+    "TERM",
+    "TMPDIR",
+    "XDG_*",
+    "SSH_AUTH_SOCK",
+    "SSL_CERT_*",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "*_PROXY",
+    "*_proxy",
+    "VIRTUAL_ENV",
+    "GIT_AUTHOR_*",
+    "GIT_COMMITTER_*",
+    "ANTHROPIC_*",
+    "CLAUDE_*",
+    "OPENAI_*",
+    "CODEX_*",
+)
+
 
 class DatabaseSettings(Struct, frozen=True, kw_only=True):
     """Where everything is remembered."""
@@ -148,6 +175,98 @@ class RedactionSettings(Struct, frozen=True, kw_only=True):
     ] = field(default_factory=lambda: list(_SECRET_VARIABLES))
 
 
+class WorkSettings(Struct, frozen=True, kw_only=True):
+    """The queue, and how long what runs from it may take, fail and be silent."""
+
+    lease_seconds: Annotated[
+        int, Meta(ge=5, le=86_400, description="How long a claim lasts unless its holder renews it.")
+    ] = 60
+    timeout_seconds: Annotated[
+        int, Meta(ge=0, le=2**31 - 1, description="How long one attempt may take, unless its effort says; 0: no end.")
+    ] = 3600
+    silent_seconds: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=2**31 - 1,
+            description="An agent that says nothing for so long, with no tool at work, is looked at.",
+        ),
+    ] = 300
+    stuck_seconds: Annotated[
+        int, Meta(ge=0, le=2**31 - 1, description="One that is silent for so long is stuck, and ended; 0: never.")
+    ] = 900
+    repeat_limit: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="So many times the same tool, arguments and result in a row is a loop; 0: never.",
+        ),
+    ] = 20
+    grace_seconds: Annotated[
+        int, Meta(ge=0, le=600, description="How long a process is given after each of SIGINT and SIGTERM.")
+    ] = 5
+    retries: Annotated[
+        int, Meta(ge=0, le=100, description="How often an attempt that failed in passing is made again.")
+    ] = 2
+    host_retries: Annotated[
+        int,
+        Meta(ge=0, le=100, description="How often one is made again that failed through no fault of the agent's."),
+    ] = 5
+    backoff_seconds: Annotated[
+        int, Meta(ge=0, le=3600, description="The pause before the second attempt; it doubles with each.")
+    ] = 5
+    backoff_max_seconds: Annotated[int, Meta(ge=0, le=86_400, description="The longest such pause.")] = 300
+    output_max_bytes: Annotated[
+        int, Meta(ge=10_000, le=2**40, description="How much of one attempt's output is kept.")
+    ] = 64 * 1024 * 1024
+    prompt_max_tokens: Annotated[
+        int,
+        Meta(ge=100, le=10_000_000, description="How large a prompt may become through what its chain produced."),
+    ] = 50_000
+    prefer_newer_file: Annotated[
+        bool,
+        Meta(description="Whether a report that was edited on disk after its effort ended goes before the database."),
+    ] = False
+    environment: Annotated[
+        list[str],
+        Meta(description="The environment variables that agents may see; * stands for anything."),
+    ] = field(default_factory=lambda: list(_AGENT_VARIABLES))
+
+
+class ProfileSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How one driver is run. A profile named after a driver changes that driver."""
+
+    driver: str | None = None
+    """Whose adapter; None where the profile has the driver's own name."""
+    program: list[str] | None = None
+    """The program and its first arguments, in place of what is found in PATH."""
+    model: str | None = None
+    permission_mode: str | None = None
+    """As the program calls it: acceptEdits, workspace-write, …"""
+    arguments: list[str] = []
+    """More arguments, before the prompt."""
+    wrapper: list[str] = []
+    """A command that runs the program: a container, a sandbox."""
+    environment: dict[str, str] = {}
+    """More variables for it."""
+    output: Literal["text", "jsonl"] = "text"
+    """What `command` reads from the program: plain text, or stream events as JSON lines."""
+
+
+class DriverSettings(Struct, frozen=True, kw_only=True):
+    """Which agent programs run, and how."""
+
+    default: Annotated[
+        str | None,
+        Meta(description="The driver or profile of efforts that name none. Default: the first that is installed."),
+    ] = None
+    profiles: Annotated[
+        dict[str, ProfileSettings],
+        Meta(description="By name: driver, program, model, permission_mode, arguments, wrapper, environment, output."),
+    ] = {}
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """All of it."""
 
@@ -158,6 +277,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     ai: AiSettings = AiSettings()
     tokens: TokenSettings = TokenSettings()
     redaction: RedactionSettings = RedactionSettings()
+    work: WorkSettings = WorkSettings()
+    drivers: DriverSettings = DriverSettings()
 
 
 class Places(Struct, frozen=True, kw_only=True):
@@ -172,3 +293,6 @@ class Places(Struct, frozen=True, kw_only=True):
     backups: Path
     lock_file: Path
     """Held by whoever has the database open: the daemon, or a program that called `ramet.open`."""
+    keepers: Path
+    """A folder for each agent that runs, or ran and has not been settled."""
+    worktrees: Path

@@ -17,6 +17,7 @@ from ramet.config.environment import read_environment
 from ramet.config.settings import Places, Settings
 from ramet.errors import DaemonFailed, InvalidSetting, RametError
 from ramet.faults import Faults, parse_faults
+from ramet.protocol.keeping import MARKER
 
 
 class Start(Struct, frozen=True, kw_only=True):
@@ -46,8 +47,9 @@ def _run(command: str, start: Start, faults: Faults) -> None:
     clock = SystemClock()
     match command:
         case "serve":
+            os.environ.pop(MARKER, None)  # an agent may have started us, and must not take us with it
             environment = read_environment(os.environ, start.settings)
-            serving.serve(start.settings, environment, start.places, clock, faults)
+            serving.serve(start.settings, environment, start.places, clock, faults, dict(os.environ))
         case "migrate":
             _print(upkeep.migrate(start.settings, start.places, clock, faults))
         case "reset":

@@ -1,20 +1,31 @@
 """The composition root: the one place where a daemon's parts are built and joined."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+import hashlib
+import os
+import re
+import socket
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from ramet.ai import Models
 from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
+from ramet.daemon.asking import Asking
 from ramet.daemon.assistance import AssistedExecutor
 from ramet.daemon.executor import Executor
 from ramet.daemon.pid_file import read_pid_file
+from ramet.daemon.workplace import WorkplaceThreads
 from ramet.daemon.writer import Writer
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld
 from ramet.faults import Faults
+from ramet.runner.answers import answer
+from ramet.runner.crew import Crew
+from ramet.runner.workplace import Workplace
+from ramet.runner.workshop import Workshop
 from ramet.store import Store, open_store
 from ramet.store.sqlite_store import SqliteStore
 
@@ -66,3 +77,35 @@ def build_executor(
 
         executor = Pool(store, engine, settings, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
     return AssistedExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
+
+
+def build_workplace(
+    asking: Asking, settings: Settings, places: Places, environ: Mapping[str, str], loop: asyncio.AbstractEventLoop
+) -> tuple[Workplace, WorkplaceThreads]:
+    """This machine's disk, and what answers with it at hand."""
+    workplace = Workplace(asking.ask_from_thread, settings, places, environ)
+    return workplace, WorkplaceThreads(lambda operation, request: answer(workplace, operation, request), loop)
+
+
+def build_crew(
+    asking: Asking, workplace: Workplace, settings: Settings, places: Places, faults: Faults, environ: Mapping[str, str]
+) -> Crew:
+    """Who runs agents here."""
+    return Crew(
+        Workshop(
+            ask=asking.ask,
+            workplace=workplace,
+            settings=settings,
+            places=places,
+            environ=environ,
+            faults=faults,
+            name=_worker_name(places),
+            identify=lambda: uuid.uuid4().hex,
+        )
+    )
+
+
+def _worker_name(places: Places) -> str:
+    """What this daemon's slots are named after: the machine, and which of its homes this one is."""
+    host = re.sub(r"[^a-z0-9-]+", "-", socket.gethostname().partition(".")[0].lower()).strip("-") or "host"
+    return f"{host}.{hashlib.sha256(os.fsencode(places.home)).hexdigest()[:4]}"

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE_SECONDS = 0.05
 _UPKEEP_SECONDS = 3600.0
-_SUBJECTS = ("task_id", "dir_path", "session_id", "effort_id", "project_id", "id", "path")
+_SUBJECTS = ("worker", "task_id", "dir_path", "session_id", "effort_id", "project_id", "id", "path")
 
 _Item = tuple[Call, Done]
 
@@ -104,7 +104,7 @@ class Pool:
         while (item := lane.get()) is not None:
             call, done = item
             try:
-                db = self._begin(db)
+                db = self._begin(db, call)
                 reply = self._persist(db, call)
                 self._faults.reach("after_commit_before_reply")
             except RametError as error:
@@ -118,17 +118,17 @@ class Pool:
         if db is not None:
             db.close()
 
-    def _begin(self, db: Connection | None) -> Connection:
+    def _begin(self, db: Connection | None, call: Call) -> Connection:
         """A connection with an open transaction: the one from before, or a new one where the server has closed that."""
         if db is not None and not db.is_broken:
             try:
-                db.begin()
+                db.begin(locks_rows=call.operation.locks_rows)
             except DatabaseUnreachable:
                 db.close()
             else:
                 return db
         db = self._store.connect()
-        db.begin()
+        db.begin(locks_rows=call.operation.locks_rows)
         return db
 
     def _keep_up(self, db: Connection) -> None:
@@ -150,7 +150,7 @@ class Pool:
             except Retry:
                 db.rollback()
                 time.sleep(random.uniform(0, min(0.001 * 2**attempt, _LONGEST_PAUSE_SECONDS)))  # noqa: S311
-                db.begin()
+                db.begin(locks_rows=call.operation.locks_rows)
             except BaseException:
                 db.rollback()
                 raise

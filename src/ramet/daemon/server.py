@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import socket
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -17,6 +18,8 @@ from ramet.daemon.connection import Connection
 from ramet.daemon.executor import Executor
 from ramet.daemon.socket_file import peer_uid
 from ramet.daemon.subscriptions import Subscriptions
+from ramet.daemon.working import Working
+from ramet.daemon.workplace import WorkplaceThreads
 from ramet.errors import DaemonStopping
 from ramet.model.redaction import Redactor
 from ramet.protocol.frames import PROTOCOL_VERSION
@@ -66,6 +69,8 @@ class Server:
         self._idle_timer: asyncio.TimerHandle | None = None
         self._stop_asked = asyncio.Event()
         self._is_empty = asyncio.Event()
+        self._working: Working | None = None
+        self._workplace: WorkplaceThreads | None = None
         self._started = loop.time()
         self._requests = 0
         self.keeps_order = executor.keeps_order
@@ -77,9 +82,16 @@ class Server:
         self._listener = await self._loop.create_unix_server(lambda: Connection(self), sock=listener)
         self._watch_idleness()
 
+    def equip(self, *, working: Working | None = None, workplace: WorkplaceThreads | None = None) -> None:
+        """Who does the work that is asked for, and what answers with this machine's disk at hand."""
+        self._working = working
+        self._workplace = workplace
+
     def committed(self) -> None:
-        """A transaction was committed: there may be events to tell."""
+        """A transaction was committed: there may be events to tell, and work to do."""
         self._subscriptions.wake()
+        if self._working is not None:
+            self._working.look_again()
 
     def stop(self) -> None:
         """Ask the daemon to go."""
@@ -93,6 +105,8 @@ class Server:
         """Accept nobody, let what is under way be answered, and close every connection, in bounded time."""
         self._stop_asked.set()
         self._subscriptions.close()
+        if self._working is not None:
+            self._working.close()
         if self._listener is not None:
             self._listener.close()
         for connection in tuple(self._connections):
@@ -123,6 +137,8 @@ class Server:
     def left(self, connection: Connection) -> None:
         self._connections.discard(connection)
         self._subscriptions.remove(connection)
+        if self._working is not None:
+            self._working.left(connection)
         self._watch_idleness()
         if not self._connections:
             self._is_empty.set()
@@ -145,7 +161,7 @@ class Server:
 
     def finished(self, call: Call) -> None:
         seconds = self._loop.time() - call.started
-        if seconds > _SLOW_SECONDS:
+        if seconds > _SLOW_SECONDS and call.operation.host != "daemon":
             log.warning("slow request method=%s ms=%d", call.operation.name, seconds * 1000)
 
     def _dispatch(self, call: Call) -> None:
@@ -154,6 +170,10 @@ class Server:
             call.done(DaemonStopping())
         elif operation.host == "daemon":
             self._answer(call)
+        elif operation.host == "workplace" and self._workplace is not None:
+            self._workplace.run(operation, call.request, call.done)
+        elif operation.name == "fleet.kill" and self._working is not None:
+            self._executor.submit(operation, call.request, _PRINCIPAL, partial(self._working.kill, call))
         elif operation.changes:
             self._executor.submit(operation, call.request, _PRINCIPAL, call.done)
         else:
@@ -170,7 +190,14 @@ class Server:
             self._idle_timer.cancel()
             self._idle_timer = None
         if self._settings.idle_exit_seconds and not self._connections:
-            self._idle_timer = self._loop.call_later(self._settings.idle_exit_seconds, self.stop)
+            self._idle_timer = self._loop.call_later(self._settings.idle_exit_seconds, self._leave)
+
+    def _leave(self) -> None:
+        """Nobody has asked for anything for a while; but what runs is looked after to its end."""
+        if self._working is None or self._working.is_idle:
+            self.stop()
+        else:
+            self._watch_idleness()
 
     # What the daemon answers itself.
 
@@ -187,6 +214,10 @@ class Server:
                 self.stop()
             case "events.subscribe":
                 self._subscribe(call)
+            case "work.run" if self._working is not None:
+                self._working.run(call)
+            case "work.stop" if self._working is not None:
+                self._working.stop(call)
             case name:
                 raise LookupError(name)
 

@@ -9,15 +9,19 @@ import asyncio
 import logging
 import os
 import signal
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
+from ramet.daemon.asking import Asking
 from ramet.daemon.log import close_log, open_log
 from ramet.daemon.pid_file import write_pid_file
 from ramet.daemon.server import Identity, Server
 from ramet.daemon.socket_file import open_socket
+from ramet.daemon.working import Working
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
@@ -25,9 +29,19 @@ from ramet.store import Store
 
 log = logging.getLogger(__name__)
 
+_THREADS = 16
+"""For what prepares and settles attempts: it waits for git and for the disk, not for the processor."""
 
-def serve(settings: Settings, environment: Environment, places: Places, clock: Clock, faults: Faults) -> None:
-    """Run until somebody asks it to stop."""
+
+def serve(
+    settings: Settings,
+    environment: Environment,
+    places: Places,
+    clock: Clock,
+    faults: Faults,
+    environ: Mapping[str, str],
+) -> None:
+    """Run until somebody asks it to stop. `environ` is what agents may be shown a part of."""
     os.umask(0o077)
     handler = open_log(places.log_file, settings.daemon)
     try:
@@ -35,7 +49,7 @@ def serve(settings: Settings, environment: Environment, places: Places, clock: C
         store = composition.take_store(settings, places, clock, faults)
         _log_migration(store)
         with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
-            runner.run(_live(store, engine, settings, environment, places, clock, faults))
+            runner.run(_live(store, engine, settings, environment, places, clock, faults, environ))
     except (DaemonRunning, DatabaseHeld):
         raise  # the log belongs to whoever runs
     except Exception as error:
@@ -54,8 +68,10 @@ async def _live(
     places: Places,
     clock: Clock,
     faults: Faults,
+    environ: Mapping[str, str],
 ) -> None:
     loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
     executor = composition.build_executor(
         store,
         engine,
@@ -66,8 +82,13 @@ async def _live(
         on_commit=lambda: server.committed(),  # noqa: PLW0108 - the server is made a line below
         loop=loop,
     )
+    asking = Asking(executor, loop)
+    workplace, threads = composition.build_workplace(asking, settings, places, environ, loop)
+    crew = composition.build_crew(asking, workplace, settings, places, faults, environ)
     try:
         server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor)
+        server.equip(working=Working(crew, loop), workplace=threads)
+        await crew.adopt()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
         await server.listen(open_socket(places.socket, os.getuid()))
@@ -77,6 +98,8 @@ async def _live(
         await server.stopping()
         await server.drain()
     finally:
+        await crew.close()
+        asking.close()
         _remove_files(places)
         executor.close()
     log.info("daemon stopped pid=%d", os.getpid())

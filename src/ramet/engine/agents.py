@@ -1,6 +1,6 @@
 """Agents: stable identities, and the efforts they hold."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from msgspec.structs import replace
 
@@ -8,7 +8,7 @@ from ramet.engine import named, ownership
 from ramet.engine.transaction import Transaction
 from ramet.model.agent import Agent, FleetMember
 from ramet.model.instant import to_datetime, to_iso
-from ramet.model.session import Session, derive_status
+from ramet.model.session import Patience, Session, derive_status
 from ramet.protocol.replies import Counts, Page
 from ramet.protocol.requests import AssignAgent, CountRows, FleetStale, FleetStatus, GetAgent, ListAgents, RegisterAgent
 from ramet.store import agents, sessions
@@ -51,9 +51,7 @@ def count(tx: Transaction, _request: CountRows) -> Counts:
 
 def show_fleet(tx: Transaction, _request: FleetStatus) -> Page[FleetMember]:
     """Every agent that holds an effort, and what its session is doing."""
-    now = to_datetime(tx.now_ms)
-    stale = timedelta(seconds=tx.limits.stale_seconds)
-    return Page(items=[_with_status(member, now, stale) for member in agents.list_fleet(tx.db)])
+    return Page(items=[_with_status(tx, member) for member in agents.list_fleet(tx.db, tx.now)])
 
 
 def show_stale(tx: Transaction, _request: FleetStale) -> Page[Session]:
@@ -62,10 +60,26 @@ def show_stale(tx: Transaction, _request: FleetStale) -> Page[Session]:
     return Page(items=sessions.list_silent(tx.db, before, tx.limits.page_max))
 
 
-def _with_status(member: FleetMember, now: datetime, stale: timedelta) -> FleetMember:
+def _with_status(tx: Transaction, member: FleetMember) -> FleetMember:
     if member.session_id is None:
         return member
+    is_leased = member.is_lease_over is not None
     status = derive_status(
-        ended_at=None, last_heartbeat=member.last_heartbeat, created_at=member.since, now=now, stale=stale
+        ended_at=None,
+        last_heartbeat=member.last_heartbeat,
+        created_at=member.since,
+        now=to_datetime(tx.now_ms),
+        patience=_patience(tx, is_leased=is_leased),
+        has_tool_in_flight=bool(member.tools_in_flight),
+        is_lease_over=bool(member.is_lease_over),
     )
     return replace(member, status=status)
+
+
+def _patience(tx: Transaction, *, is_leased: bool) -> Patience:
+    """Only an agent that was started from the queue has somebody who would end it."""
+    stuck = tx.work.stuck_seconds if is_leased else 0
+    return Patience(
+        silent=timedelta(seconds=tx.work.silent_seconds if is_leased else tx.limits.stale_seconds),
+        stuck=timedelta(seconds=stuck) if stuck else None,
+    )

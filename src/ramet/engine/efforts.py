@@ -4,6 +4,7 @@ from msgspec.structs import asdict
 
 from ramet.engine import named, ownership, sessions, skills, tasks
 from ramet.engine.transaction import Transaction
+from ramet.errors import EffortHeld
 from ramet.model.effort import Check, Effort
 from ramet.model.phase import Phase, PhaseRecord, check_proof, check_step, parse_phases, resolve
 from ramet.model.skill import artifact_prefix
@@ -42,6 +43,13 @@ def finish(tx: Transaction, request: FinishEffort) -> EffortReply:
     effort = named.effort(tx, request.effort_id)
     if effort.lifecycle == "finished":
         return reply(effort, already=True)
+    if effort.lease_owner is not None:
+        raise EffortHeld(
+            f"effort {effort.id} is leased to {effort.lease_owner!r}",
+            field="effort_id",
+            value=effort.id,
+            fix="a leased effort is finished only with its generation: work.complete; or end it with fleet.kill",
+        )
     effort = efforts.finish(tx.db, effort.id, request.outcome, tx.now)
     tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": request.outcome})
     ownership.release(tx, effort.id)

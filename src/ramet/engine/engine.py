@@ -13,19 +13,26 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from ramet.config.environment import Environment
-from ramet.config.settings import LimitSettings, Settings
+from ramet.config.settings import LimitSettings, Settings, WorkSettings
 from ramet.engine import (
     agents,
     assisting,
+    attempts,
+    chains,
     compressing,
     contexts,
     efforts,
     events,
     garbage,
     histories,
+    killing,
+    leases,
     merging,
     messages,
+    notices,
     projects,
+    queue,
+    reports,
     secrets,
     sessions,
     skills,
@@ -45,6 +52,7 @@ from ramet.protocol.ai import Answer, Question
 from ramet.protocol.history import Commit, Edit
 from ramet.protocol.operations import Operation
 from ramet.protocol.requests import AppendMessage, Change, Request
+from ramet.protocol.work import BeginAttempt, ReportStream
 from ramet.store import idempotency
 from ramet.store.blobs import Codec
 from ramet.store.connection import Connection
@@ -115,6 +123,24 @@ HANDLERS: dict[str, Handler] = {
     "history.spawns": spawns.show_tree,
     "history.latest": spawns.latest,
     "history.gc": garbage.collect,
+    "work.add": queue.add,
+    "work.get": queue.get,
+    "work.list": queue.list_page,
+    "work.next": queue.show_next,
+    "work.blocked": queue.show_blocked,
+    "work.claim": leases.claim,
+    "work.renew": leases.renew,
+    "work.begin": attempts.begin,
+    "work.report": reports.report,
+    "work.complete": leases.complete,
+    "work.retry": queue.retry,
+    "work.resume": queue.resume,
+    "work.drop": queue.drop,
+    "work.chain": chains.show,
+    "work.output": queue.set_output,
+    "fleet.kill": killing.kill,
+    "fleet.notices": notices.list_newest,
+    "fleet.dismiss": notices.dismiss,
     "ai.generate": assisting.give,
     "ai.embed": assisting.give,
 }
@@ -144,8 +170,10 @@ class Engine:
         codec: Codec,
         redactor: Redactor,
         count_tokens: TokenCounter = estimate_tokens,
+        work: WorkSettings | None = None,
     ) -> None:
         self._limits = limits
+        self._work = work or WorkSettings()
         self._codec = codec
         self.redactor = redactor
         self._contents = Contents(redactor, codec, count_tokens)
@@ -160,6 +188,7 @@ class Engine:
             codec=Codec(),
             redactor=Redactor(redaction.patterns, environment.denied, is_enabled=redaction.enabled),
             count_tokens=make_counter(tokens.counter, tokens.model, tokens.calibration),
+            work=settings.work,
         )
 
     def prepare(self, operation: Operation, request: Request, principal: str) -> Call:
@@ -171,6 +200,10 @@ class Engine:
                 prepared = PreparedCommit(request, self._contents.prepare_commit(request))
             case Edit():
                 prepared = PreparedCommit(request, self._contents.prepare(request.text))
+            case BeginAttempt():
+                prepared = attempts.PreparedAttempt(request, self._contents.prepare(request.prompt))
+            case ReportStream():
+                prepared = reports.prepare(request, self._contents, self.redactor)
             case Filled():
                 return Call(operation, request.asked, request.done, principal, request.answer)
             case _:
@@ -199,7 +232,7 @@ class Engine:
         return handler(tx, call.prepared)
 
     def _transaction(self, db: Connection, now_ms: int) -> Transaction:
-        return Transaction(db, now_ms, self._limits, self._codec, self._contents)
+        return Transaction(db, now_ms, limits=self._limits, work=self._work, codec=self._codec, contents=self._contents)
 
     def _handler(self, name: str) -> Handler:
         compiling = COMPILING.get(name)

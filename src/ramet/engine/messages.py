@@ -1,5 +1,7 @@
 """Messages: the transcript of a session. Each turn is a commit on the session's branch, and a row that points at it."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from ramet.engine import named
@@ -12,7 +14,8 @@ from ramet.model.message import Message, Role
 from ramet.protocol.replies import Page
 from ramet.protocol.requests import AppendMessage, ListMessages
 from ramet.store import history, messages
-from ramet.store.history import NewCommit
+from ramet.store.history import Committed, NewCommit
+from ramet.store.messages import Transcript
 
 _CONTENT_TYPES: dict[Role, ContentType] = {
     "user": "dialogue",
@@ -29,44 +32,86 @@ class PreparedMessage(Struct, frozen=True):
     content: Prepared
 
 
+class Turn(Struct, frozen=True, kw_only=True):
+    """Something said or done in a session, about to be written."""
+
+    content: Prepared
+    content_type: str
+    role: Role
+    tool_name: str | None = None
+    is_message: bool = True
+    """Whether it is part of the transcript; what an agent thought is only in its history."""
+
+
+class Written(Struct, frozen=True):
+    """A turn in its place."""
+
+    commit: Committed
+    message_id: int | None
+
+
 def append(tx: Transaction, prepared: PreparedMessage) -> Message:
     """Add one turn. A session that has ended still takes what comes late."""
     request = prepared.request
     transcript = messages.find_transcript(tx.db, request.session_id)
     if transcript is None:
         raise named.no_session(request.session_id)
-    session_id, head = transcript.session_id, transcript.head
-    facts = CommitFacts(
-        content_hash=prepared.content.blob.hash,
+    turn = Turn(
+        content=prepared.content,
         content_type=_CONTENT_TYPES[request.role],
         role=request.role,
-        author=transcript.agent_id or "user",
-        parent=head.commit_hash,
-        metadata={PAYLOAD: {"tool_name": request.tool_name}} if request.tool_name else None,
-    )
-    commit = history.append(
-        tx.db,
-        head,
-        NewCommit(facts=facts, blob=prepared.content.blob, tokens=prepared.content.tokens),
-        tx.now_ms,
-    )
-    message_id = messages.append(
-        tx.db,
-        session_id=session_id,
-        role=request.role,
-        commit_id=commit.id,
         tool_name=request.tool_name,
-        now_ms=tx.now_ms,
     )
-    tx.record("message.appended", session_id=session_id, data={"message": message_id})
+    (written,) = write(tx, transcript, [turn])
+    message_id = written.message_id
+    assert message_id is not None  # noqa: S101
+    tx.record("message.appended", session_id=transcript.session_id, data={"message": message_id})
     return Message(
         id=message_id,
-        session_id=session_id,
+        session_id=transcript.session_id,
         role=request.role,
         content=prepared.content.text,
         tool_name=request.tool_name,
         timestamp=to_datetime(tx.now_ms),
-        commit=commit.hash.hex(),
+        commit=written.commit.hash.hex(),
+    )
+
+
+def write(tx: Transaction, transcript: Transcript, turns: Sequence[Turn]) -> list[Written]:
+    """Put turns behind each other on a session's branch."""
+    head, written = transcript.head, []
+    for turn in turns:
+        commit = history.put(tx.db, head, _commit(turn, transcript, head.commit_hash), tx.now_ms)
+        head = commit.as_head(head.branch_id)
+        written.append(Written(commit, _add_row(tx, transcript.session_id, turn, commit.id)))
+    if written:
+        history.move(tx.db, head.branch_id, head.commit_id)
+    return written
+
+
+def _commit(turn: Turn, transcript: Transcript, parent: bytes | None) -> NewCommit:
+    payload = {PAYLOAD: {"tool_name": turn.tool_name}} if turn.tool_name else None
+    facts = CommitFacts(
+        content_hash=turn.content.blob.hash,
+        content_type=turn.content_type,
+        role=turn.role,
+        author=transcript.agent_id or "user",
+        parent=parent,
+        metadata=turn.content.metadata or payload,
+    )
+    return NewCommit(facts=facts, blob=turn.content.blob, tokens=turn.content.tokens)
+
+
+def _add_row(tx: Transaction, session_id: int, turn: Turn, commit_id: int) -> int | None:
+    if not turn.is_message:
+        return None
+    return messages.append(
+        tx.db,
+        session_id=session_id,
+        role=turn.role,
+        commit_id=commit_id,
+        tool_name=turn.tool_name,
+        now_ms=tx.now_ms,
     )
 
 

@@ -59,20 +59,30 @@ def task(tx: Transaction, task_id: str) -> tuple[str, TaskFacts]:
     return dir_path, facts
 
 
-def effort(tx: Transaction, effort_id: int) -> Effort:
+def effort(tx: Transaction, effort_id: int, field: str = "effort_id") -> Effort:
     """An effort by its id."""
     found = efforts.find(tx.db, effort_id)
     if found is None:
-        raise EffortNotFound(f"there is no effort {effort_id}", field="effort_id", value=effort_id)
+        raise no_effort(effort_id, field)
     return found
+
+
+def no_effort(effort_id: int, field: str = "effort_id") -> EffortNotFound:
+    """The error for an effort that is not there."""
+    return EffortNotFound(f"there is no effort {effort_id}", field=field, value=effort_id)
 
 
 def unfinished_effort(tx: Transaction, effort_id: int) -> Effort:
     """An effort that is still going on."""
     found = effort(tx, effort_id)
-    if found.lifecycle == "finished":
-        raise EffortFinished(f"effort {effort_id} finished with {found.outcome}", field="effort_id", value=effort_id)
+    require_unfinished(found)
     return found
+
+
+def require_unfinished(found: Effort) -> None:
+    """Refuse an effort that has come to its outcome."""
+    if found.lifecycle == "finished":
+        raise EffortFinished(f"effort {found.id} finished with {found.outcome}", field="effort_id", value=found.id)
 
 
 def session(tx: Transaction, ref: SessionRef, field: str = "session_id") -> Session:

@@ -19,6 +19,10 @@ from ramet.protocol.requests import (
     UpsertSkill,
     UpsertTask,
 )
+from ramet.protocol.work import AddWork, CompleteWork, Kill, SetOutput
+
+_NUL = "\N{SYMBOL FOR NULL}"
+"""What stands for a NUL, which not every database can keep in a text."""
 
 FREE_TEXTS: dict[type[Request], tuple[str, ...]] = {
     UpsertProject: ("name",),
@@ -30,6 +34,10 @@ FREE_TEXTS: dict[type[Request], tuple[str, ...]] = {
     UpsertSkill: ("phases", "modes", "templates", "cmd_dependencies", "directives"),
     RegisterAgent: ("label",),
     Spawn: ("display_name",),
+    AddWork: ("prompt",),
+    CompleteWork: ("output_content", "reason", "metadata"),
+    SetOutput: ("output_content",),
+    Kill: ("reason",),
 }
 """The fields of each request in which anything may be written."""
 
@@ -40,6 +48,8 @@ def redact(request: Request, redactor: Redactor) -> Request:
     for field in FREE_TEXTS.get(type(request), ()):
         given = getattr(request, field)
         kept, _ = redactor.redact_value(given)
+        if isinstance(kept, str):
+            kept = kept.replace("\0", _NUL)
         if kept != given:
             changed[field] = kept
     return replace(request, **changed) if changed else request

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from ramet.engine import named, ownership
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, WrongTask
-from ramet.model.effort import Effort
+from ramet.model.effort import Effort, Outcome
 from ramet.model.session import Session, SessionRef
 from ramet.protocol.replies import Page, SessionReply
 from ramet.protocol.requests import (
@@ -32,7 +32,7 @@ def start(tx: Transaction, request: StartSession) -> SessionReply:
     """Record a context window at work on an effort."""
     task_id, _ = named.task(tx, request.task_id)
     effort = named.unfinished_effort(tx, request.effort_id)
-    _require_same_task(task_id, effort.task_id, "effort_id", effort.id)
+    require_same_task(task_id, effort.task_id, "effort_id", effort.id)
     known = _find_native(tx, request)
     if known is not None:
         return _resume(tx, known, effort, request)
@@ -42,7 +42,7 @@ def start(tx: Transaction, request: StartSession) -> SessionReply:
     if prev is not None and prev.ended_at is None and parent is None:
         _end(tx, prev.id)
     if agent_id is not None:
-        _take_over(tx, agent_id, effort, parent)
+        take_over(tx, agent_id, effort, parent)
     session = sessions.start(tx.db, _new(request, task_id, prev, parent, agent_id), now=tx.now, now_ms=tx.now_ms)
     tx.record("session.started", task_id=task_id, effort_id=effort.id, session_id=session.id, agent_id=agent_id)
     return reply(session)
@@ -111,12 +111,19 @@ def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
 
 def bind(tx: Transaction, session: Session, effort: Effort) -> Session:
     """Let a session, and with it its agent, go on with an effort of the same task."""
-    _require_same_task(session.task_id, effort.task_id, "effort_id", effort.id)
+    require_same_task(session.task_id, effort.task_id, "effort_id", effort.id)
     if session.agent_id is not None:
         ownership.acquire(tx, ownership.enlist(tx, session.agent_id), effort.id)
     bound = sessions.bind(tx.db, session.id, effort.id)
     tx.record("session.bound", effort_id=effort.id, session_id=session.id, agent_id=session.agent_id)
     return bound
+
+
+def end_all(tx: Transaction, effort_id: int, outcome: Outcome, notes: str | None) -> None:
+    """End what is still open of an effort, and let its agent go."""
+    for session_id in sessions.end_of_effort(tx.db, effort_id, outcome, notes, tx.now):
+        tx.record("session.ended", effort_id=effort_id, session_id=session_id, data={"outcome": outcome})
+    ownership.release(tx, effort_id)
 
 
 def reply(session: Session, *, already: bool = False) -> SessionReply:
@@ -136,10 +143,10 @@ def _find_native(tx: Transaction, request: StartSession) -> Session | None:
 
 def _resume(tx: Transaction, known: Session, effort: Effort, request: StartSession) -> SessionReply:
     """The same context window again: open it where it had ended, and let it serve the effort that is asked for."""
-    _require_same_task(known.task_id, effort.task_id, "effort_id", effort.id)
+    require_same_task(known.task_id, effort.task_id, "effort_id", effort.id)
     agent_id = request.agent_id or known.agent_id
     if agent_id is not None:
-        _take_over(tx, agent_id, effort, _parent_of(tx, known), tree=known.root_session_id)
+        take_over(tx, agent_id, effort, _parent_of(tx, known), tree=known.root_session_id)
     session = sessions.resume(tx.db, known.id, effort.id, agent_id, request.pid)
     if session != known:
         tx.record("session.resumed", effort_id=effort.id, session_id=session.id, agent_id=agent_id)
@@ -162,14 +169,14 @@ def _prev(tx: Transaction, request: StartSession, effort: Effort) -> Session | N
     """The session that the new one continues: the one named, else, for a root, the agent's last on this effort."""
     if request.prev_session_id is not None:
         prev = named.session(tx, request.prev_session_id, "prev_session_id")
-        _require_same_task(prev.task_id, effort.task_id, "prev_session_id", request.prev_session_id)
+        require_same_task(prev.task_id, effort.task_id, "prev_session_id", request.prev_session_id)
         return prev
     if request.agent_id is None or request.parent_session_id is not None:
         return None
     return sessions.find_last_of_agent(tx.db, request.agent_id, effort.id)
 
 
-def _take_over(tx: Transaction, agent_id: str, effort: Effort, parent: Session | None, tree: int = 0) -> None:
+def take_over(tx: Transaction, agent_id: str, effort: Effort, parent: Session | None, tree: int = 0) -> None:
     """The agent holds the effort, and its sessions from before end but those of the `tree` that goes on; a child's
     start ends nothing.
     """
@@ -204,6 +211,7 @@ def _new(
     )
 
 
-def _require_same_task(expected: str, actual: str, field: str, value: SessionRef) -> None:
+def require_same_task(expected: str, actual: str, field: str, value: SessionRef) -> None:
+    """Refuse what belongs to another task."""
     if expected != actual:
         raise WrongTask(f"{field} {value} belongs to task {actual}, not to {expected}", field=field, value=value)

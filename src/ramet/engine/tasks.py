@@ -9,11 +9,11 @@ from ramet.protocol.requests import FindTasks, ListTasks, UpsertTask
 from ramet.store import projects, tasks
 
 
-def upsert(tx: Transaction, request: UpsertTask) -> Task:
+def upsert(tx: Transaction, request: UpsertTask, field: str = "dir_path") -> Task:
     """Create a task in the innermost project that contains it, or change what is given."""
-    dir_path = named.absolute(request.dir_path, "dir_path")
+    dir_path = named.absolute(request.dir_path, field)
     known = tasks.find(tx.db, dir_path)
-    project_id = known.project_id if known else _containing_project(tx, dir_path)
+    project_id = known.project_id if known else _containing_project(tx, dir_path, field)
     task = tasks.save(
         tx.db,
         dir_path=dir_path,
@@ -29,12 +29,21 @@ def upsert(tx: Transaction, request: UpsertTask) -> Task:
     return task
 
 
-def _containing_project(tx: Transaction, dir_path: str) -> int:
+def ensure(tx: Transaction, path: str, field: str) -> tuple[str, int]:
+    """The path of a task, which is created where it is new, and its project."""
+    dir_path = named.absolute(path, field)
+    facts = tasks.find_facts(tx.db, dir_path)
+    if facts is not None:
+        return dir_path, facts.project_id
+    return dir_path, upsert(tx, UpsertTask(dir_path=dir_path), field).project_id
+
+
+def _containing_project(tx: Transaction, dir_path: str, field: str) -> int:
     project = projects.find_containing(tx.db, dir_path)
     if project is None:
         raise ProjectNotFound(
             f"no project contains {dir_path}",
-            field="dir_path",
+            field=field,
             value=dir_path,
             fix="register a project above it with db.project.upsert (`ramet project add PATH`)",
         )

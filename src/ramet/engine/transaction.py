@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Any
 
-from ramet.config.settings import LimitSettings
+from ramet.config.settings import LimitSettings, WorkSettings
 from ramet.engine.contents import Contents
 from ramet.model.event import EventKind, NewEvent
 from ramet.model.instant import to_iso
@@ -15,10 +15,20 @@ from ramet.store.connection import Connection
 class Transaction:
     """One operation's view of the world."""
 
-    def __init__(self, db: Connection, now_ms: int, limits: LimitSettings, codec: Codec, contents: Contents) -> None:
+    def __init__(
+        self,
+        db: Connection,
+        now_ms: int,
+        *,
+        limits: LimitSettings,
+        work: WorkSettings,
+        codec: Codec,
+        contents: Contents,
+    ) -> None:
         self.db = db
         self.now_ms = now_ms
         self.limits = limits
+        self.work = work
         self.codec = codec
         self.contents = contents
 

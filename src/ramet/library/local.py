@@ -1,17 +1,16 @@
-"""Operations in this process, on a database file of our own: the engine without a daemon around it.
+"""Operations in this process, on a database file of our own or a shared server: the engine without a daemon around it.
 
 One lock lets one operation happen at a time, each in one transaction that is durable before the call returns. The
 parameters go through the same decoder as the daemon's, so the two ways in accept and refuse the same.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
-import msgspec
 from msgspec import Raw
 
 from ramet.ai import Models
@@ -19,18 +18,22 @@ from ramet.clock import Clock, SystemClock
 from ramet.config.environment import Environment, read_environment
 from ramet.config.layers import load
 from ramet.config.places import find_places
-from ramet.config.settings import Settings
+from ramet.config.settings import Places, Settings
 from ramet.engine import Call, Engine
 from ramet.engine.assisting import fill
-from ramet.errors import DatabaseUnreachable, UnknownMethod
+from ramet.errors import DatabaseUnreachable, TooContended, UnknownMethod
 from ramet.faults import Faults
 from ramet.library.transport import Subscription, encode_params
 from ramet.protocol.ai import needs_model
 from ramet.protocol.frames import decode_params
-from ramet.protocol.operations import Operation
+from ramet.protocol.operation import decode_reply
+from ramet.protocol.operations import BY_REQUEST, Operation
 from ramet.protocol.requests import Request
+from ramet.runner.answers import answer as answer_here
+from ramet.runner.workplace import Workplace
 from ramet.store import Store, open_store
 from ramet.store.answer import answer
+from ramet.store.connection import Retry
 
 _PRINCIPAL = "user"
 """The same as the daemon's, so that a key used one way is known the other way too."""
@@ -39,12 +42,21 @@ _PRINCIPAL = "user"
 class LocalTransport:
     """Performs operations here."""
 
-    def __init__(self, store: Store, settings: Settings, environment: Environment, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        environment: Environment,
+        clock: Clock,
+        places: Places,
+        environ: Mapping[str, str],
+    ) -> None:
         self._store = store
         self._settings = settings
         self._clock = clock
         self._engine = Engine.configured(settings, environment)
         self._models = Models(settings, environment)
+        self._workplace = Workplace(self._ask, settings, places, environ)
         self._connection = store.connect()
         self._lock = Lock()
         self._is_closed = False
@@ -53,12 +65,21 @@ class LocalTransport:
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
         """On the file at `path`; durability and limits are those configured where the program runs."""
-        flags = {"database.type": "sqlite", "database.path": os.fspath(path)}
+        return cls._open({"database.type": "sqlite", "database.path": os.fspath(path)})
+
+    @classmethod
+    def share(cls, url: str) -> Self:
+        """On a PostgreSQL server, which daemons and other programs may have open at the same time."""
+        return cls._open({"database.type": "postgres", "database.url": url}, is_shared=True)
+
+    @classmethod
+    def _open(cls, flags: Mapping[str, str], *, is_shared: bool = False) -> Self:
         settings = load(os.environ, Path.cwd(), flags).settings
         clock = SystemClock()
-        store = open_store(settings.database, find_places(os.environ, settings), clock=clock, faults=Faults())
+        places = find_places(os.environ, settings)
+        store = open_store(settings.database, places, clock=clock, faults=Faults(), is_shared=is_shared)
         try:
-            return cls(store, settings, read_environment(os.environ, settings), clock)
+            return cls(store, settings, read_environment(os.environ, settings), clock, places, os.environ)
         except BaseException:
             store.close()
             raise
@@ -67,8 +88,10 @@ class LocalTransport:
         request = decode_params(operation, encode_params(operation, params))
         if operation.host == "daemon":
             raise _only_a_daemon(operation)
+        if operation.host == "workplace":
+            return answer_here(self._workplace, operation, request)
         reply = self._assist(operation, request) if needs_model(request) else self._perform(operation, request)
-        return msgspec.json.decode(reply, type=operation.reply) if isinstance(reply, Raw) else reply
+        return decode_reply(operation.reply, reply) if isinstance(reply, Raw) else reply
 
     def subscribe(self, operation: Operation, params: Mapping[str, Any]) -> Subscription:  # noqa: ARG002
         raise _only_a_daemon(operation)
@@ -79,6 +102,7 @@ class LocalTransport:
             if not self._is_closed:
                 self._is_closed = True
                 self._store.close()
+                self._connection.close()
 
     def _perform(self, operation: Operation, request: Request) -> Any:
         with self._lock:
@@ -87,6 +111,12 @@ class LocalTransport:
                 return answer(self._store, request, self._settings.query)
             call = self._engine.prepare(operation, request, _PRINCIPAL)
             return self._change(call) if operation.changes else self._read(call)
+
+    def _ask(self, request: Request) -> Any:
+        """What the workplace asks of the engine."""
+        operation = BY_REQUEST[type(request)]
+        reply = self._perform(operation, request)
+        return decode_reply(operation.reply, reply) if isinstance(reply, Raw) else reply
 
     def _assist(self, operation: Operation, request: Request) -> Any:
         """Ask a model first; other threads go on meanwhile."""
@@ -99,22 +129,36 @@ class LocalTransport:
         return self._perform(operation, fill(request, self._models.answer(question)))
 
     def _read(self, call: Call) -> Any:
-        return self._engine.perform(self._connection, call, self._clock.now_ms())
+        self._connection.begin_reading()
+        try:
+            return self._engine.perform(self._connection, call, self._clock.now_ms())
+        finally:
+            self._connection.rollback()
 
     def _change(self, call: Call) -> Any:
-        self._connection.begin()
-        try:
-            reply = self._engine.perform(self._connection, call, self._clock.now_ms())
-            self._connection.commit()
-        except BaseException:
-            self._connection.rollback()
-            raise
-        return reply
+        return self._in_transaction(
+            lambda: self._engine.perform(self._connection, call, self._clock.now_ms()),
+            locks_rows=call.operation.locks_rows,
+        )
 
     def _forget_old_replies(self) -> None:
-        self._connection.begin()
-        self._engine.forget_old_replies(self._connection, self._clock.now_ms())
-        self._connection.commit()
+        self._in_transaction(lambda: self._engine.forget_old_replies(self._connection, self._clock.now_ms()))
+
+    def _in_transaction(self, work: Callable[[], Any], *, locks_rows: bool = False) -> Any:
+        """Do it and make it durable; again from its start where another program got in the way."""
+        for _ in range(self._settings.database.retries):
+            self._connection.begin(locks_rows=locks_rows)
+            try:
+                reply = work()
+                self._connection.commit()
+            except Retry:
+                self._connection.rollback()
+            except BaseException:
+                self._connection.rollback()
+                raise
+            else:
+                return reply
+        raise TooContended
 
     def _require_open(self) -> None:
         if self._is_closed:

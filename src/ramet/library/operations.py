@@ -13,12 +13,15 @@ from typing import Any, Literal
 from ramet.library.transport import Namespace, Subscription, Transport
 from ramet.model.agent import Agent, FleetMember
 from ramet.model.content import ContentPayload, Priority
-from ramet.model.effort import Outcome
+from ramet.model.driver import DriverRow
+from ramet.model.effort import Changes, Failure, Lifecycle, Outcome
 from ramet.model.event import Event, EventKind
 from ramet.model.message import Message, Role
+from ramet.model.notice import Notice
 from ramet.model.project import Project
 from ramet.model.session import Session
 from ramet.model.skill import Skill
+from ramet.model.stream import End, Limit, NativeId, Reasoning, Remark, Started, Text, ToolCall, ToolResult, Usage
 from ramet.model.task import Task
 from ramet.protocol.ai import Embedded, Generated
 from ramet.protocol.history import (
@@ -62,9 +65,26 @@ from ramet.protocol.replies import (
     Stopping,
     Validation,
 )
+from ramet.protocol.work import (
+    Attempt,
+    Blocked,
+    Chain,
+    Claimed,
+    CleanedWorktree,
+    Completed,
+    Killed,
+    Lease,
+    Prompt,
+    Refused,
+    Reported,
+    Synced,
+    WorkDone,
+    WorkReply,
+    WorktreeRow,
+)
 
 
-class DbProject(Namespace):
+class DbProjectOperations(Namespace):
     """`db.project.…`"""
 
     def upsert(self, path: str, *, name: str | None = None, idempotency_key: str | None = None) -> Project:
@@ -80,7 +100,7 @@ class DbProject(Namespace):
         return reply
 
 
-class DbTask(Namespace):
+class DbTaskOperations(Namespace):
     """`db.task.…`"""
 
     def upsert(
@@ -120,7 +140,7 @@ class DbTask(Namespace):
         return reply
 
 
-class DbEffort(Namespace):
+class DbEffortOperations(Namespace):
     """`db.effort.…`"""
 
     def start(
@@ -200,7 +220,7 @@ class DbEffort(Namespace):
         return reply
 
 
-class DbSession(Namespace):
+class DbSessionOperations(Namespace):
     """`db.session.…`"""
 
     def start(
@@ -310,7 +330,7 @@ class DbSession(Namespace):
         return reply
 
 
-class DbSkills(Namespace):
+class DbSkillsOperations(Namespace):
     """`db.skills.…`"""
 
     def upsert(
@@ -366,7 +386,7 @@ class DbSkills(Namespace):
         return reply
 
 
-class DbMessages(Namespace):
+class DbMessagesOperations(Namespace):
     """`db.messages.…`"""
 
     def append(
@@ -399,7 +419,7 @@ class DbMessages(Namespace):
         return reply
 
 
-class DbAgents(Namespace):
+class DbAgentsOperations(Namespace):
     """`db.agents.…`"""
 
     def register(
@@ -434,18 +454,18 @@ class DbAgents(Namespace):
         return reply
 
 
-class Db(Namespace):
+class DbOperations(Namespace):
     """`db.…`"""
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
-        self.project = DbProject(transport)
-        self.task = DbTask(transport)
-        self.effort = DbEffort(transport)
-        self.session = DbSession(transport)
-        self.skills = DbSkills(transport)
-        self.messages = DbMessages(transport)
-        self.agents = DbAgents(transport)
+        self.project = DbProjectOperations(transport)
+        self.task = DbTaskOperations(transport)
+        self.effort = DbEffortOperations(transport)
+        self.session = DbSessionOperations(transport)
+        self.skills = DbSkillsOperations(transport)
+        self.messages = DbMessagesOperations(transport)
+        self.agents = DbAgentsOperations(transport)
 
     def counts(self) -> Counts:
         """How much there is of everything, and how much of it is going on."""
@@ -468,7 +488,7 @@ class Db(Namespace):
         return reply
 
 
-class Fleet(Namespace):
+class FleetOperations(Namespace):
     """`fleet.…`"""
 
     def status(self) -> Page[FleetMember]:
@@ -481,8 +501,33 @@ class Fleet(Namespace):
         reply: Page[Session] = self._call("fleet.stale", {})
         return reply
 
+    def kill(
+        self,
+        *,
+        effort_id: int | None = None,
+        session_id: int | str | None = None,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Killed:
+        """End a running effort with everything that it started, or cancel a queued one."""
+        reply: Killed = self._call(
+            "fleet.kill",
+            {"idempotency_key": idempotency_key, "effort_id": effort_id, "session_id": session_id, "reason": reason},
+        )
+        return reply
 
-class Events(Namespace):
+    def notices(self, *, all: bool = False) -> Page[Notice]:
+        """What needs a person's attention, the newest first."""
+        reply: Page[Notice] = self._call("fleet.notices", {"all": all})
+        return reply
+
+    def dismiss(self, *, notice_id: int | None = None, idempotency_key: str | None = None) -> Page[Notice]:
+        """Put a notice aside, or all of them."""
+        reply: Page[Notice] = self._call("fleet.dismiss", {"idempotency_key": idempotency_key, "notice_id": notice_id})
+        return reply
+
+
+class EventsOperations(Namespace):
     """`events.…`"""
 
     def list(
@@ -497,7 +542,7 @@ class Events(Namespace):
         return self._subscribe("events.subscribe", {"after": after})
 
 
-class Daemon(Namespace):
+class DaemonOperations(Namespace):
     """`daemon.…`"""
 
     def hello(self, *, client: str | None = None) -> HelloReply:
@@ -521,7 +566,7 @@ class Daemon(Namespace):
         return reply
 
 
-class History(Namespace):
+class HistoryOperations(Namespace):
     """`history.…`"""
 
     def commit(
@@ -826,7 +871,346 @@ class History(Namespace):
         return reply
 
 
-class Ai(Namespace):
+class WorkOperations(Namespace):
+    """`work.…`"""
+
+    def add(
+        self,
+        prompt: str,
+        *,
+        skill: str = "implement",
+        task: str | None = None,
+        based_on: int | None = None,
+        depends_on: Sequence[int] = (),
+        driver: str | None = None,
+        model: str | None = None,
+        priority: int = 0,
+        timeout_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> WorkReply:
+        """Put an effort into the queue; the task is created where it is new."""
+        reply: WorkReply = self._call(
+            "work.add",
+            {
+                "idempotency_key": idempotency_key,
+                "prompt": prompt,
+                "skill": skill,
+                "task": task,
+                "based_on": based_on,
+                "depends_on": depends_on,
+                "driver": driver,
+                "model": model,
+                "priority": priority,
+                "timeout_seconds": timeout_seconds,
+            },
+        )
+        return reply
+
+    def get(self, effort_id: int) -> WorkReply:
+        """An effort of the queue, and what it waits for."""
+        reply: WorkReply = self._call("work.get", {"effort_id": effort_id})
+        return reply
+
+    def list(
+        self,
+        *,
+        state: Lifecycle | None = None,
+        task: str | None = None,
+        run: int | None = None,
+        cursor: int | None = None,
+        limit: int = 100,
+    ) -> Page[WorkReply]:
+        """The efforts of the queue, the newest first."""
+        reply: Page[WorkReply] = self._call(
+            "work.list", {"state": state, "task": task, "run": run, "cursor": cursor, "limit": limit}
+        )
+        return reply
+
+    def next(self, *, worker: str | None = None, project: int | str | None = None) -> EffortReply | None:
+        """The effort that would be claimed next. It claims nothing."""
+        reply: EffortReply | None = self._call("work.next", {"worker": worker, "project": project})
+        return reply
+
+    def blocked(self, effort_id: int) -> Blocked:
+        """Whether an effort has to wait, for which one, and what that one is doing."""
+        reply: Blocked = self._call("work.blocked", {"effort_id": effort_id})
+        return reply
+
+    def claim(
+        self,
+        worker: str,
+        *,
+        effort_id: int | None = None,
+        drivers: Sequence[str] | None = None,
+        project: int | str | None = None,
+        lease_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Claimed | Refused:
+        """Take the next effort, or the one named, under a lease; or be told why not."""
+        reply: Claimed | Refused = self._call(
+            "work.claim",
+            {
+                "idempotency_key": idempotency_key,
+                "worker": worker,
+                "effort_id": effort_id,
+                "drivers": drivers,
+                "project": project,
+                "lease_seconds": lease_seconds,
+            },
+        )
+        return reply
+
+    def renew(
+        self, effort_id: int, generation: int, *, lease_seconds: int | None = None, idempotency_key: str | None = None
+    ) -> Lease:
+        """Keep a lease, and hear whether its holder is asked to stop."""
+        reply: Lease = self._call(
+            "work.renew",
+            {
+                "idempotency_key": idempotency_key,
+                "effort_id": effort_id,
+                "generation": generation,
+                "lease_seconds": lease_seconds,
+            },
+        )
+        return reply
+
+    def begin(
+        self,
+        effort_id: int,
+        generation: int,
+        driver: str,
+        agent_id: str,
+        instance: str,
+        prompt: str,
+        *,
+        profile: str | None = None,
+        model: str | None = None,
+        native_id: str | None = None,
+        continues: bool = False,
+        worktree: str | None = None,
+        git_branch: str | None = None,
+        git_base: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Attempt:
+        """Record that an attempt begins: its session, driver, worktree and prompt."""
+        reply: Attempt = self._call(
+            "work.begin",
+            {
+                "idempotency_key": idempotency_key,
+                "effort_id": effort_id,
+                "generation": generation,
+                "driver": driver,
+                "profile": profile,
+                "agent_id": agent_id,
+                "instance": instance,
+                "prompt": prompt,
+                "model": model,
+                "native_id": native_id,
+                "continues": continues,
+                "worktree": worktree,
+                "git_branch": git_branch,
+                "git_base": git_base,
+            },
+        )
+        return reply
+
+    def report(
+        self,
+        session_id: int,
+        instance: str,
+        seq: int,
+        events: Sequence[Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | End],
+        *,
+        idempotency_key: str | None = None,
+    ) -> Reported:
+        """Write what an agent said and did into its session; each number once. It renews the lease."""
+        reply: Reported = self._call(
+            "work.report",
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "instance": instance,
+                "seq": seq,
+                "events": events,
+            },
+        )
+        return reply
+
+    def complete(
+        self,
+        effort_id: int,
+        generation: int,
+        outcome: Outcome,
+        *,
+        output_content: str | None = None,
+        report_file: str | None = None,
+        reason: str | None = None,
+        usage: Mapping[str, int | float] | None = None,
+        failure: Failure | None = None,
+        retry_at: datetime | None = None,
+        is_fresh: bool = False,
+        git_head: str | None = None,
+        git_branch: str | None = None,
+        changes: Changes | Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Completed:
+        """Give a claimed effort its outcome and output. A report of an older generation changes nothing."""
+        reply: Completed = self._call(
+            "work.complete",
+            {
+                "idempotency_key": idempotency_key,
+                "effort_id": effort_id,
+                "generation": generation,
+                "outcome": outcome,
+                "output_content": output_content,
+                "report_file": report_file,
+                "reason": reason,
+                "usage": usage,
+                "failure": failure,
+                "retry_at": retry_at,
+                "is_fresh": is_fresh,
+                "git_head": git_head,
+                "git_branch": git_branch,
+                "changes": changes,
+                "metadata": metadata,
+            },
+        )
+        return reply
+
+    def retry(self, effort_id: int, *, idempotency_key: str | None = None) -> WorkReply:
+        """Queue a fresh copy of a finished effort; what waits for it waits for the copy."""
+        reply: WorkReply = self._call("work.retry", {"idempotency_key": idempotency_key, "effort_id": effort_id})
+        return reply
+
+    def resume(self, effort_id: int, *, idempotency_key: str | None = None) -> WorkReply:
+        """Queue a finished effort again: the same effort, the same context window, one more attempt."""
+        reply: WorkReply = self._call("work.resume", {"idempotency_key": idempotency_key, "effort_id": effort_id})
+        return reply
+
+    def drop(self, effort_id: int, *, idempotency_key: str | None = None) -> EffortReply:
+        """Take an effort out of the queue for good."""
+        reply: EffortReply = self._call("work.drop", {"idempotency_key": idempotency_key, "effort_id": effort_id})
+        return reply
+
+    def chain(self, effort_id: int) -> Chain:
+        """An effort, what it is based on, and the reports that its task has."""
+        reply: Chain = self._call("work.chain", {"effort_id": effort_id})
+        return reply
+
+    def output(
+        self, effort_id: int, output_content: str, *, report_file: str | None = None, idempotency_key: str | None = None
+    ) -> EffortReply:
+        """Replace the text of an effort's output."""
+        reply: EffortReply = self._call(
+            "work.output",
+            {
+                "idempotency_key": idempotency_key,
+                "effort_id": effort_id,
+                "output_content": output_content,
+                "report_file": report_file,
+            },
+        )
+        return reply
+
+    def prompt(self, effort_id: int) -> Prompt:
+        """Exactly what the agent is given: the effort's prompt, and what its chain produced."""
+        reply: Prompt = self._call("work.prompt", {"effort_id": effort_id})
+        return reply
+
+    def run(
+        self,
+        *,
+        workers: int = 1,
+        once: bool = False,
+        effort_ids: Sequence[int] | None = None,
+        project: int | str | None = None,
+        driver: str | None = None,
+        environment: Mapping[str, str] = {},
+        settings: Mapping[str, str] = {},
+    ) -> WorkDone:
+        """Let the daemon claim and run efforts while the connection stays. Answers when they are done."""
+        reply: WorkDone = self._call(
+            "work.run",
+            {
+                "workers": workers,
+                "once": once,
+                "effort_ids": effort_ids,
+                "project": project,
+                "driver": driver,
+                "environment": environment,
+                "settings": settings,
+            },
+        )
+        return reply
+
+    def stop(self) -> WorkDone:
+        """Let the daemon claim no more; what runs goes on to its end."""
+        reply: WorkDone = self._call("work.stop", {})
+        return reply
+
+
+class DriversOperations(Namespace):
+    """`drivers.…`"""
+
+    def list(
+        self,
+        *,
+        versions: bool = True,
+        directory: str | None = None,
+        environment: Mapping[str, str] = {},
+        settings: Mapping[str, str] = {},
+    ) -> Page[DriverRow]:
+        """The agent programs that Ramet can run: which are installed, and what they can do."""
+        reply: Page[DriverRow] = self._call(
+            "drivers.list",
+            {"versions": versions, "directory": directory, "environment": environment, "settings": settings},
+        )
+        return reply
+
+
+class ReportOperations(Namespace):
+    """`report.…`"""
+
+    def sync(self, effort_id: int, *, idempotency_key: str | None = None) -> Synced:
+        """Take a report that a person edited on disk back into the database."""
+        reply: Synced = self._call("report.sync", {"idempotency_key": idempotency_key, "effort_id": effort_id})
+        return reply
+
+
+class WorktreeOperations(Namespace):
+    """`worktree.…`"""
+
+    def list(self, *, project: int | str | None = None) -> Page[WorktreeRow]:
+        """The worktrees that Ramet made on this machine, and what is in them that exists nowhere else."""
+        reply: Page[WorktreeRow] = self._call("worktree.list", {"project": project})
+        return reply
+
+    def clean(
+        self,
+        *,
+        project: int | str | None = None,
+        paths: Sequence[str] | None = None,
+        discard: Sequence[str] = (),
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Page[CleanedWorktree]:
+        """Remove worktrees that nothing uses. Work that exists nowhere else is kept under a private ref."""
+        reply: Page[CleanedWorktree] = self._call(
+            "worktree.clean",
+            {
+                "idempotency_key": idempotency_key,
+                "project": project,
+                "paths": paths,
+                "discard": discard,
+                "dry_run": dry_run,
+            },
+        )
+        return reply
+
+
+class AiOperations(Namespace):
     """`ai.…`"""
 
     def generate(
@@ -866,9 +1250,13 @@ class Operations(Namespace):
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
-        self.db = Db(transport)
-        self.fleet = Fleet(transport)
-        self.events = Events(transport)
-        self.daemon = Daemon(transport)
-        self.history = History(transport)
-        self.ai = Ai(transport)
+        self.db = DbOperations(transport)
+        self.fleet = FleetOperations(transport)
+        self.events = EventsOperations(transport)
+        self.daemon = DaemonOperations(transport)
+        self.history = HistoryOperations(transport)
+        self.work = WorkOperations(transport)
+        self.drivers = DriversOperations(transport)
+        self.report = ReportOperations(transport)
+        self.worktree = WorktreeOperations(transport)
+        self.ai = AiOperations(transport)

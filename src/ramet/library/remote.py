@@ -6,14 +6,13 @@ is told. The next call connects anew, and starts a daemon where that is allowed.
 
 import os
 from collections.abc import Iterator, Mapping
-from functools import cache
 from os import PathLike
 from pathlib import Path
 from threading import Lock
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Raw, Struct
 
 from ramet.client.autostart import ensure
 from ramet.client.connection import Connection
@@ -24,15 +23,14 @@ from ramet.config.settings import Settings
 from ramet.errors import DaemonError, DaemonUnreachable, RametError
 from ramet.library.transport import Subscription, encode_params
 from ramet.model.event import Event
+from ramet.protocol.operation import decode_reply
 from ramet.protocol.operations import Operation
 
-Result = TypeVar("Result")
 
+class _Reply(Struct, frozen=True):
+    """A reply line: the result, whose type depends on the operation, or the error."""
 
-class _Reply(Struct, Generic[Result], frozen=True):
-    """A reply line: the result or the error."""
-
-    result: Result | UnsetType = UNSET
+    result: Raw = Raw()
     error: dict[str, Any] | None = None
 
 
@@ -68,10 +66,7 @@ class RemoteTransport:
         encoded = encode_params(operation, params)
         with self._lock:
             line = self._ask(operation.name, encoded)
-        reply = _decode(operation, line)
-        if reply.error is not None:
-            raise RametError.from_wire(reply.error)
-        return reply.result
+        return _decode(operation, line)
 
     def subscribe(self, operation: Operation, params: Mapping[str, Any]) -> Subscription:
         """On a connection of its own, so that events and replies do not mix."""
@@ -114,19 +109,20 @@ class RemoteTransport:
         )
 
 
-@cache
-def _decoder(reply: Any) -> "msgspec.json.Decoder[_Reply[Any]]":
-    return msgspec.json.Decoder(_Reply[reply])
+_replies = msgspec.json.Decoder(_Reply)
 
 
-def _decode(operation: Operation, line: bytes) -> _Reply[Any]:
+def _decode(operation: Operation, line: bytes) -> Any:
     try:
-        return _decoder(operation.reply).decode(line)
+        reply = _replies.decode(line)
+        if reply.error is None:
+            return decode_reply(operation.reply, reply.result)
     except msgspec.DecodeError as error:
         raise DaemonError(
             f"the daemon's reply to {operation.name} cannot be read: {error}",
             fix="let client and daemon be of the same version: `ramet daemon stop`, then try again",
         ) from error
+    raise RametError.from_wire(reply.error)
 
 
 def _typed(events: Iterator[dict[str, Any]]) -> Iterator[Event]:

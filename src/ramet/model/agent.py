@@ -34,4 +34,7 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     session_id: int | None
     last_heartbeat: datetime | None
     since: datetime
+    tools_in_flight: list[str] | None = None
+    is_lease_over: bool | None = None
+    """None where its effort was not claimed from the queue."""
     status: SessionStatus | None = None

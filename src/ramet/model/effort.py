@@ -7,13 +7,32 @@ from msgspec import Struct
 
 Lifecycle = Literal["queued", "active", "finished"]
 Outcome = Literal["success", "error", "timeout", "stuck", "cancelled", "budget", "dropped"]
+Failure = Literal["transient", "permanent", "limit", "infrastructure", "timeout", "unknown"]
+"""What kind of failure ended an attempt: whether another one may help, and whose fault it was."""
 
 TRANSITIONS: dict[Lifecycle, tuple[Lifecycle, ...]] = {
     "queued": ("active", "finished"),
-    "active": ("finished",),
-    "finished": (),
+    "active": ("queued", "finished"),
+    "finished": ("queued",),
 }
-"""From each state, the states that may follow. A queued effort may be dropped without ever being active."""
+"""From each state, the states that may follow. A queued effort may be dropped without ever being active; an attempt
+that failed may be made again, and a finished effort resumed.
+"""
+
+
+class StopRequest(Struct, frozen=True, kw_only=True):
+    """Somebody wants a running effort to end."""
+
+    outcome: Outcome = "cancelled"
+    reason: str | None = None
+
+
+class Changes(Struct, frozen=True, kw_only=True):
+    """What an effort changed in its worktree, as git counts it."""
+
+    files: list[str]
+    insertions: int
+    deletions: int
 
 
 class Effort(Struct, frozen=True, kw_only=True):
@@ -53,6 +72,16 @@ class Effort(Struct, frozen=True, kw_only=True):
     lease_generation: int
     lease_expires_at: datetime | None
     usage: dict[str, Any] | None
+    failure: Failure | None
+    not_before: datetime | None
+    """When the next attempt may begin."""
+    continues_session_id: int | None
+    """The session whose context window the next attempt goes on with."""
+    agent_failures: int
+    host_failures: int
+    """Failures of what runs the agent, which are not the agent's."""
+    stop_request: StopRequest | None
+    changes: Changes | None
 
 
 class Check(Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from ramet.model.effort import Outcome
 SessionRef = int | str
 """A session's integer id, or `driver:native_id`."""
 
-SessionStatus = Literal["starting", "running", "detecting", "ended"]
+SessionStatus = Literal["starting", "running", "detecting", "stuck", "orphaned", "ended"]
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -43,6 +43,22 @@ class Session(Struct, frozen=True, kw_only=True):
     notes: str | None
     created_at: datetime
     ended_at: datetime | None
+    exit_status: int | None
+    exit_signal: int | None
+    process_started: float | None
+    """When the kernel says that the process of this pid was started, in seconds since 1970."""
+    reported_seq: int
+    """The number of the last event that its keeper has reported."""
+    tools_in_flight: list[str] | None
+    """The calls of tools that have not come back."""
+
+
+class Patience(Struct, frozen=True, kw_only=True):
+    """How long a session may be silent before it is looked at, and before it is given up."""
+
+    silent: timedelta
+    stuck: timedelta | None = None
+    """None where nobody would end it."""
 
 
 def derive_status(
@@ -51,11 +67,20 @@ def derive_status(
     last_heartbeat: datetime | None,
     created_at: datetime,
     now: datetime,
-    stale: timedelta,
+    patience: Patience,
+    has_tool_in_flight: bool = False,
+    is_lease_over: bool = False,
 ) -> SessionStatus:
-    """What a session is doing, from what is recorded about it."""
+    """What a session is doing, from what is recorded about it. An agent whose tool is at work is not silent."""
     if ended_at is not None:
         return "ended"
-    if now - (last_heartbeat or created_at) > stale:
+    if is_lease_over:
+        return "orphaned"
+    if has_tool_in_flight:
+        return "running"
+    silence = now - (last_heartbeat or created_at)
+    if patience.stuck is not None and silence > patience.stuck:
+        return "stuck"
+    if silence > patience.silent:
         return "detecting"
     return "running" if last_heartbeat else "starting"

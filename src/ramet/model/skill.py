@@ -1,6 +1,7 @@
 """A skill: a recipe with phases. The built-in ones exist in every project without being registered."""
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -29,6 +30,8 @@ class BuiltInSkill(Struct, frozen=True, kw_only=True):
     next_skills: tuple[str, ...] = ()
     artifact_name: str | None = None
     short_name: str | None = None
+    reports: bool = False
+    """Whether what it produces is a text, kept as a report."""
 
     def in_project(self, project_id: int) -> Skill:
         """The skill as a project's row would show it."""
@@ -53,8 +56,9 @@ BUILT_IN: dict[str, BuiltInSkill] = {
             name="plan",
             phases=("1: Understand", "2: Draft", "3: Decide"),
             next_skills=("implement",),
+            reports=True,
         ),
-        BuiltInSkill(name="explore", phases=("1: Look", "2: Report"), next_skills=("plan",)),
+        BuiltInSkill(name="explore", phases=("1: Look", "2: Report"), next_skills=("plan",), reports=True),
         BuiltInSkill(
             name="implement",
             phases=("1: Prepare", "2: Build", "3: Test", "4: Finish"),
@@ -62,7 +66,7 @@ BUILT_IN: dict[str, BuiltInSkill] = {
             artifact_name="IMPLEMENTATION",
             short_name="impl",
         ),
-        BuiltInSkill(name="review", phases=("1: Read", "2: Judge"), next_skills=("improve",)),
+        BuiltInSkill(name="review", phases=("1: Read", "2: Judge"), next_skills=("improve",), reports=True),
         BuiltInSkill(name="improve", phases=("1: Prepare", "2: Change", "3: Test"), next_skills=("review",)),
         BuiltInSkill(name="do"),
         BuiltInSkill(name="shell"),
@@ -72,7 +76,12 @@ BUILT_IN: dict[str, BuiltInSkill] = {
 
 def artifact_prefix(ordinal: int, skill: str) -> str:
     """The prefix of an effort's files: `1_BRAINSTORM`, `2_IMPLEMENTATION`."""
+    return f"{ordinal}_{_artifact_name(skill)}"
+
+
+@lru_cache(maxsize=256)
+def _artifact_name(skill: str) -> str:
     built_in = BUILT_IN.get(skill)
-    named = built_in.artifact_name if built_in else None
-    snake = "".join(letter if letter.isalnum() else "_" for letter in skill).upper()
-    return f"{ordinal}_{named or snake}"
+    if built_in and built_in.artifact_name:
+        return built_in.artifact_name
+    return "".join(letter if letter.isalnum() else "_" for letter in skill).upper()

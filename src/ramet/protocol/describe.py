@@ -10,6 +10,7 @@ import msgspec
 
 from ramet.errors import RametError
 from ramet.model.event import EventKind
+from ramet.protocol.operation import reply_kinds
 from ramet.protocol.operations import OPERATIONS, Operation
 
 EVENT_PURPOSES: dict[EventKind, str] = {
@@ -23,12 +24,21 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "effort.started": "A skill was applied to a task.",
     "effort.phase": "An effort entered a phase.",
     "effort.finished": "An effort came to its outcome.",
+    "effort.queued": "An effort waits to be run.",
+    "effort.claimed": "A worker took an effort; `data` has the lease's generation.",
+    "effort.attempted": "An attempt at an effort begins, in its worktree, with its driver.",
+    "effort.requeued": "An attempt failed and another will be made; `data` says why and when.",
+    "effort.late_report": "Somebody whose lease was gone reported an outcome; it was written down and ignored.",
+    "effort.stop_requested": "Somebody wants a running effort to end.",
+    "effort.output": "The text of an effort's output was replaced.",
     "session.started": "A context window began to serve an effort.",
     "session.resumed": "A context window that had ended goes on.",
     "session.bound": "A session went on with another effort of its task.",
     "session.heartbeat": "A session gave a sign of life.",
     "session.usage": "A session said how full its context window is.",
     "session.files": "A session said which files it has in its context.",
+    "session.reported": "An agent said or did something; `data` counts what was written.",
+    "session.limited": "An agent's account may use no more for now; `data` says until when.",
     "session.ended": "A session ended.",
     "message.appended": "A turn was added to a session's transcript.",
     "commit.added": "Something was added to a branch.",
@@ -43,6 +53,8 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "agent.registered": "An agent was registered, or what is known of it changed.",
     "agent.assigned": "An agent took hold of an effort.",
     "agent.released": "An agent let go of its effort.",
+    "notice.added": "Something needs a person's attention.",
+    "notice.dismissed": "A person has seen a notice.",
     "ai.used": "A model was asked; `data` has its name and what it used, never what was said.",
 }
 """What each kind of event says."""
@@ -77,8 +89,11 @@ def _errors(operation: Operation) -> list[type[RametError]]:
 
 def _schema(kind: Any) -> dict[str, Any]:
     """The JSON Schema of a type, its own definition on top and the others under `$defs`."""
-    schema = msgspec.json.schema(kind)
-    definitions: dict[str, Any] = schema.pop("$defs", {})
+    kinds = reply_kinds(kind)
+    schemas, definitions = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    if len(kinds) > 1:
+        return {"anyOf": list(schemas), "$defs": definitions}
+    (schema,) = schemas
     name = schema.get("$ref", "").removeprefix("#/$defs/")
     top = definitions.pop(name, schema)
     return {**top, "$defs": definitions} if definitions else dict(top)

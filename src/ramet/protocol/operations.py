@@ -17,8 +17,9 @@ from ramet.protocol.ai import AI_OPERATIONS
 from ramet.protocol.history_operations import HISTORY_OPERATIONS
 from ramet.protocol.operation import Operation
 from ramet.protocol.replies import Page
+from ramet.protocol.work_operations import WORK_OPERATIONS
 
-__all__ = ["OPERATIONS", "Operation"]
+__all__ = ["BY_REQUEST", "OPERATIONS", "Operation"]
 
 _SESSION = (errors.SessionNotFound,)
 _EFFORT = (errors.EffortNotFound,)
@@ -78,7 +79,7 @@ OPERATIONS: dict[str, Operation] = {
             purpose="Finish an effort with its outcome; its agent is free again. Twice changes nothing.",
             request=requests.FinishEffort,
             reply=replies.EffortReply,
-            errors=_EFFORT,
+            errors=(errors.EffortNotFound, errors.EffortHeld),
         ),
         Operation(
             name="db.effort.phase",
@@ -113,6 +114,7 @@ OPERATIONS: dict[str, Operation] = {
             request=requests.ValidateEffort,
             reply=replies.Validation,
             errors=_EFFORT,
+            host="workplace",
         ),
         Operation(
             name="db.session.start",
@@ -350,6 +352,10 @@ OPERATIONS: dict[str, Operation] = {
             host="daemon",
         ),
         *HISTORY_OPERATIONS,
+        *WORK_OPERATIONS,
         *AI_OPERATIONS,
     )
 }
+
+BY_REQUEST: dict[type[requests.Request], Operation] = {row.request: row for row in OPERATIONS.values()}
+"""The operation that a request is for."""

@@ -68,6 +68,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     projects: int
     tasks: int
     efforts: int
+    queued_efforts: int
     active_efforts: int
     sessions: int
     open_sessions: int

@@ -40,6 +40,6 @@ def count(db: Connection) -> Counts:
     return db.must_struct(Counts, _sql.counts)
 
 
-def list_fleet(db: Connection) -> list[FleetMember]:
+def list_fleet(db: Connection, now: str) -> list[FleetMember]:
     """Who is doing what."""
-    return db.structs(FleetMember, _sql.fleet)
+    return db.structs(FleetMember, _sql.fleet, now=now)

@@ -102,6 +102,8 @@ def _check_work(db: Connection) -> Iterator[Finding]:
         yield Finding(check="efforts", detail=f"{task_id}: {count} efforts, highest ordinal {highest}")
     for agent, effort in db.all(_sql.lost_holders):
         yield Finding(check="agents", detail=f"agent {agent} holds effort {effort}, which is finished")
+    for effort, lifecycle, owner in db.all(_sql.strayed_leases):
+        yield Finding(check="efforts", detail=f"effort {effort} is {lifecycle}, and {owner} has a lease on it")
     for session, task, other in db.all(_sql.strayed_sessions):
         yield Finding(check="sessions", detail=f"session {session} of {task} serves an effort of {other}")
     for (message,) in db.all(_sql.strayed_messages):

@@ -19,6 +19,10 @@ AnyStruct = TypeVar("AnyStruct", bound=Struct)
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
+class Retry(Exception):
+    """Another transaction got in the way: run the operation again from its start."""
+
+
 class Connection(ABC):
     """What the domain verbs need of a database."""
 
@@ -40,8 +44,8 @@ class Connection(ABC):
         """The names of the columns of a query that has returned a row."""
 
     @abstractmethod
-    def begin(self) -> None:
-        """Start a transaction that may write."""
+    def begin(self, *, locks_rows: bool = False) -> None:
+        """Start a transaction that may write. One that locks the rows it decides on need not see one single moment."""
 
     @abstractmethod
     def begin_reading(self) -> None:
@@ -90,8 +94,9 @@ class Connection(ABC):
 def _build(kind: type[AnyStruct], names: Sequence[str], row: Row) -> AnyStruct:
     values = dict(zip(names, row, strict=True))
     for name in json_fields(kind):
-        if isinstance(values.get(name), str):
-            values[name] = _decode(kind, name, values[name])
+        text = values.get(name)
+        if isinstance(text, str):
+            values[name] = _decode(kind, name, text)
     return msgspec.convert(values, kind, strict=False)
 
 
@@ -118,7 +123,7 @@ def json_fields(kind: type[Struct]) -> tuple[str, ...]:
 def _is_json(kind: msgspec.inspect.Type) -> bool:
     if isinstance(kind, UnionType):
         return any(_is_json(part) for part in kind.types)
-    return isinstance(kind, DictType | ListType)
+    return isinstance(kind, DictType | ListType | StructType)
 
 
 def to_json(value: Any) -> str | None:

@@ -14,7 +14,7 @@ def start(
     db: Connection, *, task_id: str, skill: str, mode: str | None, metadata: dict[str, Any] | None, now: str
 ) -> Effort:
     """A new active effort with the task's next ordinal."""
-    ordinal = db.must(_sql.next_ordinal, task_id=task_id)[0]
+    ordinal = next_ordinal(db, task_id)
     return db.must_struct(
         Effort,
         _sql.insert,
@@ -25,6 +25,11 @@ def start(
         metadata=to_json(metadata),
         now=now,
     )
+
+
+def next_ordinal(db: Connection, task_id: str) -> int:
+    """The number of a task's next effort."""
+    return int(db.must(_sql.next_ordinal, task_id=task_id)[0])
 
 
 def find(db: Connection, effort_id: int) -> Effort | None:

@@ -14,11 +14,17 @@ _sql = QueryFile("history")
 
 
 class Committed(Struct, frozen=True):
-    """A commit that a branch now points at."""
+    """A commit in its place."""
 
     id: int
     hash: bytes
     seq: int
+    segment_id: int
+    token_sum: int
+
+    def as_head(self, branch_id: int) -> Head:
+        """Where a branch stands that points at it."""
+        return Head(branch_id, self.segment_id, self.seq, self.id, self.hash, self.token_sum)
 
 
 class NewCommit(Struct, frozen=True, kw_only=True):
@@ -50,20 +56,31 @@ def head_at(db: Connection, branch_id: int, commit_id: int) -> Head:
 
 
 def append(db: Connection, head: Head, new: NewCommit, now_ms: int) -> Committed:
-    """Put a commit behind the head of a branch and move the branch to it.
+    """Put a commit behind the head of a branch and move the branch to it."""
+    committed = put(db, head, new, now_ms)
+    move(db, head.branch_id, committed.id)
+    return committed
 
-    The very same commit may be there already, made on another branch with the same past: then the branch only
-    moves. Where another branch has grown the segment at this place, a new segment begins here.
+
+def put(db: Connection, head: Head, new: NewCommit, now_ms: int) -> Committed:
+    """Put a commit behind a head. The branch stays where it is until it is moved, so that several commits cost one
+    move.
+
+    The very same commit may be there already, made on another branch with the same past. Where another branch has
+    grown the segment at this place, a new segment begins here.
     """
     commit_hash, blob_id = hash_commit(new.facts), put_blob(db, new.blob)
     row = _row(head, new, commit_hash, blob_id, now_ms)
-    inserted = None if head.segment_id is None else db.one(_sql.insert_commit, **row, segment_id=head.segment_id)
-    if inserted is None:
-        inserted = db.one(_sql.commit_id, hash=commit_hash)
-    if inserted is None:
-        inserted = db.must(_sql.insert_commit, **row, segment_id=_fork(db, head))
-    db.run(_sql.move_branch, branch_id=head.branch_id, commit_id=inserted[0])
-    return Committed(inserted[0], commit_hash, head.seq + 1)
+    if head.segment_id is not None:
+        inserted = db.one(_sql.insert_commit, **row, segment_id=head.segment_id)
+        if inserted is not None:
+            return Committed(inserted[0], commit_hash, row["seq"], head.segment_id, row["token_sum"])
+    known = db.one(_sql.known_commit, hash=commit_hash)
+    if known is not None:
+        return Committed(known[0], commit_hash, row["seq"], *known[1:])
+    segment_id = _fork(db, head)
+    inserted = db.must(_sql.insert_commit, **row, segment_id=segment_id)
+    return Committed(inserted[0], commit_hash, row["seq"], segment_id, row["token_sum"])
 
 
 def _row(head: Head, new: NewCommit, commit_hash: bytes, blob_id: int, now_ms: int) -> dict[str, Any]:

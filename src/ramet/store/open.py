@@ -10,10 +10,15 @@ from ramet.store.sqlite_store import SqliteStore
 from ramet.store.store import Store
 
 
-def open_store(database: DatabaseSettings, places: Places, *, clock: Clock, faults: Faults) -> Store:
-    """The store that the settings name."""
+def open_store(
+    database: DatabaseSettings, places: Places, *, clock: Clock, faults: Faults, is_shared: bool = False
+) -> Store:
+    """The store that the settings name. A shared one takes no lock, which only a server allows: the lock on this
+    machine is the daemon's.
+    """
     if database.type == "postgres":
-        return _open_postgres(database, places, clock, faults)
+        lock_file = None if is_shared else places.lock_file
+        return _open_postgres(database, lock_file, places.backups, clock=clock, faults=faults)
     return SqliteStore(
         _file(places),
         lock_file=places.lock_file,
@@ -24,14 +29,16 @@ def open_store(database: DatabaseSettings, places: Places, *, clock: Clock, faul
     )
 
 
-def _open_postgres(database: DatabaseSettings, places: Places, clock: Clock, faults: Faults) -> Store:
+def _open_postgres(
+    database: DatabaseSettings, lock_file: Path | None, backups: Path, *, clock: Clock, faults: Faults
+) -> Store:
     try:
         from ramet.store.postgres_store import PostgresStore  # noqa: PLC0415
     except ImportError as error:
         raise MissingDriver(
             "database.type is postgres, but psycopg is not installed", field="database.type", value="postgres"
         ) from error
-    return PostgresStore(database, lock_file=places.lock_file, backups=places.backups, clock=clock, faults=faults)
+    return PostgresStore(database, lock_file=lock_file, backups=backups, clock=clock, faults=faults)
 
 
 def reset_store(database: DatabaseSettings, places: Places, *, clock: Clock) -> str:

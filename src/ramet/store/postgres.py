@@ -16,12 +16,10 @@ from psycopg.errors import (
 )
 
 from ramet.errors import DatabaseUnreachable, QueryTimeout, StorageFailed
-from ramet.store.connection import Connection, Row
+from ramet.store.connection import Connection, Retry, Row
 from ramet.store.queries import Query
 
-
-class Retry(Exception):
-    """Another transaction got in the way: run the operation again from its start."""
+__all__ = ["PostgresConnection", "Retry", "connect", "translate"]
 
 
 class PostgresConnection(Connection):
@@ -53,8 +51,8 @@ class PostgresConnection(Connection):
         if query not in self._columns and self._cursor.description is not None:
             self._columns[query] = [column.name for column in self._cursor.description]
 
-    def begin(self) -> None:
-        self._execute("BEGIN ISOLATION LEVEL SERIALIZABLE")
+    def begin(self, *, locks_rows: bool = False) -> None:
+        self._execute(f"BEGIN ISOLATION LEVEL {'READ COMMITTED' if locks_rows else 'SERIALIZABLE'}")
 
     def begin_reading(self) -> None:
         self._execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

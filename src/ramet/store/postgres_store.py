@@ -50,13 +50,13 @@ class PostgresStore(Store):
     dialect: Dialect = "postgres"
 
     def __init__(
-        self, settings: DatabaseSettings, *, lock_file: Path, backups: Path, clock: Clock, faults: Faults
+        self, settings: DatabaseSettings, *, lock_file: Path | None, backups: Path, clock: Clock, faults: Faults
     ) -> None:
         if not settings.url:
             raise InvalidSetting("database.url is missing", field="database.url", fix="give postgres://user@host/name")
         self._url = settings.url
         self._synchronous = settings.durability == "full"
-        self._lock = DatabaseLock(lock_file)
+        self._lock = None if lock_file is None else DatabaseLock(lock_file)
         try:
             connection = self.connect()
             try:
@@ -70,7 +70,7 @@ class PostgresStore(Store):
             finally:
                 connection.close()
         except BaseException:
-            self._lock.release()
+            self.close()
             raise
 
     def describe(self) -> str:
@@ -118,7 +118,8 @@ class PostgresStore(Store):
         return []
 
     def close(self) -> None:
-        self._lock.release()
+        if self._lock is not None:
+            self._lock.release()
 
 
 def _run_query(

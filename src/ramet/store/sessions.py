@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
-from ramet.model.branch import session_branch
-from ramet.model.effort import Outcome
+from ramet.model.branch import Head, session_branch
+from ramet.model.effort import Outcome, StopRequest
 from ramet.model.session import Session
 from ramet.store import history
 from ramet.store.connection import Connection, to_json
@@ -28,6 +30,41 @@ class NewSession(Struct, frozen=True, kw_only=True):
     driver: str | None
     native_id: str | None
     pid: int | None
+    instance: str | None = None
+    """The keeper that holds its agent, where there is one."""
+    generation: int = 0
+
+
+class Reporter(Struct, frozen=True, kw_only=True):
+    """A session as its keeper's report sees it: how far it got, whether its lease holds, where its branch stands."""
+
+    session_id: int
+    agent_id: str | None
+    instance: str | None
+    generation: int
+    reported_seq: int
+    tools_in_flight: list[str] | None
+    has_ended: bool
+    effort_id: int
+    task_id: str
+    is_leased: bool
+    lease_generation: int
+    stop_request: StopRequest | None
+    head: Head
+
+
+class SessionReport(Struct, frozen=True, kw_only=True):
+    """What a report says about its session; None where it says nothing."""
+
+    reported_seq: int
+    tools_in_flight: list[str]
+    pid: int | None = None
+    process_started: float | None = None
+    exit_status: int | None = None
+    exit_signal: int | None = None
+    notes: str | None = None
+    outcome: Outcome | None = None
+    ended_at: str | None = None
 
 
 def start(db: Connection, new: NewSession, *, now: str, now_ms: int) -> Session:
@@ -49,6 +86,8 @@ def start(db: Connection, new: NewSession, *, now: str, now_ms: int) -> Session:
         driver=new.driver,
         native_id=new.native_id,
         pid=new.pid,
+        instance=new.instance,
+        generation=new.generation,
         branch=branch,
         now=now,
     )
@@ -72,6 +111,80 @@ def find_last_of_agent(db: Connection, agent_id: str, effort_id: int) -> Session
 def resume(db: Connection, session_id: int, effort_id: int, agent_id: str | None, pid: int | None) -> Session:
     """The same context window is open again."""
     return _row(db, _sql.resume, id=session_id, effort_id=effort_id, agent_id=agent_id, pid=pid)
+
+
+def attach(
+    db: Connection, session_id: int, *, effort_id: int, agent_id: str, instance: str, generation: int
+) -> Session:
+    """Another keeper goes on with a context window."""
+    return _row(
+        db,
+        _sql.attach,
+        id=session_id,
+        effort_id=effort_id,
+        agent_id=agent_id,
+        instance=instance,
+        generation=generation,
+    )
+
+
+def find_last_of_effort(db: Connection, effort_id: int) -> Session | None:
+    """The newest session that serves an effort."""
+    return db.struct(Session, _sql.last_of_effort, effort_id=effort_id)
+
+
+def find_last_native(db: Connection, effort_id: int) -> int | None:
+    """The newest session of an effort that a vendor knows by an id."""
+    row = db.one(_sql.last_native, effort_id=effort_id)
+    return None if row is None else int(row[0])
+
+
+def find_kept(db: Connection, effort_id: int, generation: int) -> int | None:
+    """The session of an effort whose agent a keeper holds under a lease; or held, and nobody has settled it yet."""
+    row = db.one(_sql.kept, effort_id=effort_id, generation=generation)
+    return None if row is None else int(row[0])
+
+
+def end_of_effort(db: Connection, effort_id: int, outcome: Outcome, notes: str | None, now: str) -> list[int]:
+    """End what is still open of an effort; which they were."""
+    rows = db.all(_sql.end_of_effort, effort_id=effort_id, outcome=outcome, notes=notes, now=now)
+    return [row[0] for row in rows]
+
+
+def find_reporter(db: Connection, session_id: int) -> Reporter | None:
+    """The session that a keeper reports on."""
+    row = db.one(_sql.reporter, session_id=session_id)
+    if row is None:
+        return None
+    session_id, agent_id, instance, generation, seq, tools, has_ended, *effort_and_head = row
+    effort_id, task_id, is_leased, lease_generation, stop, *head = effort_and_head
+    return Reporter(
+        session_id=session_id,
+        agent_id=agent_id,
+        instance=instance,
+        generation=generation,
+        reported_seq=seq,
+        tools_in_flight=None if tools is None else msgspec.json.decode(tools),
+        has_ended=bool(has_ended),
+        effort_id=effort_id,
+        task_id=task_id,
+        is_leased=bool(is_leased),
+        lease_generation=lease_generation,
+        stop_request=None if stop is None else msgspec.json.decode(stop, type=StopRequest),
+        head=Head(*head),
+    )
+
+
+def report(db: Connection, session_id: int, said: SessionReport, now: str) -> None:
+    """Note what a report says about its session."""
+    values = asdict(said)
+    values["tools_in_flight"] = to_json(said.tools_in_flight or None)
+    db.run(_sql.report, id=session_id, now=now, **values)
+
+
+def set_native_id(db: Connection, session_id: int, native_id: str) -> None:
+    """Note the vendor's own id, unless another session goes by it."""
+    db.run(_sql.set_native_id, id=session_id, native_id=native_id)
 
 
 def finish(db: Connection, session_id: int, payload: dict[str, Any] | None, outcome: Outcome, now: str) -> Session:

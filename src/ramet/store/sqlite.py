@@ -58,7 +58,7 @@ class SqliteConnection(Connection):
         if query not in self._columns:
             self._columns[query] = [column[0] for column in self._cursor.get_description()]
 
-    def begin(self) -> None:
+    def begin(self, *, locks_rows: bool = False) -> None:  # noqa: ARG002 - nobody else writes meanwhile
         self._execute("BEGIN IMMEDIATE")
 
     def begin_reading(self) -> None:

@@ -141,12 +141,26 @@ CREATE TABLE efforts (
     lease_generation       INTEGER NOT NULL DEFAULT 0,
     lease_expires_at       TEXT,
     usage                  TEXT,
+    failure                TEXT CHECK (failure IN
+                               ('transient', 'permanent', 'limit', 'infrastructure', 'timeout', 'unknown')),
+    not_before             TEXT,
+    continues_session_id   INTEGER,
+    agent_failures         INTEGER NOT NULL DEFAULT 0,
+    host_failures          INTEGER NOT NULL DEFAULT 0,
+    stop_request           TEXT,
+    changes                TEXT,
     UNIQUE (task_id, ordinal),
     CHECK ((lifecycle = 'finished') = (finished_at IS NOT NULL)),
     CHECK ((lifecycle = 'finished') = (outcome IS NOT NULL))
 ) STRICT;
 
 CREATE INDEX idx_efforts_task_lifecycle ON efforts (task_id, lifecycle);
+-- Nearly all efforts are finished. What is looked for again and again is the next of those that wait, and the few that
+-- somebody has a lease on.
+CREATE INDEX idx_efforts_queue ON efforts (priority DESC, id) WHERE lifecycle = 'queued';
+CREATE INDEX idx_efforts_lease ON efforts (lease_expires_at) WHERE lease_expires_at IS NOT NULL;
+CREATE INDEX idx_efforts_owner ON efforts (lease_owner) WHERE lease_owner IS NOT NULL;
+CREATE INDEX idx_efforts_retry ON efforts (retry_of) WHERE retry_of IS NOT NULL;
 
 -- An agent holds at most one effort, and an effort has at most one holder.
 CREATE TABLE agents (
@@ -181,6 +195,11 @@ CREATE TABLE sessions (
     notes               TEXT,
     created_at          TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     ended_at            TEXT,
+    exit_status         INTEGER,
+    exit_signal         INTEGER,
+    process_started     REAL,
+    reported_seq        INTEGER NOT NULL DEFAULT 0,
+    tools_in_flight     TEXT,
     UNIQUE (driver, native_id),
     CHECK (native_id IS NULL OR driver IS NOT NULL),
     CHECK ((ended_at IS NULL) = (outcome IS NULL))
@@ -239,7 +258,7 @@ CREATE UNIQUE INDEX idx_embeddings_source
 CREATE VIEW fleet_status AS
 SELECT a.id AS agent, a.label, e.skill, e.current_phase, s.heartbeat_counter, s.context_usage,
        e.task_id, e.id AS effort_id, e.ordinal, s.id AS session_id, s.last_heartbeat,
-       coalesce(s.created_at, e.created_at) AS since
+       coalesce(s.created_at, e.created_at) AS since, e.lease_expires_at, s.tools_in_flight
 FROM agents a
 JOIN efforts e ON e.id = a.effort_id
 LEFT JOIN sessions s ON s.id = (
@@ -358,3 +377,41 @@ CREATE TABLE collapses (
 
 CREATE INDEX idx_collapses_spawn ON collapses (spawn_id);
 CREATE INDEX idx_collapses_child_head ON collapses (child_head_id);
+
+-- The queue: what an effort waits for, what its sessions used, and what a person has to know of it.
+
+-- An effort waits until each one that it needs has finished with success.
+CREATE TABLE dependencies (
+    effort_id INTEGER NOT NULL REFERENCES efforts (id) ON DELETE CASCADE,
+    needs_id  INTEGER NOT NULL REFERENCES efforts (id) ON DELETE CASCADE,
+    PRIMARY KEY (effort_id, needs_id)
+) STRICT;
+
+CREATE INDEX idx_dependencies_needs ON dependencies (needs_id);
+
+-- What a session used. The same key again replaces what it said before, so nothing is counted twice.
+CREATE TABLE usage (
+    session_id         INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    key                TEXT NOT NULL,
+    model              TEXT,
+    input_tokens       INTEGER NOT NULL,
+    output_tokens      INTEGER NOT NULL,
+    cache_read_tokens  INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL,
+    cost_usd           REAL,
+    PRIMARY KEY (session_id, key)
+) STRICT;
+
+CREATE TABLE notices (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind         TEXT NOT NULL CHECK (kind IN
+                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'preserved', 'blocked')),
+    text         TEXT NOT NULL,
+    effort_id    INTEGER REFERENCES efforts (id) ON DELETE CASCADE,
+    session_id   INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
+    created_at   TEXT NOT NULL,
+    dismissed_at TEXT,
+    dedupe_key   TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE INDEX idx_notices_open ON notices (id) WHERE dismissed_at IS NULL;

@@ -27,11 +27,12 @@ UPDATE agents SET effort_id = :effort_id WHERE id = :id;
 -- How much there is of everything, and how much of it is going on.
 SELECT (SELECT count(*) FROM projects) AS projects, (SELECT count(*) FROM tasks) AS tasks,
        (SELECT count(*) FROM efforts) AS efforts,
+       (SELECT count(*) FROM efforts WHERE lifecycle = 'queued') AS queued_efforts,
        (SELECT count(*) FROM efforts WHERE lifecycle = 'active') AS active_efforts,
        (SELECT count(*) FROM sessions) AS sessions,
        (SELECT count(*) FROM sessions WHERE ended_at IS NULL) AS open_sessions,
        (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM agents) AS agents;
 
 -- name: fleet
--- Who is doing what.
-SELECT * FROM fleet_status ORDER BY agent;
+-- Who is doing what, and whose lease has run out.
+SELECT f.*, f.lease_expires_at < :now AS is_lease_over FROM fleet_status f ORDER BY f.agent;

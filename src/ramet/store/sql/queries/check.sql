@@ -49,6 +49,11 @@ SELECT task_id, count(*), max(ordinal) FROM efforts GROUP BY task_id HAVING coun
 -- Agents that hold an effort that is finished.
 SELECT a.id, e.id FROM agents a JOIN efforts e ON e.id = a.effort_id WHERE e.lifecycle = 'finished';
 
+-- name: strayed_leases
+-- Efforts that somebody has a lease on although they are not active.
+SELECT id, lifecycle, lease_owner FROM efforts
+WHERE (lease_owner IS NOT NULL OR lease_expires_at IS NOT NULL) AND lifecycle <> 'active';
+
 -- name: strayed_sessions
 -- Sessions that serve an effort of another task.
 SELECT s.id, s.task_id, e.task_id FROM sessions s JOIN efforts e ON e.id = s.effort_id

@@ -29,9 +29,9 @@ SELECT id FROM blobs WHERE hash = :hash;
 INSERT INTO segments (base_segment_id, base_seq) VALUES (:base_segment_id, :base_seq)
 RETURNING id;
 
--- name: commit_id
--- A commit by its hash.
-SELECT id FROM commits WHERE hash = :hash;
+-- name: known_commit
+-- A commit by its hash, and where it lies.
+SELECT id, segment_id, token_sum FROM commits WHERE hash = :hash;
 
 -- name: insert_commit
 -- A new commit at the end of a segment; no row where the commit is known, or its place in the segment is taken.

@@ -5,9 +5,9 @@ SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sessions'), 0) + 
 -- name: insert
 -- Start a session.
 INSERT INTO sessions (id, task_id, effort_id, prev_session_id, parent_session_id, root_session_id, spawn_depth,
-                      agent_id, driver, native_id, pid, branch, created_at)
+                      agent_id, driver, native_id, pid, instance, generation, branch, created_at)
 VALUES (:id, :task_id, :effort_id, :prev_session_id, :parent_session_id, :root_session_id, :spawn_depth,
-        :agent_id, :driver, :native_id, :pid, :branch, :now)
+        :agent_id, :driver, :native_id, :pid, :instance, :generation, :branch, :now)
 RETURNING *;
 
 -- name: by_id
@@ -24,6 +24,60 @@ UPDATE sessions SET ended_at = NULL, outcome = NULL, pid = coalesce(:pid, pid), 
                     effort_id = :effort_id
 WHERE id = :id
 RETURNING *;
+
+-- name: attach
+-- A keeper holds the session's agent from now on, and numbers what it hears anew.
+UPDATE sessions SET ended_at = NULL, outcome = NULL, notes = NULL, exit_status = NULL, exit_signal = NULL, pid = NULL,
+                    process_started = NULL, reported_seq = 0, tools_in_flight = NULL, instance = :instance,
+                    generation = :generation, agent_id = :agent_id, effort_id = :effort_id
+WHERE id = :id
+RETURNING *;
+
+-- name: last_of_effort
+-- The newest session that serves an effort.
+SELECT * FROM sessions WHERE effort_id = :effort_id ORDER BY id DESC LIMIT 1;
+
+-- name: last_native
+-- The newest session of an effort whose context window can be gone on with.
+SELECT id FROM sessions WHERE effort_id = :effort_id AND native_id IS NOT NULL ORDER BY id DESC LIMIT 1;
+
+-- name: kept
+-- The session of an effort whose agent a keeper holds under a lease, or held until a moment ago.
+SELECT id FROM sessions WHERE effort_id = :effort_id AND instance IS NOT NULL AND generation = :generation;
+
+-- name: end_of_effort
+-- End what is still open of an effort.
+UPDATE sessions SET ended_at = :now, outcome = :outcome, notes = coalesce(:notes, notes), tools_in_flight = NULL
+WHERE effort_id = :effort_id AND ended_at IS NULL
+RETURNING id;
+
+-- name: reporter
+-- All that a report needs to know of its session, its effort's lease and where its branch stands, in one look.
+SELECT s.id, s.agent_id, s.instance, s.generation, s.reported_seq, s.tools_in_flight, s.ended_at IS NOT NULL,
+       e.id, e.task_id, e.lease_owner IS NOT NULL, e.lease_generation, e.stop_request,
+       b.id, c.segment_id, coalesce(c.seq, 0), c.id, c.hash, coalesce(c.token_sum, 0)
+FROM sessions s
+JOIN efforts e ON e.id = s.effort_id
+JOIN branches b ON b.name = s.branch
+LEFT JOIN commits c ON c.id = b.commit_id
+WHERE s.id = :session_id;
+
+-- name: report
+-- What a keeper's report says about its session. One that has ended keeps its end.
+UPDATE sessions SET reported_seq = :reported_seq, last_heartbeat = :now, tools_in_flight = :tools_in_flight,
+                    pid = coalesce(:pid, pid), process_started = coalesce(:process_started, process_started),
+                    exit_status = coalesce(:exit_status, exit_status),
+                    exit_signal = coalesce(:exit_signal, exit_signal),
+                    notes = coalesce(notes, :notes), outcome = coalesce(outcome, :outcome),
+                    ended_at = coalesce(ended_at, :ended_at)
+WHERE id = :id;
+
+-- name: set_native_id
+-- The vendor's own id for a context window, unless another session goes by it.
+UPDATE sessions SET native_id = :native_id
+WHERE id = :id AND driver IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM sessions o WHERE o.driver = sessions.driver AND o.native_id = :native_id
+);
 
 -- name: finish
 -- End a session with what it hands on.

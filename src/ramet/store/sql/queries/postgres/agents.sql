@@ -4,5 +4,6 @@ SELECT a.id, a.label, a.claims, a.effort_id, e.skill, e.current_phase, e.task_id
 FROM agents a LEFT JOIN efforts e ON e.id = a.effort_id ORDER BY a.id COLLATE "C";
 
 -- name: fleet
--- Who is doing what, in the same order.
-SELECT * FROM fleet_status ORDER BY agent COLLATE "C";
+-- Who is doing what, in the same order; leases run out by the server's time.
+SELECT f.*, f.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS is_lease_over
+FROM fleet_status f ORDER BY f.agent COLLATE "C";

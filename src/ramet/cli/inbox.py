@@ -1,0 +1,83 @@
+"""Waiting for several connections at once: each is read on a thread of its own, and all of it comes into one inbox."""
+
+import threading
+from collections.abc import Callable, Mapping
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ramet.errors import RametError
+
+if TYPE_CHECKING:
+    from ramet.client.connection import Connection
+
+
+class Happened(NamedTuple):
+    """An event."""
+
+    event: Mapping[str, Any]
+
+
+class Answered(NamedTuple):
+    """The reply to what was asked."""
+
+    reply: Any
+
+
+class Failed(NamedTuple):
+    """A connection that says no more, or a request that was refused."""
+
+    error: RametError
+
+
+class Interrupted(NamedTuple):
+    """Somebody pressed Ctrl-C."""
+
+
+Arrival = Happened | Answered | Failed | Interrupted
+
+
+class Inbox:
+    """What has arrived. The threads end with the process: there is nothing that they would have to put in order."""
+
+    def __init__(self) -> None:
+        self._arrived: SimpleQueue[Arrival] = SimpleQueue()
+
+    def follow(self, connection: "Connection", after: int) -> None:
+        """Take in the events behind `after`. When this returns, none can be missed."""
+        events = connection.subscribe(after)
+
+        def read() -> None:
+            for event in events:
+                self.put(Happened(event))
+
+        self._start(read)
+
+    def ask(self, connection: "Connection", method: str, params: Mapping[str, Any]) -> None:
+        """Take in the reply, whenever it comes."""
+        self._start(lambda: self.put(Answered(connection.call(method, params))))
+
+    def put(self, arrival: Arrival) -> None:
+        """Also from a signal's handler."""
+        self._arrived.put(arrival)
+
+    def take(self, seconds: float) -> Arrival | None:
+        """The next one, or None where nothing arrives in time."""
+        try:
+            return self._arrived.get(timeout=max(seconds, 0))
+        except Empty:
+            return None
+
+    def _start(self, read: Callable[[], None]) -> None:
+        def run() -> None:
+            try:
+                read()
+            except RametError as error:
+                self.put(Failed(error))
+
+        threading.Thread(target=run, daemon=True).start()
+
+
+def last_event(connection: "Connection") -> int:
+    """The id of the newest event there is."""
+    newest = connection.call("events.list", {"newest": True, "limit": 1})["items"]
+    return newest[0]["id"] if newest else 0

@@ -1,0 +1,4 @@
+"""Who does the work: one adapter per agent program.
+
+No database, no clock. Drivers start nothing; `registry` alone runs a program, to ask for its version.
+"""

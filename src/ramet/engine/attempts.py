@@ -1,0 +1,116 @@
+"""Attempts: a claimed effort gets a session, whose agent a keeper holds."""
+
+from msgspec import Struct
+
+from ramet.engine import efforts, leases, messages, named, sessions
+from ramet.engine.contents import Prepared
+from ramet.engine.messages import Turn
+from ramet.engine.transaction import Transaction
+from ramet.errors import WorktreeBusy
+from ramet.model.effort import Effort
+from ramet.model.session import Session
+from ramet.protocol.work import Attempt, BeginAttempt
+from ramet.store import leases as lease_rows
+from ramet.store import messages as message_rows
+from ramet.store import sessions as session_rows
+from ramet.store.leases import Start
+from ramet.store.sessions import NewSession
+
+
+class PreparedAttempt(Struct, frozen=True):
+    """An attempt whose prompt needs no transaction any more."""
+
+    request: BeginAttempt
+    prompt: Prepared
+
+
+def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
+    """Record that an attempt begins: its session and prompt, and where it is made."""
+    request = prepared.request
+    effort = named.effort(tx, request.effort_id)
+    if not leases.is_current(effort, request.generation):
+        raise leases.lost(effort, request.generation)
+    _require_free_worktree(tx, request)
+    session = _open_session(tx, effort, request)
+    where = Start(
+        driver=request.profile or request.driver,
+        model=request.model,
+        worktree=request.worktree,
+        git_branch=request.git_branch,
+        git_base=request.git_base,
+    )
+    effort = lease_rows.begin(tx.db, effort.id, where)
+    data = {"attempt": effort.attempts, "driver": effort.driver, "worktree": effort.worktree}
+    tx.record(
+        "effort.attempted",
+        task_id=effort.task_id,
+        effort_id=effort.id,
+        session_id=session.id,
+        agent_id=request.agent_id,
+        data=data,
+    )
+    _say_prompt(tx, session, prepared.prompt)
+    return Attempt(session=session, effort=efforts.reply(effort))
+
+
+def _require_free_worktree(tx: Transaction, request: BeginAttempt) -> None:
+    if request.worktree is None:
+        return
+    user = lease_rows.find_worktree_user(tx.db, request.worktree, request.effort_id)
+    if user is not None:
+        raise WorktreeBusy(f"effort {user} works in {request.worktree}", field="worktree", value=request.worktree)
+
+
+def _open_session(tx: Transaction, effort: Effort, request: BeginAttempt) -> Session:
+    """The session that the attempt goes on with, or a new one behind the effort's last."""
+    known = _known(tx, effort, request)
+    if known is not None:
+        sessions.require_same_task(known.task_id, effort.task_id, "native_id", known.id)
+    sessions.take_over(tx, request.agent_id, effort, None, tree=known.root_session_id if known else 0)
+    scope = {"task_id": effort.task_id, "effort_id": effort.id, "agent_id": request.agent_id}
+    if known is not None:
+        session = session_rows.attach(
+            tx.db,
+            known.id,
+            effort_id=effort.id,
+            agent_id=request.agent_id,
+            instance=request.instance,
+            generation=request.generation,
+        )
+        tx.record("session.resumed", session_id=session.id, **scope)
+        return session
+    prev = session_rows.find_last_of_effort(tx.db, effort.id)
+    new = NewSession(
+        task_id=effort.task_id,
+        effort_id=effort.id,
+        prev_session_id=prev.id if prev else None,
+        parent_session_id=None,
+        root_session_id=None,
+        spawn_depth=0,
+        agent_id=request.agent_id,
+        driver=request.driver,
+        native_id=request.native_id,
+        pid=None,
+        instance=request.instance,
+        generation=request.generation,
+    )
+    session = session_rows.start(tx.db, new, now=tx.now, now_ms=tx.now_ms)
+    tx.record("session.started", session_id=session.id, **scope)
+    return session
+
+
+def _known(tx: Transaction, effort: Effort, request: BeginAttempt) -> Session | None:
+    """The session that the request means to go on with, by the effort's word or by the vendor's id."""
+    if request.continues and effort.continues_session_id is not None:
+        return named.session(tx, effort.continues_session_id)
+    if request.native_id is None:
+        return None
+    return session_rows.find_native(tx.db, request.driver, request.native_id)
+
+
+def _say_prompt(tx: Transaction, session: Session, prompt: Prepared) -> None:
+    transcript = message_rows.find_transcript(tx.db, session.id)
+    if transcript is None:
+        raise named.no_session(session.id)
+    (written,) = messages.write(tx, transcript, [Turn(content=prompt, content_type="dialogue", role="user")])
+    tx.record("message.appended", session_id=session.id, data={"message": written.message_id})

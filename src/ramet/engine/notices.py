@@ -1,0 +1,40 @@
+"""Notices: what a person has to know, told once."""
+
+from ramet.engine.transaction import Transaction
+from ramet.errors import NoticeNotFound
+from ramet.model.effort import Effort
+from ramet.model.notice import Notice, NoticeKind
+from ramet.protocol.replies import Page
+from ramet.protocol.work import DismissNotice, ListNotices
+from ramet.store import notices, sessions
+
+
+def list_newest(tx: Transaction, request: ListNotices) -> Page[Notice]:
+    """What nobody has dismissed yet, or everything."""
+    return Page(items=notices.list_newest(tx.db, tx.limits.page_max, all_of_them=request.all))
+
+
+def dismiss(tx: Transaction, request: DismissNotice) -> Page[Notice]:
+    """Put a notice aside, or all of them. A second time changes nothing."""
+    if request.notice_id is not None and not notices.is_there(tx.db, request.notice_id):
+        raise NoticeNotFound(f"there is no notice {request.notice_id}", field="notice_id", value=request.notice_id)
+    dismissed = notices.dismiss(tx.db, request.notice_id, tx.now)
+    for notice in dismissed:
+        tx.record("notice.dismissed", effort_id=notice.effort_id, data={"notice": notice.id})
+    return Page(items=dismissed)
+
+
+def add(tx: Transaction, kind: NoticeKind, effort: Effort, text: str, *, key: str | None = None) -> None:
+    """Tell a person about an effort; unless a `key` says otherwise, once for each of its attempts."""
+    session = sessions.find_last_of_effort(tx.db, effort.id)
+    notice_id = notices.add(
+        tx.db,
+        kind=kind,
+        text=text,
+        effort_id=effort.id,
+        session_id=session.id if session else None,
+        dedupe_key=key or f"{kind}/{effort.id}/{effort.attempts}",
+        now=tx.now,
+    )
+    if notice_id is not None:
+        tx.record("notice.added", task_id=effort.task_id, effort_id=effort.id, data={"notice": notice_id, "kind": kind})

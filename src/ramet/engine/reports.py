@@ -1,0 +1,218 @@
+"""Reports: what an agent's keeper hears, written into the session's history, each event once.
+
+This is what happens most often while agents run, so everything that needs no transaction is prepared before, and a
+report of many events costs one look at the session, one move of its branch and one event.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ramet.engine import messages, named
+from ramet.engine.contents import Contents
+from ramet.engine.messages import Turn
+from ramet.engine.transaction import Transaction
+from ramet.model.content import PAYLOAD, ContentPayload, DialogueContent, ReasoningContent, ToolIOContent, pack
+from ramet.model.event import EventKind
+from ramet.model.redaction import Redactor
+from ramet.model.stream import (
+    End,
+    Limit,
+    NativeId,
+    Reasoning,
+    Remark,
+    Started,
+    StreamEvent,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from ramet.protocol.work import Reported, ReportStream
+from ramet.store import leases, sessions, usage
+from ramet.store.messages import Transcript
+from ramet.store.sessions import Reporter, SessionReport
+
+_LONGEST_NAME = 200
+_LONGEST_NOTE = 10_000
+_MOST_CALLS = 100
+_STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
+_ERRORS = "stderr"
+"""The name under which a program's own remarks stand in a transcript."""
+
+
+class Heard(Struct, frozen=True):
+    """An event of a stream, and what of it becomes a turn of the session."""
+
+    event: StreamEvent
+    turn: Turn | None
+
+
+class PreparedReport(Struct, frozen=True):
+    """A report whose contents need no transaction any more."""
+
+    request: ReportStream
+    heard: list[Heard]
+
+
+def prepare(request: ReportStream, contents: Contents, redactor: Redactor) -> PreparedReport:
+    """Redact, hash and compress what was heard."""
+    return PreparedReport(request, [_prepare(event, contents, redactor) for event in request.events])
+
+
+def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Heard:
+    content = _content(event)
+    if content is not None:
+        return Heard(event, _turn(contents, content))
+    match event:
+        case Limit():
+            event = replace(event, text=_note(event.text, redactor))
+        case End(reason=str(reason)):
+            event = replace(event, reason=_note(reason, redactor))
+        case Usage():
+            event = replace(event, key=_name(event.key), model=None if event.model is None else _name(event.model))
+        case NativeId():
+            event = NativeId(native_id=_name(event.native_id))
+        case _:
+            pass
+    return Heard(event, None)
+
+
+def _content(event: StreamEvent) -> ContentPayload | None:
+    """What an event puts into the session's history."""
+    match event:
+        case Text():
+            return DialogueContent(text=event.text, role="assistant")
+        case Reasoning():
+            return ReasoningContent(text=event.text)
+        case ToolCall():
+            text = msgspec.json.encode(event.input).decode()
+            return ToolIOContent(text=text, tool_name=_name(event.name), direction="call", call_id=event.call_id)
+        case ToolResult():
+            name, status = _name(event.name or "tool"), _STATUSES[event.is_error]
+            return ToolIOContent(text=event.output, tool_name=name, call_id=event.call_id, status=status)
+        case Remark():
+            return ToolIOContent(text=event.text, tool_name=_ERRORS)
+        case _:
+            return None
+
+
+def _turn(contents: Contents, content: ContentPayload) -> Turn:
+    packed = pack(content)
+    return Turn(
+        content=contents.prepare(packed.text, {PAYLOAD: packed.payload} if packed.payload else None),
+        content_type=packed.content_type,
+        role=packed.role,
+        tool_name=content.tool_name if isinstance(content, ToolIOContent) else None,
+        is_message=not isinstance(content, ReasoningContent),
+    )
+
+
+def _name(text: str) -> str:
+    """What a program calls something, as a column may hold it."""
+    return text.replace("\0", "")[:_LONGEST_NAME] or "unnamed"
+
+
+def _note(text: str, redactor: Redactor) -> str:
+    return redactor.redact(text).text.replace("\0", "")[:_LONGEST_NOTE]
+
+
+def report(tx: Transaction, prepared: PreparedReport) -> Reported:
+    """Write what is new, and let the lease go on where it is still the reporter's."""
+    request = prepared.request
+    reporter = sessions.find_reporter(tx.db, request.session_id)
+    if reporter is None:
+        raise named.no_session(request.session_id)
+    last = request.seq + len(request.events) - 1
+    if reporter.instance != request.instance:
+        # Another keeper has the session now: what this one says is not its agent's.
+        if request.events:
+            _record(tx, "effort.late_report", reporter, {"instance": request.instance, "events": len(request.events)})
+        return Reported(seq=last, is_current=False)
+    news = prepared.heard[reporter.reported_seq + 1 - request.seq :] if request.seq <= reporter.reported_seq + 1 else []
+    if news:
+        _write(tx, reporter, news)
+    is_current = reporter.is_leased and reporter.generation == reporter.lease_generation
+    if is_current:
+        lease_seconds = tx.work.lease_seconds
+        leases.renew_if_low(tx.db, reporter.effort_id, reporter.generation, lease_seconds=lease_seconds, now=tx.now)
+    stop = reporter.stop_request if is_current else None
+    return Reported(seq=reporter.reported_seq + len(news), is_current=is_current, stop=stop)
+
+
+def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> None:
+    transcript = Transcript(reporter.session_id, reporter.agent_id, reporter.head)
+    written = messages.write(tx, transcript, [heard.turn for heard in news if heard.turn is not None])
+    events = [heard.event for heard in news]
+    for event in events:
+        _note_beside(tx, reporter, event)
+    sessions.report(tx.db, reporter.session_id, _session_report(tx, reporter, events), tx.now)
+    ids = [each.message_id for each in written if each.message_id is not None]
+    data = {"events": len(news), "messages": len(ids), "last_message": ids[-1] if ids else None}
+    _record(tx, "session.reported", reporter, data)
+
+
+def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> None:
+    """What has a place of its own."""
+    match event:
+        case Usage():
+            usage.put(tx.db, reporter.session_id, event)
+        case NativeId():
+            sessions.set_native_id(tx.db, reporter.session_id, event.native_id)
+        case Limit():
+            _record(tx, "session.limited", reporter, {"text": event.text, "resets_at": event.resets_at})
+        case End() if not reporter.has_ended:
+            data = {"outcome": event.outcome, "failure": event.failure, "ended": event.ended}
+            _record(tx, "session.ended", reporter, data)
+        case _:
+            pass
+
+
+def _session_report(tx: Transaction, reporter: Reporter, events: Sequence[StreamEvent]) -> SessionReport:
+    """What the events say about the session itself; the last word counts."""
+    said: dict[str, Any] = {}
+    for event in events:
+        said |= _about_session(event)
+    if "outcome" in said:
+        said["ended_at"] = tx.now
+    tools = [] if "outcome" in said else _in_flight(reporter.tools_in_flight or [], events)
+    return SessionReport(reported_seq=reporter.reported_seq + len(events), tools_in_flight=tools, **said)
+
+
+def _about_session(event: StreamEvent) -> dict[str, Any]:
+    match event:
+        case Started():
+            return {"pid": event.pid, "process_started": event.started_at}
+        case End():
+            return {
+                "outcome": event.outcome,
+                "notes": event.reason,
+                "exit_status": event.exit_status,
+                "exit_signal": event.exit_signal,
+            }
+        case _:
+            return {}
+
+
+def _in_flight(before: Sequence[str], events: Sequence[StreamEvent]) -> list[str]:
+    """The calls that have not come back, in the order in which they were made."""
+    calls = dict.fromkeys(before)
+    for event in events:
+        if isinstance(event, ToolCall):
+            calls[_name(event.call_id)] = None
+        elif isinstance(event, ToolResult):
+            calls.pop(_name(event.call_id), None)
+    return list(calls)[-_MOST_CALLS:]
+
+
+def _record(tx: Transaction, kind: EventKind, reporter: Reporter, data: dict[str, Any]) -> None:
+    tx.record(
+        kind,
+        task_id=reporter.task_id,
+        effort_id=reporter.effort_id,
+        session_id=reporter.session_id,
+        data=data,
+    )

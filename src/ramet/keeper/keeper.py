@@ -1,0 +1,229 @@
+"""The keeper: one loop on one thread that starts an agent, hears it out and sees it to its end.
+
+What the agent says goes through the driver's reader, gets a number, is written to the spool and then told to the
+daemon, whose answer renews the lease. The daemon may come and go; the agent does not notice. Whatever ends the agent,
+everything that it started ends with it, and the last thing told is how it went.
+"""
+
+import os
+import selectors
+import signal
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from ramet.drivers import registry
+from ramet.keeper import kernel
+from ramet.keeper.agent import Agent, Outlet, explain
+from ramet.keeper.hearing import Hearing
+from ramet.keeper.log import Log
+from ramet.keeper.spool import Spool
+from ramet.keeper.telling import ASKED_TO_STOP, Telling
+from ramet.keeper.tree import Tree
+from ramet.keeper.watch import Verdict, Watch
+from ramet.model.effort import StopRequest
+from ramet.model.stream import End, Started
+from ramet.protocol.keeping import RECORD_FILE, SPOOL_FILE, STOP_FILE, KeeperRecord, KeeperSpec
+from ramet.runner import identity, keepers
+
+_DRAIN_SECONDS = 1.0
+"""How long a pipe may stay open when everybody who could write to it is gone."""
+_FAREWELL_SECONDS = 10.0
+"""How long the daemon may be away when all is said."""
+_NEVER = float("inf")
+
+_Hear = Callable[[int, list[str], float], None]
+
+
+class Keeper:
+    """Holds one agent."""
+
+    def __init__(self, spec: KeeperSpec) -> None:
+        now = time.monotonic()
+        driver = registry.find(spec.driver)
+        self._spec = spec
+        self._folder = Path(spec.folder)
+        self._selector = selectors.DefaultSelector()
+        self._spool = Spool(self._folder / SPOOL_FILE)
+        self._tree = Tree(spec, os.getpid())
+        self._watch = Watch(spec, now, self._tree.cpu_seconds, is_talkative=driver.abilities.tools)
+        log = Log()
+        self._telling = Telling(spec, self._spool, self._selector, log, now)
+        self._hearing = Hearing(
+            driver.reader(spec.profile),
+            self._spool,
+            self._watch,
+            log,
+            max_bytes=spec.output_max_bytes,
+            is_structured=driver.abilities.tools,
+        )
+        self._agent: Agent | None = None
+        self._open_outlets = 0
+        self._adopts_orphans = False
+        self._is_asked_to_stop = False
+        self._verdict: Verdict | None = None
+        self._concluded_at: float | None = None
+
+    def run(self) -> int:
+        """Keep the agent to its end. 0 where the daemon has heard all of it; else the spool has it."""
+        self._listen_to_signals()
+        self._adopts_orphans = kernel.adopt_orphans()
+        self._launch(time.monotonic())
+        while not self._is_over(now := time.monotonic()):
+            due_at = self._due_at()
+            for key, events in self._selector.select(None if due_at == _NEVER else max(due_at - now, 0)):
+                key.data(events, time.monotonic())
+            self._step(time.monotonic())
+        self._telling.close()
+        return 0 if self._spool.is_delivered else 1
+
+    # Beginning.
+
+    def _launch(self, now: float) -> None:
+        """Start the agent. The record comes first: what is not on record would not be found by the next daemon."""
+        try:
+            self._write_record(None, None)
+        except OSError as error:
+            reason = f"the keeper cannot write in {self._folder}: {error.strerror}; see to the disk"
+            self._conclude(End(outcome="error", failure="infrastructure", reason=reason), now)
+            return
+        try:
+            self._agent = Agent(self._spec.launch, self._spec.instance)
+        except (OSError, ValueError) as error:
+            self._conclude(explain(error, self._spec.launch), now)
+            return
+        started_at = identity.started_at(self._agent.pid) or time.time()
+        with suppress(OSError):  # the keeper is on record, and the agent's marker is its instance
+            self._write_record(self._agent.pid, started_at)
+        self._spool.add(Started(pid=self._agent.pid, started_at=started_at), now)
+        self._open(self._agent)
+
+    def _write_record(self, agent_pid: int | None, agent_started_at: float | None) -> None:
+        record = KeeperRecord(
+            instance=self._spec.instance,
+            session_id=self._spec.session_id,
+            effort_id=self._spec.effort_id,
+            generation=self._spec.generation,
+            driver=self._spec.driver,
+            pid=os.getpid(),
+            started_at=identity.started_at(os.getpid()) or 0.0,
+            agent_pid=agent_pid,
+            agent_started_at=agent_started_at,
+        )
+        keepers.replace_file(self._folder / RECORD_FILE, msgspec.json.encode(record))
+
+    def _open(self, agent: Agent) -> None:
+        self._selector.register(agent.stdin, selectors.EVENT_WRITE, partial(self._feed, agent))
+        for outlet, hear in ((agent.output, self._hearing.hear), (agent.errors, self._hearing.hear_errors)):
+            self._selector.register(outlet.pipe, selectors.EVENT_READ, partial(self._read, outlet, hear))
+            self._open_outlets += 1
+
+    def _listen_to_signals(self) -> None:
+        """A signal wakes the loop through a pair of sockets; what it asks for is done there."""
+        ears, mouth = socket.socketpair()
+        for end in (ears, mouth):
+            end.setblocking(False)
+        signal.set_wakeup_fd(mouth.detach(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: setattr(self, "_is_asked_to_stop", True))
+        self._selector.register(ears, selectors.EVENT_READ, lambda *_: ears.recv(4096))
+
+    # Hearing and feeding.
+
+    def _feed(self, agent: Agent, _events: int, _now: float) -> None:
+        if agent.feed():
+            self._selector.unregister(agent.stdin)
+            agent.stdin.close()
+
+    def _read(self, outlet: Outlet, hear: _Hear, _events: int, now: float) -> None:
+        size, lines = outlet.read()
+        if size or lines:
+            hear(size, lines, now)
+        if outlet.is_at_end:
+            self._selector.unregister(outlet.pipe)
+            outlet.pipe.close()
+            self._open_outlets -= 1
+
+    # Going on.
+
+    def _due_at(self) -> float:
+        """When there is something to do, unless something happens before."""
+        if self._concluded_at is not None:
+            return min(self._telling.due_at, self._farewell_at)
+        if self._tree.gone_at is not None:
+            return min(self._telling.due_at, self._tree.gone_at + _DRAIN_SECONDS)
+        return min(self._telling.due_at, self._tree.advance_at if self._tree.is_ending else self._watch.due_at)
+
+    def _step(self, now: float) -> None:
+        """Do whatever is due."""
+        self._telling.tell(now)
+        if self._agent is None or self._concluded_at is not None:
+            return
+        has_children = self._reap(self._agent)
+        if self._tree.is_ending:
+            if now >= self._tree.advance_at:
+                self._tree.advance(now)
+        elif self._agent.status is not None and not has_children and self._adopts_orphans:
+            self._tree.vanish(now)
+        elif self._agent.status is not None or self._judge(now):
+            self._tree.end(self._agent.pid, self._telling.grace_seconds, now)
+        if self._tree.gone_at is not None:
+            is_drained = not self._open_outlets and self._agent.status is not None
+            if is_drained or now >= self._tree.gone_at + _DRAIN_SECONDS:
+                self._conclude(self._hearing.conclude(self._agent.status), now)
+
+    def _reap(self, agent: Agent) -> bool:
+        """Wait for whoever has ended, be it the agent or an orphan of its; whether there are others."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if pid == agent.pid:
+                agent.exited(status)
+
+    def _judge(self, now: float) -> bool:
+        """Whether there is a reason to end the agent; the first one counts."""
+        self._verdict = self._asked() or self._telling.verdict or self._hearing.verdict or self._watch.check(now)
+        return self._verdict is not None
+
+    def _asked(self) -> Verdict | None:
+        if not self._is_asked_to_stop:
+            return None
+        try:
+            stop = msgspec.json.decode((self._folder / STOP_FILE).read_bytes(), type=StopRequest)
+        except (OSError, msgspec.DecodeError):
+            stop = StopRequest()
+        return Verdict(stop.outcome, None, stop.reason or ASKED_TO_STOP)
+
+    # Ending.
+
+    def _conclude(self, end: End, now: float) -> None:
+        """The last word. What the keeper decided goes before what the driver read."""
+        if self._verdict is not None:
+            verdict = self._verdict
+            end = replace(end, outcome=verdict.outcome, failure=verdict.failure, reason=verdict.reason)
+        if left := self._tree.left:
+            names = ", ".join(f"{process.name} ({process.pid})" for process in left)
+            end = replace(end, reason=f"{end.reason or end.outcome}; could not be ended: {names}")
+        self._spool.add(replace(end, ended=self._tree.ended), now)
+        self._telling.finish()
+        self._concluded_at = now
+
+    @property
+    def _farewell_at(self) -> float:
+        return max(self._concluded_at or 0.0, self._telling.answered_at) + _FAREWELL_SECONDS
+
+    def _is_over(self, now: float) -> bool:
+        if self._concluded_at is None:
+            return False
+        return self._spool.is_delivered or self._telling.is_refused or now >= self._farewell_at

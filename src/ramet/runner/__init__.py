@@ -1,0 +1,1 @@
+"""What runs: claim, worktree, keeper, settle, adopt. It asks the engine by operations and never touches SQL."""

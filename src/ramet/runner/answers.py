@@ -1,0 +1,37 @@
+"""The operations that the workplace answers, and the functions that do."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ramet.drivers import choosing
+from ramet.model.driver import DriverRow
+from ramet.protocol.operations import Operation
+from ramet.protocol.replies import Page
+from ramet.protocol.requests import Request
+from ramet.protocol.work import ListDrivers
+from ramet.runner import prompts, reports, worktrees
+from ramet.runner.workplace import Workplace
+
+
+def list_drivers(workplace: Workplace, request: ListDrivers) -> Page[DriverRow]:
+    """The operation `drivers.list`."""
+    environ = request.environment or workplace.environ
+    settings = workplace.settings
+    if request.directory is not None:
+        settings = workplace.settings_in(request.directory, environ, request.settings)
+    return Page(items=choosing.installed(settings.drivers, environ, versions=request.versions))
+
+
+WORKPLACE: dict[str, Callable[[Workplace, Any], Any]] = {
+    "work.prompt": prompts.answer,
+    "drivers.list": list_drivers,
+    "report.sync": reports.sync,
+    "db.effort.validate": reports.validate,
+    "worktree.list": worktrees.list_all,
+    "worktree.clean": worktrees.clean,
+}
+
+
+def answer(workplace: Workplace, operation: Operation, request: Request) -> Any:
+    """The reply to an operation whose host is the workplace."""
+    return WORKPLACE[operation.name](workplace, request)

@@ -1,0 +1,214 @@
+"""The crew: the workers of one daemon. It claims what is ready, one effort for each free slot, and looks after every
+attempt until it is settled; those that a former daemon left, too.
+
+An attempt belongs to the crew, not to whoever asked for work: when that connection goes, nothing more is claimed, but
+what runs is still settled. When the daemon goes, the keepers stay, and the next crew adopts them.
+"""
+
+import asyncio
+import itertools
+import logging
+import time
+from collections import Counter
+from collections.abc import Coroutine
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+
+from ramet.errors import RametError
+from ramet.model.effort import StopRequest
+from ramet.protocol.requests import Request
+from ramet.protocol.work import Claimed, ClaimWork, Completed, ListWork, NextWork, Refused, RunWork, WorkDone
+from ramet.runner import adopting, keepers
+from ramet.runner.attempts import Attempts
+from ramet.runner.workshop import Order, Workshop
+
+log = logging.getLogger(__name__)
+
+_COALESCE_SECONDS = 0.01
+"""Many commits in a row are one reason to look at the queue again."""
+_LOOK_SECONDS = 5.0
+"""How long nothing is looked at where nothing happened here: another daemon may have added work."""
+
+
+class _Run(Struct, eq=False):
+    """One `work.run` that has not been answered."""
+
+    request: RunWork
+    free: list[str]
+    """The slots that run nothing."""
+    wanted: list[int] | None
+    """The efforts that are still to be run, where they were named."""
+    running: int = 0
+    is_stopped: bool = False
+    finished: Counter[str] = Counter()
+
+
+class Crew:
+    """Everything that runs. All of it happens on the event loop's thread."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
+        self._attempts = Attempts(shop)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._runs: list[_Run] = []
+        self._taken: set[str] = set()
+        self._news = asyncio.Event()
+        self._leases_kept = 0.0
+
+    async def adopt(self) -> None:
+        """Take over what a former daemon left: agents that live, and what is left of those that do not."""
+        found = await adopting.look(self._shop)
+        for left in found:
+            self._taken.add(left.slot)
+            self._begin(self._look_after(left))
+
+    async def run(self, request: RunWork) -> WorkDone:
+        """Claim and run efforts until there is nothing left, or until it is told to stop."""
+        run = _Run(request, self._take_slots(request.workers), request.effort_ids, finished=Counter())
+        self._runs.append(run)
+        try:
+            await self._serve(run)
+        finally:
+            self._runs.remove(run)
+            self._taken.difference_update(run.free)
+        return WorkDone(finished=dict(run.finished), why="stopped" if run.is_stopped else "idle")
+
+    def stop(self) -> None:
+        """Claim no more."""
+        for run in self._runs:
+            run.is_stopped = True
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Something was committed: there may be work."""
+        self._news.set()
+
+    def end(self, effort_id: int, stop: StopRequest) -> None:
+        """Let the keeper of an effort end its agent."""
+        for record in keepers.list_records(self._shop.places.keepers):
+            if record.effort_id == effort_id:
+                keepers.ask_to_stop(self._shop.places.keepers, record, stop)
+
+    @property
+    def is_idle(self) -> bool:
+        return not (self._tasks or self._runs)
+
+    async def close(self) -> None:
+        """Let go of everything. What runs goes on without us."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # Claiming.
+
+    async def _serve(self, run: _Run) -> None:
+        while True:
+            self._news.clear()
+            while run.free and not run.is_stopped and (claimed := await self._claim(run, run.free[-1])) is not None:
+                run.running += 1
+                self._begin(self._work(run, claimed, run.free.pop()))
+            if run.is_stopped and not run.running:
+                return
+            if run.request.once and not self._tasks and await self._is_done(run):
+                return
+            await self._wait_for_news()
+
+    async def _claim(self, run: _Run, slot: str) -> Claimed | None:
+        request = run.request
+        await self._keep_leases()
+        if run.wanted is not None:
+            return await self._claim_wanted(run.wanted, slot)
+        if await self._ask(NextWork(worker=slot)) is None:
+            return None
+        claimed = await self._ask(ClaimWork(worker=slot, project=request.project))
+        return claimed if isinstance(claimed, Claimed) else None
+
+    async def _claim_wanted(self, wanted: list[int], slot: str) -> Claimed | None:
+        for effort_id in list(wanted):
+            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id))
+            if isinstance(claimed, Claimed):
+                return claimed
+            if isinstance(claimed, Refused) and claimed.refused in ("missing", "not_queued"):
+                wanted.remove(effort_id)
+        return None
+
+    async def _keep_leases(self) -> None:
+        """A machine that slept finds every lease past its time. On a database of its own nobody loses one by that."""
+        now = time.time()  # the monotonic clock may stand still while the machine sleeps
+        if self._shop.settings.database.type == "sqlite" and abs(now - self._leases_kept) > _LOOK_SECONDS:
+            self._leases_kept = now
+            await adopting.keep_leases(self._shop)
+
+    async def _is_done(self, run: _Run) -> bool:
+        """Whether nothing will become ready by itself within a reasonable time. What still runs may make it so."""
+        if run.wanted is not None and not run.wanted:
+            return True
+        queued = await self._ask(ListWork(state="queued", limit=self._shop.settings.limits.page_max))
+        now = datetime.now(UTC)
+        patience = self._shop.settings.work.backoff_max_seconds * 2
+        return not any(
+            effort.blocked_by is None
+            and effort.not_before is not None
+            and (effort.not_before - now).total_seconds() < patience
+            and (run.wanted is None or effort.id in run.wanted)
+            for effort in queued.items
+        )
+
+    async def _wait_for_news(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_SECONDS):
+                await self._news.wait()
+                await asyncio.sleep(_COALESCE_SECONDS)
+
+    async def _ask(self, request: Request) -> Any:
+        return await self._shop.ask(request)
+
+    # Looking after attempts.
+
+    async def _work(self, run: _Run, claimed: Claimed, slot: str) -> None:
+        request = run.request
+        order = Order(slot=slot, driver=request.driver, environment=request.environment, settings=request.settings)
+        try:
+            done = await self._attempts.make(claimed, order)
+            self._count(run, done)
+        except Exception:
+            log.exception("an attempt could not be settled effort=%d", claimed.id)
+        finally:
+            run.running -= 1
+            run.free.append(slot)
+            if run not in self._runs:
+                self._taken.discard(slot)
+
+    def _count(self, run: _Run, done: Completed | None) -> None:
+        if done is None or done.requeued or done.ignored or done.outcome is None:
+            return
+        run.finished[done.outcome] += 1
+        if run.wanted is not None and done.id in run.wanted:
+            run.wanted.remove(done.id)
+
+    async def _look_after(self, left: adopting.Left) -> None:
+        try:
+            await self._attempts.finish(left)
+        except RametError as error:
+            log.warning("an adopted attempt could not be settled effort=%d error=%s", left.effort_id, error.code)
+        finally:
+            self._taken.discard(left.slot)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self.look_again()
+
+    def _take_slots(self, count: int) -> list[str]:
+        """Names that nobody has, the lowest numbers first; they are used from the end."""
+        names = (f"{self._shop.name}/{number}" for number in itertools.count(1))
+        slots = list(itertools.islice((name for name in names if name not in self._taken), count))
+        self._taken.update(slots)
+        return slots[::-1]

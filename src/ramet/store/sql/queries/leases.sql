@@ -1,0 +1,79 @@
+-- name: worker
+-- What a worker may take (null where nobody has said), the effort that it holds already, and whether any lease has run
+-- out.
+SELECT (SELECT claims FROM agents WHERE id = :worker),
+       coalesce((SELECT id FROM efforts WHERE lease_owner = :worker LIMIT 1),
+                (SELECT e.id FROM agents a JOIN efforts e ON e.id = a.effort_id
+                 WHERE a.id = :worker AND e.lifecycle <> 'finished')),
+       EXISTS (SELECT 1 FROM efforts WHERE lease_expires_at < :now);
+
+-- name: claim_next
+-- Give a worker the lease on the next effort that is ready; nulls mean any skill, driver and project.
+UPDATE efforts SET
+    lifecycle = 'active', attempts = attempts + 1, not_before = NULL,
+    lease_owner = :worker, lease_generation = lease_generation + 1, lease_expires_at = strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || :lease_seconds || ' seconds')
+WHERE id = (
+    SELECT e.id FROM efforts e
+    WHERE e.lifecycle = 'queued' AND (e.not_before IS NULL OR e.not_before <= :now)
+      AND NOT EXISTS (
+          SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
+          WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
+      )
+      AND (:skills IS NULL OR e.skill IN (SELECT value FROM json_each(:skills)))
+      AND (:drivers IS NULL OR e.driver IS NULL OR e.driver IN (SELECT value FROM json_each(:drivers)))
+      AND (:project_id IS NULL OR :project_id = (SELECT t.project_id FROM tasks t WHERE t.dir_path = e.task_id))
+    ORDER BY e.priority DESC, e.id LIMIT 1
+)
+RETURNING *;
+
+-- name: claim
+-- Give a worker the lease on an effort that is ready.
+UPDATE efforts SET
+    lifecycle = 'active', attempts = attempts + 1, not_before = NULL,
+    lease_owner = :worker, lease_generation = lease_generation + 1, lease_expires_at = strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || :lease_seconds || ' seconds')
+WHERE id = :id AND lifecycle = 'queued'
+RETURNING *;
+
+-- name: expired
+-- The efforts whose lease has run out.
+SELECT * FROM efforts WHERE lease_expires_at < :now ORDER BY lease_expires_at, id;
+
+-- name: take_expired
+-- The same, to be given to somebody else.
+SELECT e.id, e.task_id, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
+       e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
+                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended
+FROM efforts e
+WHERE e.lease_expires_at < :now ORDER BY e.lease_expires_at, e.id;
+
+-- name: renew
+-- Let a lease go on.
+UPDATE efforts SET lease_expires_at = strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || :lease_seconds || ' seconds')
+WHERE id = :id AND lease_generation = :generation AND lease_owner IS NOT NULL
+RETURNING lease_expires_at, stop_request;
+
+-- name: renew_if_low
+-- Let a lease go on where a third of it is used up: an effort's row is large, and not written for each report.
+UPDATE efforts SET lease_expires_at = strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || :lease_seconds || ' seconds')
+WHERE id = :id AND lease_generation = :generation
+  AND lease_expires_at < strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || (:lease_seconds * 2 / 3) || ' seconds');
+
+-- name: held
+-- An effort that somebody has a lease on, and whether anything has to be ended or let go with it.
+SELECT e.id, e.task_id, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
+       e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
+                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended
+FROM efforts e WHERE e.id = :id;
+
+-- name: worktree_user
+-- Who works in a worktree.
+SELECT id FROM efforts WHERE lease_owner IS NOT NULL AND worktree = :worktree AND id <> :id;
+
+-- name: begin
+-- An attempt begins: where, and with what.
+UPDATE efforts SET
+    driver = :driver, model = coalesce(:model, model), worktree = coalesce(:worktree, worktree),
+    git_branch = coalesce(:git_branch, git_branch), git_base = coalesce(:git_base, git_base),
+    continues_session_id = NULL
+WHERE id = :id
+RETURNING *;

@@ -1,0 +1,17 @@
+-- name: put
+-- What a session used, under a key; the same key again replaces it.
+INSERT INTO usage (session_id, key, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd)
+VALUES (:session_id, :key, :model, :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :cost_usd)
+ON CONFLICT (session_id, key) DO UPDATE SET
+    model = excluded.model, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+    cache_read_tokens = excluded.cache_read_tokens, cache_write_tokens = excluded.cache_write_tokens,
+    cost_usd = excluded.cost_usd;
+
+-- name: of_effort
+-- What the sessions of an effort used together; no row where none has said.
+SELECT CAST(sum(u.input_tokens) AS BIGINT) AS input_tokens, CAST(sum(u.output_tokens) AS BIGINT) AS output_tokens,
+       CAST(sum(u.cache_read_tokens) AS BIGINT) AS cache_read_tokens,
+       CAST(sum(u.cache_write_tokens) AS BIGINT) AS cache_write_tokens, sum(u.cost_usd) AS cost_usd
+FROM sessions s JOIN usage u ON u.session_id = s.id
+WHERE s.effort_id = :effort_id
+HAVING count(*) > 0;

@@ -1,0 +1,41 @@
+"""What is remembered of what agents used."""
+
+from typing import Any
+
+from ramet.model.stream import Usage
+from ramet.store.connection import Connection
+from ramet.store.queries import QueryFile
+
+_sql = QueryFile("usage")
+
+_MOST = 2**53
+"""More than anybody uses, and what every database and JSON reader can hold."""
+
+
+def put(db: Connection, session_id: int, usage: Usage) -> None:
+    """What a session used, under its key."""
+    db.run(
+        _sql.put,
+        session_id=session_id,
+        key=usage.key,
+        model=usage.model,
+        input_tokens=_bounded(usage.input_tokens),
+        output_tokens=_bounded(usage.output_tokens),
+        cache_read_tokens=_bounded(usage.cache_read_tokens),
+        cache_write_tokens=_bounded(usage.cache_write_tokens),
+        cost_usd=usage.cost_usd,
+    )
+
+
+def _bounded(count: int) -> int:
+    """A program may print any number."""
+    return max(0, min(count, _MOST))
+
+
+def sum_of_effort(db: Connection, effort_id: int) -> dict[str, Any] | None:
+    """What an effort's sessions used together; None where none has said."""
+    row = db.one(_sql.of_effort, effort_id=effort_id)
+    if row is None:
+        return None
+    named = zip(db.columns(_sql.of_effort), row, strict=True)
+    return {name: value for name, value in named if value is not None}

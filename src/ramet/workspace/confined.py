@@ -1,0 +1,120 @@
+"""Files that stay inside a folder, whatever their names say and whatever was put there.
+
+A path is opened one part at a time, and no part may be a symbolic link: an agent can make one at any moment, so looking
+first and opening then would not do.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from ramet.errors import PathOutside
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""A pipe is opened without waiting for somebody at its other end, and then refused."""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_CHUNK_BYTES = 1024 * 1024
+
+
+class Read(NamedTuple):
+    """A file's bytes, and when it was last changed."""
+
+    data: bytes
+    modified: float
+
+
+def parts(relative: str) -> tuple[str, ...]:
+    """The names that a path is made of, where it can only lead down."""
+    found = tuple(relative.split("/"))
+    if "\0" in relative or any(part in ("", ".", "..") for part in found):
+        raise PathOutside(f"{relative!r} is not a path below a folder", value=relative)
+    return found
+
+
+def read(root: str | Path, relative: str, max_bytes: int) -> Read | None:
+    """A regular file; None where there is none, or a larger one."""
+    try:
+        with _folder(root, relative) as (folder, name), _open(name, _FILE, folder, relative) as descriptor:
+            facts = os.fstat(descriptor)
+            if not stat.S_ISREG(facts.st_mode) or facts.st_size > max_bytes:
+                return None
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                return Read(file.read(max_bytes), facts.st_mtime)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
+
+
+def write(root: str | Path, relative: str, data: bytes) -> None:
+    """Put a file in place as a whole, or not at all; the folders on the way are made."""
+    with _folder(root, relative, make=True) as (folder, name):
+        temporary = f".{name}.{os.getpid()}.{os.urandom(4).hex()}"
+        try:
+            with _open(temporary, _NEW, folder, relative) as descriptor:
+                _write_all(descriptor, data)
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
+
+
+def copy(source: str | Path, target: str | Path, relative: str) -> None:
+    """Copy a regular file from one folder to the same place in another, unless something is there."""
+    with _folder(source, relative) as (folder, name), _open(name, _FILE, folder, relative) as original:
+        facts = os.fstat(original)
+        if not stat.S_ISREG(facts.st_mode):
+            return
+        with (
+            suppress(FileExistsError),
+            _folder(target, relative, make=True) as (place, _),
+            _open(name, _NEW, place, relative) as descriptor,
+        ):
+            os.fchmod(descriptor, stat.S_IMODE(facts.st_mode))
+            while chunk := os.read(original, _CHUNK_BYTES):
+                _write_all(descriptor, chunk)
+
+
+@contextmanager
+def _folder(root: str | Path, relative: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    """The folder that a file is in, open, and the file's name in it."""
+    *folders, name = parts(relative)
+    current = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in folders:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=current)
+            _refuse_link(part, current, relative)
+            following = os.open(part, _FOLDER, dir_fd=current)
+            os.close(current)
+            current = following
+        yield current, name
+    finally:
+        os.close(current)
+
+
+@contextmanager
+def _open(name: str, flags: int, folder: int, relative: str) -> Iterator[int]:
+    if flags == _FILE:
+        _refuse_link(name, folder, relative)
+    descriptor = os.open(name, flags, 0o666, dir_fd=folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_link(name: str, folder: int, relative: str) -> None:
+    """Say why, where it is a link already; one that is made a moment later is stopped by O_NOFOLLOW."""
+    with suppress(FileNotFoundError):
+        if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise PathOutside(f"{relative!r} leads through a symbolic link", value=relative)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -1,0 +1,138 @@
+"""Running git: argument lists, no hooks, no prompts, a bounded time, and an error that says what git said.
+
+A repository's own hooks and helper programs never run here: they would run with the daemon's rights, at moments that
+nobody chose. What the user configured for the content of files (filters, line endings) does, because a worktree without
+it would hold other files than the user's own checkout.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from ramet.errors import GitFailed
+
+_CONFIG = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "protocol.ext.allow=never",
+    "commit.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "core.quotePath=false",
+    "advice.addEmbeddedRepo=false",
+)
+_OPTIONS = tuple(part for setting in _CONFIG for part in ("-c", setting))
+_INHERITED = re.compile(r"GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|(AUTHOR|COMMITTER)_(NAME|EMAIL))")
+"""The only GIT_ variables that reach git: who the user is. Others could lead it to another repository."""
+
+_ROLES = ("AUTHOR", "COMMITTER")
+_TIMEOUT_SECONDS = 600
+"""Long, because a checkout of a large repository is."""
+
+_LOCKED = re.compile(r"\.lock': File exists|could not lock config file")
+_LOCK_ATTEMPTS = 7
+_LOCK_PAUSE_SECONDS = 0.05
+_SAID_LENGTH = 2000
+
+
+class _Done(NamedTuple):
+    status: int
+    out: bytes
+    said: str
+
+
+class Git:
+    """The git program, with the environment that it is given."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        kept = {key: value for key, value in environ.items() if not key.startswith("GIT_") or _INHERITED.fullmatch(key)}
+        self._environ = kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+
+    def run(self, directory: str | Path, *arguments: str, stdin: str = "", index: Path | None = None) -> str:
+        """What git prints. `index` takes the place of the worktree's own; names come as `os.fsdecode` gives them."""
+        done = self._patiently(directory, arguments, stdin, index)
+        if done.status != 0:
+            raise _failed(arguments, done)
+        return os.fsdecode(done.out)
+
+    def ask(self, directory: str | Path, *arguments: str) -> str | None:
+        """The line that git answers with, or None where it answers no, which is exit status 1."""
+        done = self._patiently(directory, arguments, "", None)
+        if done.status == 1:
+            return None
+        if done.status != 0:
+            raise _failed(arguments, done)
+        return os.fsdecode(done.out).removesuffix("\n")
+
+    def identified(self, directory: str | Path) -> "Git":
+        """The same as somebody who may commit: the user, where git knows who that is, else Ramet."""
+        if self.ask(directory, "config", "--get", "user.name") and self.ask(directory, "config", "--get", "user.email"):
+            return self
+        names = {f"GIT_{role}_NAME": "Ramet" for role in _ROLES}
+        addresses = {f"GIT_{role}_EMAIL": "ramet@localhost" for role in _ROLES}
+        return Git(names | addresses | self._environ)
+
+    def _patiently(self, directory: str | Path, arguments: tuple[str, ...], stdin: str, index: Path | None) -> _Done:
+        """Run it again while somebody else holds one of git's locks, within a few seconds."""
+        pause = _LOCK_PAUSE_SECONDS
+        for _ in range(_LOCK_ATTEMPTS - 1):
+            done = self._once(directory, arguments, stdin, index)
+            if done.status == 0 or not _LOCKED.search(done.said):
+                return done
+            time.sleep(pause)
+            pause *= 2
+        return self._once(directory, arguments, stdin, index)
+
+    def _once(self, directory: str | Path, arguments: tuple[str, ...], stdin: str, index: Path | None) -> _Done:
+        command = ["git", "-C", str(directory), *_OPTIONS, *arguments]
+        environ = self._environ | ({"GIT_INDEX_FILE": str(index)} if index else {})
+        try:
+            process = subprocess.Popen(
+                command,
+                env=environ,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            raise GitFailed("git is not installed, or not in PATH", fix="install git 2.25 or newer") from None
+        except OSError as error:
+            raise GitFailed(f"git could not be started: {error.strerror}", fix="try again when less runs") from error
+        with process:
+            try:
+                out, said = process.communicate(os.fsencode(stdin), _TIMEOUT_SECONDS)
+            except subprocess.TimeoutExpired:
+                _end(process)
+                raise GitFailed(f"{_name(arguments)} took longer than {_TIMEOUT_SECONDS} seconds") from None
+            except BaseException:
+                _end(process)
+                raise
+        return _Done(process.returncode, out, said.decode(errors="backslashreplace").strip())
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End git and the filters that it started; what they hold open would keep us waiting."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _failed(arguments: tuple[str, ...], done: _Done) -> GitFailed:
+    said = done.said[-_SAID_LENGTH:] or f"exit status {done.status}"
+    fix = None
+    if "dubious ownership" in said:
+        fix = "the repository belongs to another user; see `git help config`, safe.directory"
+    return GitFailed(f"{_name(arguments)} failed: {said}", fix=fix)
+
+
+def _name(arguments: tuple[str, ...]) -> str:
+    """The command without its options: `git worktree add`."""
+    words = [word for word in arguments if not word.startswith("-")]
+    return " ".join(["git", *words[: 2 if words[0] == "worktree" else 1]])

@@ -1,0 +1,151 @@
+"""The whole way: `ramet add`, `ramet work`, and a real agent CLI at the end of it, against the scripted model."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.agents.scripted_model import CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS
+from tests.agents.scripts import RESETS_AT, SCRIPTS
+from tests.agents.stage import Stage, a_stage, wait_for
+from tests.cli.command_line import CommandLine
+
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
+
+each_agent = pytest.mark.parametrize("agent", ["claude", "codex"])
+TOLD_TOKENS = {"claude": INPUT_TOKENS + CACHED_TOKENS, "codex": INPUT_TOKENS}
+"""What the model says that it read for one answer: OpenAI counts what was cached as a part of the input."""
+PROMPTS = {
+    "claude": {"write": "[[write]]", "hold": "[[hold]]", "limit": "[[limit]]"},
+    "codex": {"write": "[[patch]]", "hold": "[[pause]]", "limit": "[[plan]]"},
+}
+
+
+class Project(CommandLine):
+    """A repository whose agents ask the scripted model."""
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage.folder, stage.folder / "repository")
+        self.stage = stage
+        self.environ["GIT_CONFIG_GLOBAL"] = "/dev/null"
+        configuration = {
+            "drivers": {
+                "default": stage.driver.name,
+                "profiles": {
+                    stage.driver.name: {
+                        "wrapper": stage.model.wrapper,
+                        "environment": stage.environment("gpt-5.5"),
+                    }
+                },
+            },
+            "work": {"backoff_seconds": 0},
+        }
+        config = Path(self.environ["HOME"]) / ".config" / "ramet" / "config.yaml"
+        config.parent.mkdir(parents=True)
+        config.write_text(json.dumps(configuration), encoding="utf-8")
+
+    def effort(self) -> dict[str, Any]:
+        shown: dict[str, Any] = self.json("show", "e1")
+        return shown
+
+    def git(self, *arguments: str) -> str:
+        command = ["git", "-C", str(self.cwd), *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def project(real_agents: None, agent: str) -> Iterator[Project]:
+    key_name = "CLAUDE_CODE_OAUTH_TOKEN" if agent == "claude" else "ANTHROPIC_API_KEY"
+    with a_stage(agent, SCRIPTS, key_name=key_name) as stage:
+        made = Project(stage)
+        try:
+            yield made
+        finally:
+            made("kill", "e1")
+            made("daemon", "stop")
+
+
+@each_agent
+def test_an_agent_writes_a_file_that_is_committed_in_its_worktree(project: Project, agent: str) -> None:
+    project.ok("add", f"Write it down. {PROMPTS[agent]['write']}")
+    project.ok("work", "--once")
+    effort = project.effort()
+    assert (effort["outcome"], effort["attempts"]) == ("success", 1)
+    assert project.git("show", f"{effort['git_branch']}:note.txt") == "blue\n"
+    assert effort["changes"]["files"] == ["note.txt"]
+    assert effort["usage"]["output_tokens"] == 2 * OUTPUT_TOKENS
+    assert "Write it down." in json.dumps(project.stage.model.requests()[0]["body"])
+
+
+@each_agent
+def test_what_an_agent_says_and_does_is_in_its_sessions_history(project: Project, agent: str) -> None:
+    project.ok("add", f"Write it down. {PROMPTS[agent]['write']}")
+    project.ok("work", "--once")
+    (session,) = project.effort()["sessions"]
+    assert session["driver"] == agent
+    said = project.json("rpc", "call", "db.messages.list", json.dumps({"session_id": session["id"]}))["items"]
+    assert said[0]["role"] == "user"
+    assert "Write it down." in said[0]["content"]
+    assert any(message["tool_name"] in ("Write", "file_change") for message in said)
+    assert said[-1]["content"] in ("It is written.", "The file is there.")
+
+
+@each_agent
+def test_an_agent_that_was_killed_goes_on_in_its_own_context_window(project: Project, agent: str) -> None:
+    project.ok("add", f"Begin. {PROMPTS[agent]['hold']}")
+    work = subprocess.Popen(
+        [project.program, "work", "--once"],
+        cwd=project.cwd,
+        env=project.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        wait_for(lambda: any(asked["step"] == 1 for asked in project.stage.model.requests()), "the second step")
+        (first,) = project.effort()["sessions"]
+        os.kill(first["pid"], signal.SIGKILL)
+        told, _ = work.communicate(timeout=120)
+    finally:
+        work.kill()
+        work.wait()
+    assert work.returncode == 0, told
+    effort = project.effort()
+    assert (effort["outcome"], effort["attempts"], effort["output_content"]) == ("success", 2, "I am done.")
+    assert {session["native_id"] for session in effort["sessions"]} == {first["native_id"]}
+    assert "begun" in json.dumps(project.stage.model.requests()[-1]["body"])
+    # One answer before it was killed and two after: both programs go on counting, each in its own way.
+    assert effort["usage"]["input_tokens"] + effort["usage"]["cache_read_tokens"] == 3 * TOLD_TOKENS[agent]
+
+
+@each_agent
+def test_a_usage_limit_puts_an_effort_off_until_it_ends(project: Project, agent: str) -> None:
+    project.ok("add", f"Go. {PROMPTS[agent]['limit']}")
+    project("work", "--once")
+    effort = project.effort()
+    assert (effort["lifecycle"], effort["outcome"]) == ("queued", None)
+    assert effort["agent_failures"] == 0
+    assert abs(datetime.fromisoformat(effort["not_before"]).timestamp() - RESETS_AT) < 60
+
+
+@each_agent
+def test_an_error_for_good_is_not_tried_again_and_leaves_a_notice(project: Project, agent: str) -> None:
+    project.ok("add", "Go. [[wrong]]")
+    assert project("work", "--once").returncode == 1
+    effort = project.effort()
+    assert (effort["outcome"], effort["failure"], effort["attempts"]) == ("error", "permanent", 1)
+    assert "no such model" in effort["reason"]
+    assert len(project.json("notices")["items"]) == 1
+
+
+@each_agent
+def test_an_error_in_passing_is_tried_again_within_bounds(project: Project, agent: str) -> None:
+    project.ok("add", "Go. [[overloaded]]")
+    assert project("work", "--once").returncode == 1
+    effort = project.effort()
+    assert (effort["failure"], effort["attempts"], effort["agent_failures"]) == ("transient", 3, 3)
+    assert len(project.json("notices")["items"]) == 1

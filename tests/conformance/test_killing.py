@@ -1,0 +1,71 @@
+"""Ending what runs: what waits is cancelled at once, what runs is asked to stop."""
+
+import pytest
+from tests.conformance.labour import add, begin, claim, complete, end, report, start
+from tests.world import World
+
+from ramet.errors import EffortFinished, EffortNotFound, InvalidParams, LeaseLost, NothingRuns, SessionNotFound
+
+
+def test_a_queued_effort_is_cancelled_at_once(world: World) -> None:
+    effort = add(world)
+    killed = world.call("fleet.kill", effort_id=effort.id, reason="not needed")
+    assert (killed.outcome, killed.reason, killed.is_running) == ("cancelled", "not needed", False)
+    assert world.events()[-1] == "effort.finished"
+
+
+def test_a_running_effort_is_asked_to_stop_and_its_keeper_and_worker_hear_of_it(world: World) -> None:
+    attempt = start(world)
+    killed = world.call("fleet.kill", effort_id=attempt.effort.id, reason="enough")
+    assert (killed.lifecycle, killed.is_running, killed.already) == ("active", True, False)
+    stop = report(world, attempt).stop
+    assert (stop.outcome, stop.reason) == ("cancelled", "enough")
+    assert world.call("work.renew", effort_id=killed.id, generation=1).stop == stop == killed.stop_request
+    assert world.events()[-1] == "effort.stop_requested"
+
+
+def test_asking_twice_asks_once(world: World) -> None:
+    attempt = start(world)
+    world.call("fleet.kill", effort_id=attempt.effort.id, reason="first")
+    again = world.call("fleet.kill", session_id=attempt.session.id, reason="second")
+    assert (again.already, again.stop_request.reason) == (True, "first")
+    assert world.events().count("effort.stop_requested") == 1
+
+
+def test_what_was_claimed_and_has_no_agent_yet_is_finished_at_once(world: World) -> None:
+    add(world)
+    claimed = claim(world)
+    killed = world.call("fleet.kill", effort_id=claimed.id)
+    assert (killed.outcome, killed.is_running, killed.lease_owner) == ("cancelled", False, None)
+    with pytest.raises(LeaseLost):
+        begin(world, claimed)
+    assert complete(world, claimed).ignored
+    assert world.call("work.get", effort_id=claimed.id).outcome == "cancelled"
+
+
+def test_what_has_ended_and_is_not_settled_yet_keeps_its_outcome(world: World) -> None:
+    attempt = start(world)
+    report(world, attempt, end())
+    assert world.call("fleet.kill", session_id=attempt.session.id).is_running
+    done = complete(world, attempt, output_content="all of it")
+    assert (done.outcome, done.output_content) == ("success", "all of it")
+
+
+def test_what_was_started_by_hand_is_not_ours_to_end(world: World) -> None:
+    session = world.session(agent_id="ada")
+    for named in ({"session_id": session.id}, {"effort_id": session.effort_id}):
+        with pytest.raises(NothingRuns):
+            world.call("fleet.kill", **named)
+
+
+def test_what_is_over_or_not_there_is_not_ended(world: World) -> None:
+    done = complete(world, start(world))
+    with pytest.raises(EffortFinished):
+        world.call("fleet.kill", effort_id=done.id)
+    with pytest.raises(EffortNotFound):
+        world.call("fleet.kill", effort_id=99)
+    with pytest.raises(SessionNotFound):
+        world.call("fleet.kill", session_id=99)
+    for both in ({}, {"effort_id": 1, "session_id": 1}):
+        with pytest.raises(InvalidParams):
+            world.call("fleet.kill", **both)

@@ -1,0 +1,148 @@
+"""The lease, and who may end an agent: the daemon by its answers, somebody by a signal, a bound by the clock."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from tests.keeper.conftest import Keep
+from tests.keeper.held import EVENTS, end_of, printing
+from tests.keeper.scripted_daemon import ScriptedDaemon, wait_for
+
+from ramet.model.effort import StopRequest
+from ramet.model.stream import Text
+from ramet.protocol.keeping import STOP_FILE
+
+FOR_EVER = "echo ready; sleep 600"
+
+
+def test_an_agent_that_says_nothing_keeps_its_lease(daemon: ScriptedDaemon, keep: Keep) -> None:
+    held = keep(FOR_EVER, lease_seconds=3)
+    wait_for(lambda: len(daemon.reports) >= 4)
+    renewals = [at for at, report in daemon.reports if not report.events]
+    assert len(renewals) >= 2
+    assert 0.9 < renewals[1] - renewals[0] < 2
+    assert held.is_alive
+
+
+def test_a_keeper_whose_lease_is_lost_ends_its_agent(daemon: ScriptedDaemon, keep: Keep) -> None:
+    daemon.is_current = False
+    held = keep(FOR_EVER)
+    assert held.wait() == 0
+    end = end_of(daemon.events)
+    assert (end.outcome, end.failure, "lease" in (end.reason or "")) == ("cancelled", None, True)
+    assert held.marked() == []
+
+
+def test_a_request_to_stop_in_an_answer_ends_the_agent_with_its_outcome(daemon: ScriptedDaemon, keep: Keep) -> None:
+    held = keep(FOR_EVER, lease_seconds=3)
+    wait_for(lambda: daemon.find(Text))
+    daemon.stop = StopRequest(outcome="budget", reason="it cost too much")
+    assert held.wait() == 0
+    end = end_of(daemon.events)
+    assert (end.outcome, end.failure, end.reason) == ("budget", None, "it cost too much")
+    assert end.exit_signal == signal.SIGINT
+
+
+def test_a_keeper_is_asked_to_stop_by_a_file_and_a_signal(daemon: ScriptedDaemon, keep: Keep) -> None:
+    held = keep(FOR_EVER)
+    wait_for(lambda: daemon.find(Text))
+    held.stop(StopRequest(outcome="dropped", reason="no longer wanted"))
+    assert held.wait() == 0
+    end = end_of(daemon.events)
+    assert (end.outcome, end.reason) == ("dropped", "no longer wanted")
+    assert [(process.name, process.signal) for process in end.ended] == [("sh", "SIGINT"), ("sleep", "SIGINT")]
+
+
+@pytest.mark.parametrize("said", [None, "{torn"])
+def test_a_signal_alone_cancels(daemon: ScriptedDaemon, keep: Keep, said: str | None) -> None:
+    held = keep(FOR_EVER)
+    wait_for(lambda: daemon.find(Text))
+    if said is not None:
+        (Path(held.spec.folder) / STOP_FILE).write_text(said)
+    os.kill(held.pid, signal.SIGINT)
+    assert held.wait() == 0
+    assert end_of(daemon.events).outcome == "cancelled"
+
+
+def test_a_fenced_keeper_that_cannot_renew_ends_its_agent_before_the_lease_does(
+    daemon: ScriptedDaemon, keep: Keep
+) -> None:
+    held = keep("trap '' INT TERM; echo ready; sleep 600 & wait; wait", lease_seconds=5, is_fenced=True)
+    wait_for(lambda: daemon.find(Text))
+    daemon.go()
+    renewed = daemon.reports[-1][0]
+    wait_for(lambda: not held.marked())
+    assert time.monotonic() - renewed < 5 * 2 / 3  # what the daemon leaves of a lease when it answers
+    assert wait_for(lambda: [event for event in held.spooled() if event.__class__.__name__ == "End"])
+    end = end_of(held.spooled())
+    assert (end.outcome, end.failure) == ("error", "infrastructure")
+    daemon.come()
+    assert held.wait() == 0
+    assert end_of(daemon.events) == end
+
+
+def test_without_a_fence_the_agent_goes_on_however_long_the_daemon_is_away(daemon: ScriptedDaemon, keep: Keep) -> None:
+    held = keep("echo ready; sleep 4; echo done", lease_seconds=3)
+    wait_for(lambda: daemon.find(Text))
+    daemon.go()
+    wait_for(lambda: any(isinstance(event, Text) and event.text == "done\n" for event in held.spooled()))
+    daemon.come()
+    assert held.wait() == 0
+    assert end_of(daemon.events).outcome == "success"
+
+
+def test_an_agent_that_takes_too_long_is_ended_and_that_goes_before_what_it_says(
+    daemon: ScriptedDaemon, keep: Keep
+) -> None:
+    held = keep("trap 'echo bye; exit 0' INT; echo ready; while :; do sleep 0.1; done", timeout_seconds=1)
+    assert held.wait() == 0
+    end = end_of(daemon.events)
+    assert (end.outcome, end.failure, end.exit_status) == ("timeout", "timeout", 0)
+    assert "1 seconds" in (end.reason or "")
+    assert "bye\n" in "".join(event.text for event in daemon.find(Text))
+
+
+def test_the_same_tool_with_the_same_result_again_and_again_is_a_loop(daemon: ScriptedDaemon, keep: Keep) -> None:
+    step = [
+        '{"kind":"tool_call","call_id":"1","name":"Bash","input":{"command":"ls"}}',
+        '{"kind":"tool_result","call_id":"1","output":"nothing"}',
+    ]
+    held = keep(f"{printing(*step * 6)}; sleep 600", profile=EVENTS, repeat_limit=6)
+    assert held.wait() == 0
+    end = end_of(daemon.events)
+    assert end.outcome == "stuck"
+    assert "Bash 6 times" in (end.reason or "")
+    assert daemon.kinds().count("tool_result") == 6
+
+
+def call(name: str, number: int) -> str:
+    use = f'{{"type":"tool_use","id":"{number}","name":"{name}","input":{{}}}}'
+    return f'{{"type":"assistant","message":{{"id":"m{number}","role":"assistant","content":[{use}]}}}}'
+
+
+def test_an_agent_that_is_silent_and_idle_is_ended(daemon: ScriptedDaemon, keep: Keep) -> None:
+    held = keep("sleep 600", driver="claude", silent_seconds=1, stuck_seconds=3)
+    assert held.wait() == 0
+    end = end_of(daemon.events)
+    assert end.outcome == "stuck"
+    assert "said nothing for 3 seconds" in (end.reason or "")
+
+
+def test_an_agent_whose_tool_is_at_work_is_not_stuck(daemon: ScriptedDaemon, keep: Keep) -> None:
+    held = keep(f"{printing(call('Bash', 1))}; sleep 4", driver="claude", silent_seconds=1, stuck_seconds=2)
+    assert held.wait() == 0
+    assert end_of(daemon.events).outcome != "stuck"
+
+
+def test_an_agent_whose_child_computes_is_not_stuck(daemon: ScriptedDaemon, keep: Keep) -> None:
+    busy = "(setsid timeout 4 sh -c 'while :; do :; done'); echo"
+    held = keep(busy, driver="claude", silent_seconds=1, stuck_seconds=2)
+    assert held.wait() == 0
+    assert end_of(daemon.events).outcome != "stuck"
+
+
+def test_the_silence_of_a_program_that_only_prints_means_nothing(daemon: ScriptedDaemon, keep: Keep) -> None:
+    assert keep("sleep 3", silent_seconds=1, stuck_seconds=1).wait() == 0
+    assert end_of(daemon.events).outcome == "success"

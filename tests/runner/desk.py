@@ -1,0 +1,65 @@
+"""A workplace on a real database and a real disk: efforts of a project in a git repository."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from tests.conformance import labour
+from tests.workspace.repositories import Shop
+from tests.world import World
+
+from ramet.config.settings import Places, Settings
+from ramet.protocol.frames import decode_params, find_operation
+from ramet.protocol.operations import BY_REQUEST
+from ramet.protocol.requests import Request
+from ramet.runner.answers import answer
+from ramet.runner.workplace import Workplace
+
+
+class Desk:
+    """One project, its database, its disk, and the operations of the workplace."""
+
+    def __init__(self, world: World, shop: Shop) -> None:
+        self.world = world
+        self.shop = shop
+        self.project = shop.project
+        self.task = f"{shop.project}/tasks/cart"
+        self.workplace = Workplace(self.ask, Settings(), _places(shop), shop.environ)
+        world.call("db.project.upsert", path=str(shop.project))
+
+    def ask(self, request: Request) -> Any:
+        return self.world.call(BY_REQUEST[type(request)].name, **msgspec.to_builtins(request))
+
+    def call(self, name: str, /, **params: Any) -> Any:
+        """An operation of the workplace, its parameters as they come over the wire."""
+        operation = find_operation(name)
+        return answer(self.workplace, operation, decode_params(operation, msgspec.json.encode(params)))
+
+    def add(self, skill: str, prompt: str = "mend the cart", **params: Any) -> Any:
+        if "based_on" not in params:
+            params.setdefault("task", self.task)
+        return self.world.call("work.add", prompt=prompt, skill=skill, **params)
+
+    def run(self, skill: str, outcome: str = "success", **facts: Any) -> Any:
+        """An effort that has been run; what is said of it is what a worker would report."""
+        added = {name: facts.pop(name) for name in ("based_on", "prompt", "task") if name in facts}
+        begun = {name: facts.pop(name) for name in ("worktree", "git_branch", "git_base") if name in facts}
+        claimed = labour.claim(self.world, effort_id=self.add(skill, **added).id)
+        labour.begin(self.world, claimed, **begun)
+        return labour.complete(self.world, claimed, outcome, **facts)
+
+    def write(self, path: str, text: str) -> Path:
+        """A file of the project's."""
+        file = self.project / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def prompt(self, effort: Any) -> Any:
+        return self.call("work.prompt", effort_id=effort.id)
+
+
+def _places(shop: Shop) -> Places:
+    home = shop.root / "ramet"
+    names = ("socket", "pid_file", "log_file", "backups", "lock_file", "keepers")
+    return Places(home=home, database=None, worktrees=shop.folder, **{name: home / name for name in names})
