@@ -1,0 +1,85 @@
+"""An agent without a model, for the demo: it turns the examples of a Python module into tests.
+
+    agent.py plan        look for examples in docstrings that no test covers, and write down what to do
+    agent.py implement   do what the plan in the prompt says, one test at a time
+    agent.py review      run the tests and judge
+
+It reads its prompt from standard input and answers on standard output, as any program under the `command` driver
+does. Everything it says is worked out from the files in front of it.
+"""
+
+import ast
+import doctest
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_MODULE = Path("shop.py")
+_TESTS = Path("test_shop.py")
+_HEAD = "import unittest\n\nimport shop\n\n\nclass Examples(unittest.TestCase):\n"
+_STEP = re.compile(r"^- (\w+): `(.+)` gives `(.+)`$", re.MULTILINE)
+_SECONDS_PER_STEP = 0.4
+
+
+def main() -> int:
+    prompt = sys.stdin.read()
+    match sys.argv[1:]:
+        case ["plan"]:
+            return plan()
+        case ["implement"]:
+            return implement(prompt)
+        case ["review"]:
+            return review()
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+
+
+def plan() -> int:
+    written = _TESTS.read_text() if _TESTS.exists() else ""
+    steps = [step for step in examples() if f"def test_{step[0]}(" not in written]
+    print(f"{_MODULE} has {len(steps)} examples that no test covers. Each becomes a test in {_TESTS}:\n")
+    for name, call, expected in steps:
+        print(f"- {name}: `{call}` gives `{expected}`")
+    return 0
+
+
+def implement(prompt: str) -> int:
+    """One test for each step of the plan; those that an earlier attempt wrote are left as they are."""
+    _, heading, rest = prompt.partition("## Plan to implement:\n")
+    if not heading:
+        print("there is no plan in the prompt", file=sys.stderr)
+        return 1
+    text = _TESTS.read_text() if _TESTS.exists() else _HEAD
+    for name, call, expected in _STEP.findall(rest):
+        if f"def test_{name}(" in text:
+            print(f"test_{name} is there already", flush=True)
+            continue
+        time.sleep(_SECONDS_PER_STEP)
+        text += f"\n    def test_{name}(self) -> None:\n        self.assertEqual(shop.{call}, {expected})\n"
+        _TESTS.write_text(text)
+        print(f"wrote test_{name}", flush=True)
+    return 0
+
+
+def review() -> int:
+    tested = subprocess.run([sys.executable, "-m", "unittest", "-q"], capture_output=True, text=True, check=False)
+    print("APPROVED" if tested.returncode == 0 else "CHANGES REQUESTED")
+    print("\nWhat the tests said:\n")
+    print("\n".join(f"    {line}" for line in tested.stderr.strip().splitlines()))
+    return 0
+
+
+def examples() -> Iterator[tuple[str, str, str]]:
+    """The name of each function with an example, the example's call and what it gives."""
+    for node in ast.parse(_MODULE.read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            for example in doctest.DocTestParser().get_examples(ast.get_docstring(node) or ""):
+                yield node.name, example.source.strip(), example.want.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
