@@ -1,9 +1,9 @@
-"""Run the benchmarks: `python -m benchmarks [rpc startup memory history] [--thorough] [--json FILE]`."""
+"""Run the benchmarks: `python -m benchmarks [rpc startup memory history queue …] [--thorough] [--json FILE]`."""
 
 import argparse
 from pathlib import Path
 
-from benchmarks import history, memory, rpc, startup
+from benchmarks import agents, history, memory, queue, rpc, starting, startup
 from benchmarks.harness import Measure, Row, report
 
 MEASURES: dict[str, Measure] = {
@@ -11,6 +11,9 @@ MEASURES: dict[str, Measure] = {
     "startup": startup.measure,
     "memory": memory.measure,
     "history": history.measure,
+    "queue": queue.measure,
+    "agents": agents.measure,
+    "starting": starting.measure,
 }
 
 

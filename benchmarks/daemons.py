@@ -25,6 +25,8 @@ def places_in(folder: Path) -> Places:
         log_file=folder / "logs" / "ramet.log",
         backups=folder / "backups",
         lock_file=folder / "ramet.db.lock",
+        keepers=folder / "keepers",
+        worktrees=folder / "worktrees",
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Row:
-    """One measured ratio."""
+    """One measured ratio; where nothing was promised, `reach` is empty."""
 
     what: str
     against: str
@@ -81,7 +81,7 @@ def report(rows: list[Row], file: Path | None) -> None:
     width = max(len(row.what) for row in rows)
     print(f"\n{'what':<{width}}  {'ratio':>7}  {'reach':<8}        against")
     for row in rows:
-        mark = "reached" if row.is_reached else "MISSED "
+        mark = ("reached" if row.is_reached else "MISSED ") if row.reach else "       "
         print(f"{row.what:<{width}}  {row.ratio:>7.2f}  {row.reach:<8} {mark} {row.against}")
         print(f"{'':<{width}}  " + ", ".join(f"{name} {value:g}" for name, value in row.details.items()))
     print(f"\nflush of 4 KiB: {machine['flush_4k_ms']} ms, Python {machine['python']}")
