@@ -28,7 +28,7 @@ test-slow: $(VENV)/.dev $(VENV)/.models ## Run the long crash and load suites
 
 check: lint types layers generated .coverage ## Lint, types, layers, generated files, coverage: what CI runs
 	@# What the tests run in processes of their own (the command line, killed daemons) does not count here.
-	$(BIN)/python -m coverage report --fail-under=82 --format=total
+	$(BIN)/python -m coverage report --fail-under=78 --format=total
 	@echo "check passed"
 
 lint: $(VENV)/.dev

@@ -153,7 +153,7 @@ class Watch:
         while True:
             page = self._invocation.call("db.messages.list", session_id=session_id, offset=running.told)
             running.told += len(page["items"])
-            yield from (message for message in page["items"] if message["timestamp"] >= running.since)
+            yield from (said for said in page["items"] if seconds_between(running.since, said["timestamp"]) >= 0)
             if page["next"] is None:
                 return
 

@@ -9,6 +9,7 @@ turn of the event loop leave in one write.
 """
 
 import asyncio
+import select
 from collections import deque
 from typing import Any, Protocol, cast
 
@@ -53,6 +54,9 @@ class Service(Protocol):
     def can_write_again(self) -> None:
         """Some client has read what it was sent."""
 
+    def deserted(self, connection: "Connection") -> None:
+        """The client is gone; what it asked for is not answered yet."""
+
     def left(self, connection: "Connection") -> None:
         """The connection is gone."""
 
@@ -92,7 +96,9 @@ class Connection(asyncio.Protocol):
         self._advance()
 
     def eof_received(self) -> bool:
-        """The client has nothing more to ask; it still gets what it asked for."""
+        """The client has nothing more to ask; it still gets what it asked for, if it is there to get it."""
+        if self._is_deserted():
+            self._service.deserted(self)
         self.end()
         return True
 
@@ -207,6 +213,12 @@ class Connection(asyncio.Protocol):
         elif not is_waiting and not self._is_reading:
             self._is_reading = True
             self._transport.resume_reading()
+
+    def _is_deserted(self) -> bool:
+        """Whether the client has closed its end, and not only said its last word."""
+        poll = select.poll()
+        poll.register(self._transport.get_extra_info("socket").fileno(), 0)
+        return any(event & select.POLLHUP for _, event in poll.poll(0))
 
     # Decoding and answering.
 

@@ -134,6 +134,10 @@ class Server:
         self._watch_idleness()
         return True
 
+    def deserted(self, connection: Connection) -> None:
+        if self._working is not None:
+            self._working.left(connection)
+
     def left(self, connection: Connection) -> None:
         self._connections.discard(connection)
         self._subscriptions.remove(connection)

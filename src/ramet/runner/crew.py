@@ -56,6 +56,7 @@ class Crew:
         self._runs: list[_Run] = []
         self._taken: set[str] = set()
         self._news = asyncio.Event()
+        self._commits = 0
         self._leases_kept = 0.0
 
     async def adopt(self) -> None:
@@ -84,6 +85,7 @@ class Crew:
 
     def look_again(self) -> None:
         """Something was committed: there may be work."""
+        self._commits += 1
         self._news.set()
 
     def end(self, effort_id: int, stop: StopRequest) -> None:
@@ -105,16 +107,35 @@ class Crew:
     # Claiming.
 
     async def _serve(self, run: _Run) -> None:
+        is_over = False
         while True:
-            self._news.clear()
-            while run.free and not run.is_stopped and (claimed := await self._claim(run, run.free[-1])) is not None:
-                run.running += 1
-                self._begin(self._work(run, claimed, run.free.pop()))
+            commits = self._commits
+            has_begun = await self._begin_ready(run)
             if run.is_stopped and not run.running:
                 return
-            if run.request.once and not self._tasks and await self._is_done(run):
-                return
-            await self._wait_for_news()
+            if is_over and not has_begun:
+                return  # there was nothing left, and then nothing was ready
+            is_over = run.request.once and not self._tasks and await self._is_done(run)
+            if not is_over:
+                await self._wait_for_news(commits)
+
+    async def _begin_ready(self, run: _Run) -> bool:
+        """Give every free slot something to do; whether there was anything."""
+        has_begun = False
+        while run.free and not run.is_stopped:
+            slot = run.free.pop()  # before the claim: others may be freed while it is made
+            claimed = None
+            try:
+                claimed = await self._claim(run, slot)
+            finally:
+                if claimed is None:
+                    run.free.append(slot)
+            if claimed is None:
+                break
+            run.running += 1
+            self._begin(self._work(run, claimed, slot))
+            has_begun = True
+        return has_begun
 
     async def _claim(self, run: _Run, slot: str) -> Claimed | None:
         request = run.request
@@ -157,10 +178,13 @@ class Crew:
             for effort in queued.items
         )
 
-    async def _wait_for_news(self) -> None:
+    async def _wait_for_news(self, commits: int) -> None:
+        """Until something was committed since; others may wait for the same news."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_SECONDS):
-                await self._news.wait()
+                while commits == self._commits:
+                    self._news.clear()
+                    await self._news.wait()
                 await asyncio.sleep(_COALESCE_SECONDS)
 
     async def _ask(self, request: Request) -> Any:
