@@ -62,7 +62,7 @@ class DatabaseSettings(Struct, frozen=True, kw_only=True):
     ] = "full"
     pool_size: Annotated[
         int, Meta(ge=1, le=64, description="How many PostgreSQL connections change things at once.")
-    ] = 4
+    ] = 8
     retries: Annotated[
         int,
         Meta(
