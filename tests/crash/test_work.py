@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -173,6 +174,20 @@ def test_a_killed_keeper_ends_its_agent_and_the_effort_is_made_again(sqlite_home
         thread.join(PATIENCE_SECONDS)
         assert ask(connection, "SELECT outcome, host_failures, agent_failures FROM efforts") == [["cancelled", 1, 0]]
     check_nothing_is_left(sqlite_home)
+
+
+def test_a_blank_prompt_is_worked_on_and_settled_like_any_other(sqlite_home: Home) -> None:
+    git = ["git", "-c", "user.name=Test", "-c", "user.email=test@localhost", "commit", "-q", "--allow-empty", "-m", "x"]
+    project = sqlite_home.path / "project"
+    project.mkdir(parents=True)
+    for command in (["git", "init", "-q"], git):
+        subprocess.run(command, cwd=project, check=True)
+    daemon = sqlite_home.start()
+    with daemon.connect() as connection:
+        connection.call("db.project.upsert", {"path": str(project)})
+        connection.call("work.add", {"prompt": " ", "skill": "shell", "task": str(project / "t")})
+        run_until_killed(daemon, 1).join(PATIENCE_SECONDS)
+        assert ask(connection, "SELECT outcome FROM efforts") == [["success"]]
 
 
 def test_what_died_while_no_daemon_ran_is_reaped_by_the_next(sqlite_home: Home) -> None:

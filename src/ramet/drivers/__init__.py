@@ -1,4 +1,4 @@
 """Who does the work: one adapter per agent program.
 
-No database, no clock. Drivers start nothing; `registry` alone runs a program, to ask for its version.
+No database, no clock. Drivers start nothing; `choosing` alone runs a program, to ask for its version.
 """

@@ -17,7 +17,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from ramet.errors import RametError
 from ramet.model.effort import StopRequest
 from ramet.protocol.requests import Request
 from ramet.protocol.work import Claimed, ClaimWork, Completed, ListWork, NextWork, Refused, RunWork, WorkDone
@@ -41,9 +40,9 @@ class _Run(Struct, eq=False):
     """The slots that run nothing."""
     wanted: list[int] | None
     """The efforts that are still to be run, where they were named."""
+    finished: Counter[str]
     running: int = 0
     is_stopped: bool = False
-    finished: Counter[str] = Counter()
 
 
 class Crew:
@@ -68,7 +67,7 @@ class Crew:
 
     async def run(self, request: RunWork) -> WorkDone:
         """Claim and run efforts until there is nothing left, or until it is told to stop."""
-        run = _Run(request, self._take_slots(request.workers), request.effort_ids, finished=Counter())
+        run = _Run(request, self._take_slots(request.workers), request.effort_ids, Counter())
         self._runs.append(run)
         try:
             await self._serve(run)
@@ -216,8 +215,8 @@ class Crew:
     async def _look_after(self, left: adopting.Left) -> None:
         try:
             await self._attempts.finish(left)
-        except RametError as error:
-            log.warning("an adopted attempt could not be settled effort=%d error=%s", left.effort_id, error.code)
+        except Exception:  # as above
+            log.exception("an adopted attempt could not be settled effort=%d", left.effort_id)
         finally:
             self._taken.discard(left.slot)
 

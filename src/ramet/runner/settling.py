@@ -78,7 +78,7 @@ def _finish(shop: Workshop, effort: Effort, project: str) -> tuple[Finished | No
 
 
 def _message(effort: Effort) -> str:
-    title = (effort.prompt or effort.skill).strip().splitlines()[0][:_TITLE_LENGTH]
+    title = ((effort.prompt or "").strip() or effort.skill).splitlines()[0][:_TITLE_LENGTH]
     return f"{effort.skill}: {title}\n\nRamet-Effort: e{effort.id}\n"
 
 
