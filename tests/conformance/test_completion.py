@@ -177,3 +177,19 @@ def test_a_lease_is_as_long_as_configured(world: World) -> None:
     claimed = claim(world)
     renewed = world.call("work.renew", effort_id=claimed.id, generation=1)
     assert timedelta(0) <= renewed.expires_at - claimed.lease_expires_at < timedelta(seconds=30)
+
+
+def test_a_prompt_that_was_shortened_leaves_one_notice(world: World) -> None:
+    attempt = start(world, is_cut=True)
+    (notice,) = world.call("fleet.notices").items
+    assert (notice.kind, notice.effort_id) == ("cut", attempt.effort.id)
+    assert "work.prompt_max_tokens" in notice.text
+
+
+def test_output_that_was_cut_leaves_one_notice(world: World) -> None:
+    attempt = start(world)
+    for _ in range(2):
+        report(world, attempt, end(is_cut=True))
+    (notice,) = world.call("fleet.notices").items
+    assert (notice.kind, notice.effort_id) == ("cut", attempt.effort.id)
+    assert "work.output_max_bytes" in notice.text

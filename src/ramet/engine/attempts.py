@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from ramet.engine import efforts, leases, messages, named, sessions
+from ramet.engine import efforts, leases, messages, named, notices, sessions
 from ramet.engine.contents import Prepared
 from ramet.engine.messages import Turn
 from ramet.engine.transaction import Transaction
@@ -49,6 +49,9 @@ def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
         agent_id=request.agent_id,
         data=data,
     )
+    if request.is_cut:
+        text = f"the prompt of effort {effort.id} was shortened to fit work.prompt_max_tokens; see `work.prompt`"
+        notices.add(tx, "cut", effort, text)
     _say_prompt(tx, session, prepared.prompt)
     return Attempt(session=session, effort=efforts.reply(effort))
 

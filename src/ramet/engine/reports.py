@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.engine import messages, named
+from ramet.engine import messages, named, notices
 from ramet.engine.contents import Contents
 from ramet.engine.messages import Turn
 from ramet.engine.transaction import Transaction
@@ -167,8 +167,16 @@ def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> Non
         case End() if not reporter.has_ended:
             data = {"outcome": event.outcome, "failure": event.failure, "ended": event.ended}
             _record(tx, "session.ended", reporter, data)
+            if event.is_cut:
+                _tell_of_cut(tx, reporter)
         case _:
             pass
+
+
+def _tell_of_cut(tx: Transaction, reporter: Reporter) -> None:
+    text = f"effort {reporter.effort_id} printed more than work.output_max_bytes; what came after that is not kept"
+    effort = named.effort(tx, reporter.effort_id)
+    notices.add(tx, "cut", effort, text, key=f"cut/output/{effort.id}/{effort.attempts}")
 
 
 def _session_report(tx: Transaction, reporter: Reporter, events: Sequence[StreamEvent]) -> SessionReport:

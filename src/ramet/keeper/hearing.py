@@ -65,7 +65,7 @@ class Hearing:
             self._log.write(f"the driver could not conclude: {error!r}")
             reason = f"the driver could not say how it went: {type(error).__name__}"
             end = End(outcome="error", failure="infrastructure", reason=reason)
-        return replace(end, exit_status=process.status, exit_signal=process.signal)
+        return replace(end, exit_status=process.status, exit_signal=process.signal, is_cut=self._is_full)
 
     def _count(self, size: int, now: float) -> None:
         self._watch.hear(now)

@@ -106,6 +106,8 @@ class End(Struct, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     exit_signal: int | None = None
     ended: list[EndedProcess] = []
     """What had to be ended by force."""
+    is_cut: bool = False
+    """Whether it printed more than is kept."""
 
 
 StreamEvent = Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | End

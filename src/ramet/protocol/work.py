@@ -140,6 +140,8 @@ class BeginAttempt(Change, frozen=True, kw_only=True):
     """The vendor's id, where we choose it or go on with it."""
     continues: bool = False
     """Whether the attempt goes on with the session that the effort names."""
+    is_cut: bool = False
+    """Whether the prompt was shortened to fit `work.prompt_max_tokens`."""
     worktree: Path | None = None
     git_branch: Name | None = None
     git_base: Name | None = None

@@ -99,6 +99,7 @@ class Attempts:
                 model=prepared.model,
                 native_id=prepared.native_id,
                 continues=prepared.continues,
+                is_cut=prepared.prompt.cut,
                 worktree=worktree.path if worktree else None,
                 git_branch=worktree.branch if worktree else None,
                 git_base=worktree.base if worktree else None,
