@@ -120,6 +120,7 @@ def test_output_beyond_the_bound_is_dropped_once_and_the_agent_goes_on(daemon: S
     assert end_of(daemon.events).outcome == "success"
     assert 50_000 < len(text_of(daemon)) < 400_000
     assert remarks_of(daemon).count("work.output_max_bytes") == 1
+    assert end_of(daemon.events).is_cut
     assert "finished" not in remarks_of(daemon)
 
 
