@@ -60,9 +60,17 @@ OTHER_TABLES = (
     "dependencies",
     "usage",
     "notices",
+    "runs",
+    "findings",
+    "parked",
+    "project_paths",
 )
 
 _CHILDREN_FIRST = (
+    "findings",
+    "runs",
+    "parked",
+    "project_paths",
     "dependencies",
     "usage",
     "notices",
@@ -91,7 +99,7 @@ _CHILDREN_FIRST = (
 )
 _WITHOUT_NUMBERS = (
     *("tasks", "agents", "idempotency", "annotations", "revisions", "tags", "content_types"),
-    *("dependencies", "usage"),
+    *("dependencies", "usage", "parked", "project_paths"),
 )
 
 

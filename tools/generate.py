@@ -257,6 +257,9 @@ SAMPLES: dict[str, Any] = {
     "seq": 1,
     "events": [{"kind": "text", "text": "I will look at the cart first."}],
     "output_content": "Count the items, then test it.",
+    "task": "/projects/shop/tasks/cart",
+    "run_id": 1,
+    "attender": "desk",
 }
 SAMPLES_OF: dict[str, dict[str, Any]] = {
     "db.backup": {"path": "/backups/shop.db"},

@@ -9,12 +9,13 @@
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     no such thing                           exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
-    │       AgentNotFound · BranchNotFound · CommitNotFound · NoticeNotFound · ReportMissing
+    │       AgentNotFound · BranchNotFound · CommitNotFound · NoticeNotFound · ReportMissing · RunNotFound
     ├── Conflict                     the facts do not allow it               exit 4
     │   ├── EffortHeld · AgentBusy · EffortFinished · SessionEnded · WrongTask
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
     │   ├── SpawnError · SessionError
     │   ├── LeaseLost · NotFinished · NothingRuns · WorktreeBusy
+    │   ├── RunAttended · RunChanged · RunFinished
     │   └── IdempotencyConflict
     ├── StoreError                   the database cannot                     exit 5
     │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUnreachable
@@ -26,7 +27,8 @@
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    the machine cannot run it               exit 7
     │   ├── DriverMissing · LaunchFailed
-    │   └── WorktreeError · GitFailed
+    │   ├── WorktreeError · GitFailed
+    │   └── MergeConflict · NoStart
     └── ConfigError                  the configuration is wrong              exit 2
         └── UnknownKey · InvalidSetting · MissingDriver
 
@@ -302,6 +304,13 @@ class ReportMissing(NotFound):
     hint = "`ramet show REF` says where an effort's report is kept, and shows what the database has"
 
 
+class RunNotFound(NotFound):
+    """There is no such run."""
+
+    code = "run_not_found"
+    hint = "`ramet runs list` shows the runs; --all those that were archived too"
+
+
 class Conflict(RametError):
     """What is recorded does not allow this."""
 
@@ -428,6 +437,27 @@ class WorktreeBusy(Conflict):
 
     code = "worktree_busy"
     hint = "let it have a worktree of its own"
+
+
+class RunAttended(Conflict):
+    """Somebody attends this run already."""
+
+    code = "run_attended"
+    hint = "watch it with `ramet runs show REF`, or wait until it is left"
+
+
+class RunChanged(Conflict):
+    """The task file has changed since the run began."""
+
+    code = "run_changed"
+    hint = "start a new run, or resume this one as it was recorded with --force"
+
+
+class RunFinished(Conflict):
+    """The run is finished."""
+
+    code = "run_finished"
+    hint = "start a new run; --retry-failed takes up what failed"
 
 
 class IdempotencyConflict(Conflict):
@@ -610,6 +640,20 @@ class GitFailed(WorkError):
 
     code = "git_failed"
     hint = "run the same git command by hand to see what is wrong"
+
+
+class MergeConflict(WorktreeError):
+    """What was to be merged changes the same lines."""
+
+    code = "merge_conflict"
+    hint = "merge one of the branches into the other by hand; then `ramet run --resume REF --retry-failed` goes on"
+
+
+class NoStart(WorktreeError):
+    """What this depends on left nothing to start from."""
+
+    code = "no_start"
+    hint = "see why that failed; then `ramet run --resume REF --retry-failed` goes on"
 
 
 class ConfigError(RametError):

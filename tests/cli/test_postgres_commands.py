@@ -1,6 +1,9 @@
 """The same commands on PostgreSQL."""
 
+import shutil
 import sqlite3
+import subprocess
+from pathlib import Path
 
 import pytest
 from tests.cli.command_line import CommandLine
@@ -34,6 +37,25 @@ def test_a_server_is_backed_up_checked_and_reset(shared: CommandLine) -> None:
     assert backup.execute("SELECT count(*) FROM projects").fetchone() == (1,)
     backup.close()
     assert shared.json("project", "list")["items"] == []
+
+
+@pytest.mark.requirement("R310")
+def test_two_machines_know_by_its_remote_that_a_project_is_the_same(shared: CommandLine, home: Path) -> None:
+    clones = {"north": shared.cwd, "south": home / "elsewhere" / "clone"}
+    remotes = {"north": "https://ann:hunter2@forge.example/shop.git", "south": "git@forge.example:shop"}
+    clones["south"].mkdir(parents=True)
+    shutil.copy(shared.cwd / "ramet.yaml", clones["south"])
+    for host, clone in clones.items():
+        shared.cwd = clone
+        shared.environ["RAMET_WORK_HOST"] = host
+        subprocess.run(["git", "init", "-q", str(clone)], check=True)
+        subprocess.run(["git", "-C", str(clone), "remote", "add", "origin", remotes[host]], check=True)
+        assert shared.ok("project", "add", ".") == f"project 1: {clone}\n"
+        assert shared.json("add", f"mend it on {host}")["task_id"].startswith(f"{clone}/")
+    (row,) = shared.json("project", "list")["items"]
+    assert row["hosts"] == {host: str(clone) for host, clone in clones.items()}
+    assert row["remote"] == "forge.example/shop"
+    assert "north south" in shared.ok("project", "list")
 
 
 @pytest.mark.requirement("R176")

@@ -12,6 +12,7 @@ from tests.conformance.labour import (
     claim,
     complete,
     end,
+    expire,
     report,
     said_by,
     start,
@@ -321,3 +322,11 @@ def test_no_secret_of_a_stream_is_kept(world: World) -> None:
     world.call("work.output", effort_id=1, output_content=secret)
     world.call("fleet.kill", effort_id=2, reason=secret)
     assert secret not in everything(world)
+
+
+def test_a_report_says_whether_the_whole_lease_is_left_again(world: World) -> None:
+    attempt = start(world)
+    assert not report(world, attempt, text("a word")).is_renewed
+    assert report(world, attempt, seq=2).is_renewed
+    expire(world, attempt.effort.id)
+    assert report(world, attempt, text("another"), seq=2).is_renewed

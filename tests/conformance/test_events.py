@@ -3,7 +3,7 @@
 from typing import Any, get_args
 
 import pytest
-from tests.conformance import labour
+from tests.conformance import labour, running
 from tests.world import World
 
 from ramet.errors import PhaseNotSequential
@@ -33,6 +33,8 @@ def live_through_everything(world: World) -> None:
     world.call("db.session.start", task_id=TASK, effort_id=effort.id, driver="claude", native_id="n")
     write_history(world)
     work(world)
+    follow_a_run(world)
+    park_a_driver(world)
 
 
 def write_history(world: World) -> None:
@@ -64,6 +66,26 @@ def work(world: World) -> None:
     world.call("work.retry", effort_id=again.id)
     world.call("work.output", effort_id=again.id, output_content="a text")
     world.call("fleet.dismiss")
+
+
+def follow_a_run(world: World) -> None:
+    """The same for a run."""
+    run = running.start(world, "1", "2")
+    running.do_next(world, run, output_content="done")
+    running.leave(world, run)
+    running.attend(world, run)
+    running.do_next(world, run)
+    world.call("run.archive", run_id=run.id)
+    world.call("run.clean", days=0)
+
+
+def park_a_driver(world: World) -> None:
+    """The same for a driver that is at a limit, and then is not."""
+    attempt = labour.start(world, "host/7", driver="claude", instance=labour.OTHER_KEEPER)
+    labour.complete(world, attempt, "error", failure="limit", retry_at="2026-01-05T09:00:00Z")
+    world.clock.advance(7200)
+    claimed = labour.claim(world, "host/7", effort_id=attempt.effort.id)
+    labour.complete(world, labour.begin(world, claimed, driver="claude"))
 
 
 @pytest.mark.requirement("R314")

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.conformance import running
 from tests.conformance.labour import add, begin, claim, run
 from tests.world import World, changes_of
 
@@ -32,6 +33,8 @@ def _hashes(*texts: str) -> list[str]:
 ONE, TWO, THREE = _hashes("one", "two", "three")
 FAILED, RUNNING, CLAIMED, QUEUED = 3, 4, 5, 6
 """Efforts of the queue."""
+WAITING, ATTENDED, FINISHED = 1, 2, 3
+"""Runs."""
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "db.project.upsert": {"path": "/mill", "name": "Mill"},
@@ -89,6 +92,13 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "work.output": {"effort_id": FAILED, "output_content": "a text"},
     "fleet.kill": {"effort_id": RUNNING},
     "fleet.dismiss": {},
+    "run.start": {"task": TASK, "lines": [{"key": "1", "text": "mend it"}]},
+    "run.attend": {"run_id": WAITING, "attender": "host", "begins": True},
+    "run.leave": {"run_id": ATTENDED, "attender": "host"},
+    "run.turn": {"run_id": WAITING, "role": "system", "content": "be brief"},
+    "run.archive": {"run_id": WAITING},
+    "run.clean": {"days": 0},
+    "drivers.admit": {"effort_id": CLAIMED, "generation": 1, "driver": "claude"},
 }
 """What runs in the engine; the workplace keeps its promises in tests of its own."""
 
@@ -96,7 +106,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def furnished(world: World) -> World:
     """Session 1 serves effort 1; effort 2 and agent bob are free. Three turns, a side, a child, a branch that moved; a
-    queue of four efforts, of which session 2 serves the one that runs.
+    queue of four efforts, of which session 2 serves the one that runs; three runs; a driver that is parked.
     """
     world.skill("paint", [])
     world.session()
@@ -110,6 +120,9 @@ def furnished(world: World) -> World:
     world.call("history.branch", name="moved", **{"from": "main"})
     world.call("history.reset", branch="moved", to=ONE)
     fill_queue(world)
+    record_runs(world)
+    until = "2030-01-01T00:00:00.000Z"
+    world.sql("INSERT INTO parked (driver, until, reason) VALUES ('claude', :until, 'a limit')", until=until)
     return world
 
 
@@ -119,6 +132,13 @@ def fill_queue(world: World) -> None:
     run(world, efforts[0], "stuck")
     assert begin(world, claim(world, "host/8", effort_id=RUNNING)).session.id == 2
     claim(world, "host/9", effort_id=CLAIMED)
+
+
+def record_runs(world: World) -> None:
+    lines = [running.line("1"), running.line("1"), running.line("1", is_done=True)]
+    runs = [running.record(world, each, task=f"/shop/tasks/run {number}") for number, each in enumerate(lines)]
+    assert [each.id for each in runs] == [WAITING, ATTENDED, FINISHED]
+    running.attend(world, runs[1])
 
 
 def test_every_operation_that_changes_something_is_tried_here() -> None:

@@ -11,7 +11,14 @@ from tests.world import World, open_world
 
 FINISHED, QUEUED = 5_000, 500
 _NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {})"
-ANY = {"skills": None, "drivers": None, "project_id": None, "now": "2026-06-01T00:00:00.000Z"}
+ANY = {
+    "skills": None,
+    "drivers": None,
+    "project_id": None,
+    "run_id": None,
+    "host": None,
+    "now": "2026-06-01T00:00:00.000Z",
+}
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -44,6 +51,10 @@ def long_queue(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         ("idx_efforts_queue", "queue", "next_ready", ANY),
         ("idx_efforts_queue", "leases", "claim_next", {**ANY, "worker": "w", "lease_seconds": 60}),
         ("idx_efforts_", "queue", "page_queued", {"run_id": None, "before": 10**6, "limit": 10}),
+        ("idx_efforts_queue", "queue", "next_ready", {**ANY, "run_id": 1}),
+        ("idx_efforts_queue", "runs", "has_queued", {"run_id": 1}),
+        ("idx_efforts_", "runs", "count_active", {"run_id": 1}),
+        ("idx_efforts_run", "queue", "page_of_run", {"run_id": 1, "state": None, "before": 10**6, "limit": 10}),
         ("idx_efforts_lease", "leases", "take_expired", {"now": ANY["now"]}),
         ("idx_efforts_owner", "leases", "worker", {"worker": "w", "now": ANY["now"]}),
         ("idx_efforts_owner", "queue", "page_active", {"run_id": None, "before": 10**6, "limit": 10}),
@@ -72,7 +83,7 @@ def test_what_waits_and_what_runs_is_found_by_an_index(
             {"session_id": 1, "instance": KEEPER, "seq": 1, "events": [text(str(i)) for i in range(9)]},
             32,
         ),
-        ("work.complete", {"effort_id": 1, "generation": 1, "outcome": "success"}, 9),
+        ("work.complete", {"effort_id": 1, "generation": 1, "outcome": "success"}, 10),
         ("work.list", {"state": "queued", "limit": 100}, 1),
     ],
 )

@@ -25,10 +25,11 @@ _PAUSE_SECONDS = 0.005
 class Daemon:
     """One process."""
 
-    def __init__(self, settings: Settings, places: Places, fault: str) -> None:
+    def __init__(self, settings: Settings, places: Places, fault: str, inside: tuple[str, ...] = ()) -> None:
+        """`inside` is a command that runs it elsewhere, and becomes it."""
         self.socket = places.socket
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "ramet.daemon", "serve"],
+            [*inside, sys.executable, "-m", "ramet.daemon", "serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -96,9 +97,10 @@ class Daemon:
 class Home:
     """A database and every daemon that a test starts on it."""
 
-    def __init__(self, path: Path, postgres_url: str | None = None) -> None:
+    def __init__(self, path: Path, postgres_url: str | None = None, inside: tuple[str, ...] = ()) -> None:
         kind: Any = "postgres" if postgres_url else "sqlite"
         self.path = path
+        self._inside = inside
         self.settings = Settings(
             database=DatabaseSettings(type=kind, url=postgres_url), query=QuerySettings(max_rows=10_000_000)
         )
@@ -107,7 +109,7 @@ class Home:
 
     def launch(self, fault: str = "") -> Daemon:
         """Start a daemon and do not wait for it."""
-        daemon = Daemon(self.settings, self.places, fault)
+        daemon = Daemon(self.settings, self.places, fault, self._inside)
         self._daemons.append(daemon)
         return daemon
 

@@ -105,7 +105,7 @@ async def desk_on(disk: FaultyDisk, path: Path) -> AsyncIterator[Desk]:
         QuerySettings(),
         clock=SystemClock(),
         faults=moments,
-        on_commit=lambda: None,
+        on_commit=lambda _topic: None,
         loop=loop,
     )
     desk = Desk(writer, moments, loop)

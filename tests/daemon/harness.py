@@ -188,7 +188,7 @@ class RunningServer:
     def commit_events(self, count: int) -> None:
         def commit() -> None:
             self.database.add_events(count)
-            self.server.committed()
+            self.server.committed("work")
 
         self.in_loop(commit)
 

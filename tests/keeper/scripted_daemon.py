@@ -106,7 +106,7 @@ class ScriptedDaemon:
             return {"id": frame.id, "error": self.refusal.to_wire()}
         assert request.seq <= len(self.events) + 1, "a number was left out"
         self.events.extend(request.events[len(self.events) + 1 - request.seq :])
-        reported = Reported(seq=len(self.events), is_current=self.is_current, stop=self.stop)
+        reported = Reported(seq=len(self.events), is_current=self.is_current, is_renewed=True, stop=self.stop)
         return {"id": frame.id, "result": msgspec.to_builtins(reported)}
 
 

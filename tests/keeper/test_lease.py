@@ -74,13 +74,24 @@ def test_a_fenced_keeper_that_cannot_renew_ends_its_agent_before_the_lease_does(
     daemon.go()
     renewed = daemon.reports[-1][0]
     wait_for(lambda: not held.marked())
-    assert time.monotonic() - renewed < 5 * 2 / 3  # what the daemon leaves of a lease when it answers
+    assert time.monotonic() - renewed < 5
     assert wait_for(lambda: [event for event in held.spooled() if event.__class__.__name__ == "End"])
     end = end_of(held.spooled())
     assert (end.outcome, end.failure) == ("error", "infrastructure")
     daemon.come()
     assert held.wait() == 0
     assert end_of(daemon.events) == end
+
+
+def test_a_lease_counts_from_when_it_was_asked_for_however_late_the_keeper_begins(
+    daemon: ScriptedDaemon, keep: Keep
+) -> None:
+    daemon.go()
+    held = keep("trap '' INT TERM; sleep 600", lease_seconds=60, is_fenced=True, leased_at=time.monotonic() - 60)
+    assert wait_for(lambda: [event for event in held.spooled() if event.__class__.__name__ == "End"])
+    assert held.marked() == []
+    end = end_of(held.spooled())
+    assert (end.failure, end.exit_signal) == ("infrastructure", signal.SIGKILL)
 
 
 def test_without_a_fence_the_agent_goes_on_however_long_the_daemon_is_away(daemon: ScriptedDaemon, keep: Keep) -> None:

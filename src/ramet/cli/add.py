@@ -15,7 +15,7 @@ from ramet.cli.drivers import check_driver
 from ramet.cli.efforts import first_line, waiting_reason
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
-from ramet.cli.project import projects_around
+from ramet.cli.project import path_here, projects_around, register
 from ramet.cli.repository import top_level
 from ramet.errors import ProjectNotFound
 
@@ -69,7 +69,7 @@ def add(
     reply = invocation.call(
         "work.add",
         prompt=text,
-        task=f"{_find_project(invocation)}/.ramet/tasks/{slug(text)}" if is_new else task,
+        task=f"{nearest_project(invocation)}/.ramet/tasks/{slug(text)}" if is_new else task,
         based_on=based_on,
         depends_on=list(depends_on) or None,
         **given,
@@ -105,11 +105,11 @@ def _read_prompt(prompt: str | None, file: str | None) -> str:
     return text
 
 
-def _find_project(invocation: Invocation) -> str:
+def nearest_project(invocation: Invocation) -> str:
     """The path of the nearest project around the current directory; a repository that is nearer becomes one."""
     repository = top_level(invocation.cwd)
     here = repository if repository and not invocation.cwd.is_relative_to(repository) else invocation.cwd
-    paths = [Path(row["path"]) for row in projects_around(invocation, str(here))]
+    paths = [Path(path_here(invocation, row) or "/") for row in projects_around(invocation, str(here))]
     nearest = max([*paths, *([repository] if repository else [])], key=lambda path: len(path.parts), default=None)
     if nearest is None:
         raise ProjectNotFound(
@@ -119,7 +119,7 @@ def _find_project(invocation: Invocation) -> str:
             fix="`git init` here, register a directory with `ramet project add PATH`, or name a task with --task",
         )
     if nearest not in paths:
-        invocation.call("db.project.upsert", path=str(nearest))
+        register(invocation, str(nearest))
         if not invocation.as_json:
             click.echo(clean(f"{nearest} is a project now"))
     return str(nearest)

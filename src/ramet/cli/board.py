@@ -136,14 +136,14 @@ def _table(running: Collection[Running]) -> "RenderableType":
             *(Text(str(effort[name])) for name in ("skill", "driver")),
             one.status,
             ago(one.since),
-            _short(tokens(effort["usage"])),
+            short_number(tokens(effort["usage"])),
             cost(effort["usage"]) or "-",
             Text(first_line(one.words), "dim"),
         )
     return Padding(table, (1, 0, 0, 0))
 
 
-def _short(number: int) -> str:
+def short_number(number: int) -> str:
     """`1.2k` or `3.4M`, which keeps its place while it grows."""
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
         if number >= size:

@@ -30,9 +30,11 @@ def drivers(invocation: Invocation) -> None:
     with working(invocation, "asking for versions"):
         reply = list_drivers(invocation, versions=True)
     show_items(invocation, reply, _COLUMNS, nothing="no drivers")
-    missing = [row for row in reply["items"] if row["program"] is None and row["fix"]]
-    if missing and not invocation.as_json:
-        click.echo(clean("\n".join(["", *(f"{row['name']}: {row['fix']}" for row in missing)])))
+    told = [f"{row['name']}: {row['fix']}" for row in reply["items"] if row["program"] is None and row["fix"]]
+    parked = [row for row in reply["items"] if row["parked_until"]]
+    told += [f"{row['name']}: not used until {row['parked_until']}: {row['parked_reason']}" for row in parked]
+    if told and not invocation.as_json:
+        click.echo(clean("\n".join(["", *told])))
 
 
 def list_drivers(invocation: Invocation, *, versions: bool) -> Any:

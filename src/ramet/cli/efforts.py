@@ -45,6 +45,8 @@ def waits_for(row: Row) -> str | None:
 
 def waiting_reason(row: Row) -> str:
     """Why nobody claims it, as the end of a sentence."""
+    if row["run_id"] is not None:
+        return f"belongs to r{row['run_id']}: `ramet runs show r{row['run_id']}`"
     if row["blocked_by"] is None:
         return f"waits: its next attempt is in {until(row['not_before'])}" if row["blocked"] else "is ready"
     before, status = f"e{row['blocked_by']}", row["blocked_status"]

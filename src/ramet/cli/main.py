@@ -18,7 +18,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "status": ("ramet.cli.status:status", "One screen: the daemon, the database, what is going on."),
         "ps": ("ramet.cli.ps:ps", "Who is doing what: every agent that holds an effort."),
         "log": ("ramet.cli.log:log", "The commits of branches, the newest first; --graph draws them."),
-        "show": ("ramet.cli.show:show", "Whatever a reference names: a commit, a branch, e12, s7."),
+        "show": ("ramet.cli.show:show", "Whatever a reference names: a commit, a branch, e12, s7, r3."),
         "diff": ("ramet.cli.diff:diff", "How two contexts differ."),
         "compile": ("ramet.cli.compile:compile_branch", "What a model would be given of a branch."),
         "expand": ("ramet.cli.compress:expand", "What stands behind a summary or a collapse."),
@@ -38,6 +38,11 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "report": ("ramet.cli.report:report", "The texts that efforts leave behind."),
         "worktree": ("ramet.cli.worktree:worktree", "List and clean up the worktrees that agents work in."),
         "drivers": ("ramet.cli.drivers:drivers", "The agent programs: which are installed, what they can do."),
+    },
+    "Runs": {
+        "run": ("ramet.cli.run:run", "Run the tasks of a markdown checklist, and watch; go on with --resume."),
+        "chain": ("ramet.cli.chain:chain", "Plan, implement and review until a review approves."),
+        "runs": ("ramet.cli.runs:runs", "List, show, archive and clean up runs."),
     },
     "Work": {
         "project": ("ramet.cli.project:project", "The directory trees that agents work on."),

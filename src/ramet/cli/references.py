@@ -1,4 +1,4 @@
-"""How things are named on the command line: `e12` an effort, `s7` a session, a path a task or a project, a
+"""How things are named on the command line: `e12` an effort, `s7` a session, `r3` a run, a path a task or a project, a
 name a branch, the beginning of a hash a commit.
 
 Each function is a click type: it turns what was typed into what the operations take, or says what to type.
@@ -16,6 +16,7 @@ from ramet.model.branch import session_branch
 
 _EFFORT = re.compile(r"e?(\d+)")
 _SESSION = re.compile(r"s?(\d+)")
+_RUN = re.compile(r"r?(\d+)")
 _NATIVE = re.compile(r"[a-z0-9][a-z0-9._-]*:.+", re.DOTALL)
 _SESSION_BRANCH = re.compile(r"s(\d+)")
 _HASH = re.compile(r"[0-9a-f]{4,64}")
@@ -35,6 +36,13 @@ def session(text: str) -> int | str:
     if _NATIVE.fullmatch(text):
         return text
     raise click.BadParameter(f"{text!r} names no session; write s7, 7 or driver:native_id.")
+
+
+def run(text: str) -> int:
+    """`r3`, or `3` where a run is meant anyway."""
+    if match := _RUN.fullmatch(text):
+        return int(match[1])
+    raise click.BadParameter(f"run not found: {text!r}; write r3 or 3.")
 
 
 def path(text: str) -> str:

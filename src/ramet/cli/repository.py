@@ -18,6 +18,12 @@ def top_level(directory: Path) -> Path | None:
     return common.parent if is_linked else top
 
 
+def remote_of(directory: Path) -> str | None:
+    """Where the repository was cloned from, as git has it; None where it was not."""
+    found = _git(directory, "config", "--get", "remote.origin.url")
+    return found.strip() or None if found else None
+
+
 def git_version() -> tuple[int, ...] | None:
     """The version of the git in PATH; None where there is none that runs."""
     found = _VERSION.search(_git(Path("/"), "--version") or "")

@@ -13,10 +13,12 @@ from ramet.cli.lines import Line, print_lines
 from ramet.cli.output import Row, clean, print_json, show_row
 from ramet.cli.places import find_place
 from ramet.cli.report import print_output, print_text
+from ramet.cli.run_screen import show_run
 from ramet.errors import EffortNotFound
 
 _EFFORT = re.compile(r"e\d+")
 _SESSION = re.compile(r"s\d+")
+_RUN = re.compile(r"r\d+")
 
 
 @click.command(
@@ -26,21 +28,24 @@ _SESSION = re.compile(r"s\d+")
         "ramet show main~2",
         "ramet show s7",
         "ramet show e12",
+        "ramet show r3",
         "ramet show e12 --output > plan.md",
         "ramet show e13 --prompt",
     ],
 )
-@click.argument("reference", metavar="HASH|BRANCH|EFFORT|SESSION")
+@click.argument("reference", metavar="HASH|BRANCH|EFFORT|SESSION|RUN")
 @click.option("--output", is_flag=True, help="Of an effort: only its output, all of it.")
 @click.option("--prompt", is_flag=True, help="Of an effort: only the prompt, exactly as its agent gets it.")
 @click.pass_obj
 def show(invocation: Invocation, reference: str, output: bool, prompt: bool) -> None:
-    """A commit with all that it says; of a branch its head; e12 an effort; s7 a session."""
+    """A commit with all that it says; of a branch its head; e12 an effort; s7 a session; r3 a run."""
     if output or prompt:
         effort_id = references.effort(reference)
         return print_output(invocation, effort_id) if output else _print_prompt(invocation, effort_id)
     if _SESSION.fullmatch(reference):
         return show_row(invocation, invocation.call("db.session.get", session_id=references.session(reference)))
+    if _RUN.fullmatch(reference):
+        return show_run(invocation, references.run(reference))
     if _EFFORT.fullmatch(reference):
         try:
             return show_effort(invocation, references.effort(reference))

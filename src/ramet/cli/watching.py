@@ -1,4 +1,4 @@
-"""What `ramet work` sees: the efforts that run, and one `Change` for each thing that is worth a line."""
+"""What `ramet work` and `ramet run` see: the efforts that run, and one `Change` for each thing that is worth a line."""
 
 import time
 from collections.abc import Iterator
@@ -55,11 +55,16 @@ class Running:
 
 
 class Watch:
-    """The efforts that run, from the events about them. One that only ever waited is none of its business."""
+    """The efforts that run, from the events about them: those that are named, the lines of one run, or what belongs to
+    no run. One that only ever waited is none of its business.
+    """
 
-    def __init__(self, invocation: Invocation, wanted: tuple[int, ...], *, is_verbose: bool) -> None:
+    def __init__(
+        self, invocation: Invocation, wanted: tuple[int, ...] = (), *, run: int | None = None, is_verbose: bool
+    ) -> None:
         self._invocation = invocation
         self._wanted = wanted
+        self._run = run
         self._is_verbose = is_verbose
         self._next_look = 0.0
         self._begun: set[int] = set()
@@ -70,16 +75,15 @@ class Watch:
         """What runs already: somebody else asked for it, or a former daemon began it."""
         for member in self._invocation.call("fleet.status")["items"]:
             effort = self._get(member["effort_id"])
-            if effort["lease_owner"] is not None and self._is_wanted(effort["id"]):
+            if effort["lease_owner"] is not None and self._is_wanted(effort):
                 yield self._begin("running", effort, {"at": member["since"], "session_id": member["session_id"]})
 
     def take(self, event: Row) -> Iterator[Change]:
         """What an event has to say."""
         effort_id, kind = event["effort_id"], event["kind"]
-        if effort_id is None or not self._is_wanted(effort_id):
-            return
         if kind == "effort.claimed":
-            self._begun.add(effort_id)
+            if self._is_wanted(self._get(effort_id)):
+                self._begun.add(effort_id)
         elif effort_id not in self._begun:
             return
         elif kind == "session.reported":
@@ -106,8 +110,8 @@ class Watch:
             one.effort = row
             one.words = next((said["preview"] for said in log["items"] if said["role"] != "user"), "")
 
-    def _is_wanted(self, effort_id: int) -> bool:
-        return not self._wanted or effort_id in self._wanted
+    def _is_wanted(self, effort: Row) -> bool:
+        return effort["id"] in self._wanted if self._wanted else effort["run_id"] == self._run
 
     def _get(self, effort_id: int) -> Row:
         row: Row = self._invocation.call("work.get", effort_id=effort_id)
@@ -160,7 +164,7 @@ class Watch:
 
 def sentence(change: Change) -> str:
     """The change as a line for people."""
-    effort, name = change.effort, f"e{change.effort['id']}"
+    effort, name = change.effort, _name(change.effort)
     match change.kind:
         case "started" | "running":
             attempt = f", attempt {effort['attempts']}" if effort["attempts"] > 1 else ""
@@ -179,6 +183,11 @@ def sentence(change: Change) -> str:
             return f"{name} {_how(change)}; {_again(effort)}"
         case _:
             return f"{name} {_how(change)}"
+
+
+def _name(effort: Row) -> str:
+    """`e12`; of a run's line its number too."""
+    return f"e{effort['id']}" if effort["run_line"] is None else f"{effort['run_line']} (e{effort['id']})"
 
 
 def _how(change: Change) -> str:

@@ -27,7 +27,7 @@ _TICK_SECONDS = 0.25
 _LOSSES = 5
 """How often a daemon that goes before anything happened is started again."""
 _LAST_WORDS_SECONDS = 2
-_INTERRUPTED = 130
+INTERRUPTED = 130
 
 
 @click.command(
@@ -126,11 +126,14 @@ class Shift:
 
     def _begin(self) -> None:
         """Follow what happens from where we were, and then ask for work, so that nothing is missed."""
-        self._left |= self._watch.running.keys()
-        self._counts_itself |= bool(self._left)
+        self._remember_running()
         self._inbox = Inbox()
         self._inbox.follow(self._connect(), self._seen)
         self._ask()
+
+    def _remember_running(self) -> None:
+        self._left |= self._watch.running.keys()
+        self._counts_itself |= bool(self._left)
 
     def _ask(self) -> None:
         self._done = None
@@ -218,7 +221,7 @@ class Shift:
         """Once: claim no more. Twice: end what runs. It counts when it is done, for the daemon may be gone."""
         names = " ".join(f"e{effort_id}" for effort_id in self._watch.running)
         if not self._interrupts:
-            self._invocation.call("work.stop")
+            self._invocation.call("work.stop", run=self._request.get("run"))
             if names:
                 lead = "nothing more is begun; what runs goes on to its end"
                 self._display.say(f"{lead}. Ctrl-C again ends it (`ramet kill {names}`)")
@@ -231,11 +234,14 @@ class Shift:
     def _end(self, effort_id: int) -> None:
         with suppress(Conflict):  # it ended by itself
             self._invocation.call("fleet.kill", effort_id=effort_id, reason="interrupted at the terminal")
-        self._display.say(f"e{effort_id} is being ended; go on with `ramet resume e{effort_id}`")
+        self._display.say(f"e{effort_id} is being ended; {self._how_to_go_on(effort_id)}")
+
+    def _how_to_go_on(self, effort_id: int) -> str:
+        return f"go on with `ramet resume e{effort_id}`"
 
     def _conclude(self) -> int:
         if self._interrupts > 1:
-            return _INTERRUPTED
+            return INTERRUPTED
         assert self._done is not None  # noqa: S101  it is over only when it is done
         finished = self._done["finished"]
         if self._counts_itself or self._is_stopping:

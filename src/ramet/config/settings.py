@@ -178,6 +178,10 @@ class RedactionSettings(Struct, frozen=True, kw_only=True):
 class WorkSettings(Struct, frozen=True, kw_only=True):
     """The queue, and how long what runs from it may take, fail and be silent."""
 
+    host: Annotated[
+        Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] | None,
+        Meta(description="What this machine is called where several share a database. Default: its own name."),
+    ] = None
     lease_seconds: Annotated[
         int, Meta(ge=5, le=86_400, description="How long a claim lasts unless its holder renews it.")
     ] = 60
@@ -217,6 +221,13 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=0, le=3600, description="The pause before the second attempt; it doubles with each.")
     ] = 5
     backoff_max_seconds: Annotated[int, Meta(ge=0, le=86_400, description="The longest such pause.")] = 300
+    breaker_failures: Annotated[
+        int,
+        Meta(ge=1, le=1000, description="So many permanent failures of a driver in a row, and it is left alone."),
+    ] = 3
+    breaker_seconds: Annotated[
+        int, Meta(ge=1, le=86_400, description="For how long; then one attempt is let through.")
+    ] = 120
     output_max_bytes: Annotated[
         int, Meta(ge=10_000, le=2**40, description="How much of one attempt's output is kept.")
     ] = 64 * 1024 * 1024
@@ -267,6 +278,21 @@ class DriverSettings(Struct, frozen=True, kw_only=True):
     ] = {}
 
 
+class RunSettings(Struct, frozen=True, kw_only=True):
+    """Task files and chains."""
+
+    context_tokens: Annotated[
+        int,
+        Meta(ge=100, le=100_000_000, description="How much of a sequential run's conversation the next line is given."),
+    ] = 100_000
+    review_rounds: Annotated[
+        int, Meta(ge=1, le=100, description="How often a chain is reviewed before a person has to look at it.")
+    ] = 3
+    retention_days: Annotated[
+        int, Meta(ge=0, le=36_500, description="How long an archived run is kept by `ramet runs clean`.")
+    ] = 30
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """All of it."""
 
@@ -279,6 +305,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     redaction: RedactionSettings = RedactionSettings()
     work: WorkSettings = WorkSettings()
     drivers: DriverSettings = DriverSettings()
+    runs: RunSettings = RunSettings()
 
 
 class Places(Struct, frozen=True, kw_only=True):

@@ -3,15 +3,14 @@
 import asyncio
 import hashlib
 import os
-import re
-import socket
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ramet.ai import Models
 from ramet.clock import Clock
 from ramet.config.environment import Environment
+from ramet.config.host import machine_name
 from ramet.config.settings import Places, Settings
 from ramet.daemon.asking import Asking
 from ramet.daemon.assistance import AssistedExecutor
@@ -28,6 +27,7 @@ from ramet.runner.workplace import Workplace
 from ramet.runner.workshop import Workshop
 from ramet.store import Store, open_store
 from ramet.store.sqlite_store import SqliteStore
+from ramet.store.store import Topic
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -65,7 +65,7 @@ def build_executor(
     *,
     clock: Clock,
     faults: Faults,
-    on_commit: Callable[[], None],
+    on_commit: Callable[[Topic], None],
     loop: asyncio.AbstractEventLoop,
 ) -> Executor:
     """What runs operations on this kind of database."""
@@ -74,8 +74,18 @@ def build_executor(
         executor = Writer(store, engine, settings.query, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
     else:
         from ramet.daemon.pool import Pool  # noqa: PLC0415 - needs an optional package
+        from ramet.store.postgres_store import PostgresStore  # noqa: PLC0415
 
-        executor = Pool(store, engine, settings, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
+        assert isinstance(store, PostgresStore)  # noqa: S101
+        executor = Pool(
+            store,
+            engine,
+            settings,
+            clock=clock,
+            faults=faults,
+            on_commit=on_commit,
+            loop=loop,
+        )
     return AssistedExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
 
 
@@ -99,13 +109,20 @@ def build_crew(
             places=places,
             environ=environ,
             faults=faults,
-            name=_worker_name(places),
+            name=_worker_name(places, workplace.host),
             identify=lambda: uuid.uuid4().hex,
         )
     )
 
 
-def _worker_name(places: Places) -> str:
-    """What this daemon's slots are named after: the machine, and which of its homes this one is."""
-    host = re.sub(r"[^a-z0-9-]+", "-", socket.gethostname().partition(".")[0].lower()).strip("-") or "host"
-    return f"{host}.{hashlib.sha256(os.fsencode(places.home)).hexdigest()[:4]}"
+def _worker_name(places: Places, host: str | None) -> str:
+    """What this daemon's slots are named after: the machine, and which of its homes this one is.
+
+    Machines that share a database may have the same name and the same paths, so there a home has a number of its own.
+    """
+    if host is None:
+        return f"{machine_name()}.{hashlib.sha256(os.fsencode(places.home)).hexdigest()[:4]}"
+    identity = places.home / "identity"
+    with suppress(FileExistsError), identity.open("x") as fresh:
+        fresh.write(uuid.uuid4().hex[:8])
+    return f"{host}.{identity.read_text()}"

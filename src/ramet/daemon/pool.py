@@ -17,15 +17,17 @@ from typing import Any
 from ramet.clock import Clock
 from ramet.config.settings import Settings
 from ramet.daemon.executor import Done
+from ramet.daemon.listening import Listening
 from ramet.daemon.readers import Readers
 from ramet.engine import Call, Engine
 from ramet.errors import DatabaseUnreachable, RametError, TooContended
 from ramet.faults import Faults
 from ramet.protocol.operations import Operation
 from ramet.protocol.requests import Request
-from ramet.store import Store
 from ramet.store.connection import Connection
 from ramet.store.postgres import Retry
+from ramet.store.postgres_store import PostgresStore
+from ramet.store.store import Topic
 
 log = logging.getLogger(__name__)
 
@@ -43,13 +45,13 @@ class Pool:
 
     def __init__(
         self,
-        store: Store,
+        store: PostgresStore,
         engine: Engine,
         settings: Settings,
         *,
         clock: Clock,
         faults: Faults,
-        on_commit: Callable[[], None],
+        on_commit: Callable[[Topic], None],
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         self._store = store
@@ -67,6 +69,7 @@ class Pool:
         self._next_upkeep = 0.0
         for thread in self._threads:
             thread.start()
+        self._listening = Listening(store.listen, on_commit, loop)
 
     def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         """Queue a change in the lane of what it changes."""
@@ -92,6 +95,7 @@ class Pool:
 
     def close(self) -> None:
         """Finish what is queued and let go."""
+        self._listening.close()
         for lane in self._lanes:
             lane.put(None)
         for thread in self._threads:
@@ -173,7 +177,8 @@ class Pool:
     def _deliver(self, done: Done, reply: Any) -> None:
         self._waiting -= 1
         done(reply)
-        self._on_commit()
+        self._on_commit("work")
+        self._listening.committed()
 
 
 def _subject(request: Request) -> Any:

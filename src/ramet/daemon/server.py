@@ -25,6 +25,7 @@ from ramet.model.redaction import Redactor
 from ramet.protocol.frames import PROTOCOL_VERSION
 from ramet.protocol.replies import DaemonStatusReply, HelloReply, Pong, Stopping, Subscribed
 from ramet.protocol.requests import SubscribeEvents
+from ramet.store.store import Topic
 from ramet.version import __version__
 
 log = logging.getLogger(__name__)
@@ -87,10 +88,10 @@ class Server:
         self._working = working
         self._workplace = workplace
 
-    def committed(self) -> None:
-        """A transaction was committed: there may be events to tell, and work to do."""
+    def committed(self, topic: Topic) -> None:
+        """A transaction was committed, here or elsewhere: there are events to tell, and there may be work to do."""
         self._subscriptions.wake()
-        if self._working is not None:
+        if topic == "work" and self._working is not None:
             self._working.look_again()
 
     def stop(self) -> None:

@@ -79,7 +79,7 @@ async def _live(
         environment,
         clock=clock,
         faults=faults,
-        on_commit=lambda: server.committed(),  # noqa: PLW0108 - the server is made a line below
+        on_commit=lambda topic: server.committed(topic),  # noqa: PLW0108 - the server is made a line below
         loop=loop,
     )
     asking = Asking(executor, loop)

@@ -9,7 +9,7 @@ from typing import Any
 from ramet.daemon.calls import Call
 from ramet.daemon.connection import Connection
 from ramet.errors import RametError
-from ramet.protocol.work import Killed, RunWork, WorkDone
+from ramet.protocol.work import Killed, RunWork, StopWork, WorkDone
 from ramet.runner.crew import Crew
 
 
@@ -35,7 +35,8 @@ class Working:
 
     def stop(self, call: Call) -> None:
         """The operation `work.stop`."""
-        self._crew.stop()
+        assert isinstance(call.request, StopWork)  # noqa: S101
+        self._crew.stop(call.request.run)
         call.done(WorkDone(finished={}, why="stopped"))
 
     def kill(self, call: Call, reply: Any) -> None:

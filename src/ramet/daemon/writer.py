@@ -22,6 +22,7 @@ from ramet.faults import Faults
 from ramet.protocol.operations import Operation
 from ramet.protocol.requests import Request
 from ramet.store.sqlite_store import SqliteStore
+from ramet.store.store import Topic
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class Writer:
         *,
         clock: Clock,
         faults: Faults,
-        on_commit: Callable[[], None],
+        on_commit: Callable[[Topic], None],
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         self._store = store
@@ -170,7 +171,7 @@ class Writer:
         self._waiting -= len(batch)
         for (_, done), reply in zip(batch, replies, strict=True):
             done(reply)
-        self._on_commit()
+        self._on_commit("work")
 
     def _keep_up(self) -> None:
         """Forget the replies whose keys are too old to come again."""

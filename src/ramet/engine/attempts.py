@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from ramet.engine import efforts, leases, messages, named, notices, sessions
+from ramet.engine import efforts, leases, lines, messages, named, notices, sessions
 from ramet.engine.contents import Prepared
 from ramet.engine.messages import Turn
 from ramet.engine.transaction import Transaction
@@ -53,6 +53,8 @@ def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
         text = f"the prompt of effort {effort.id} was shortened to fit work.prompt_max_tokens; see `work.prompt`"
         notices.add(tx, "cut", effort, text)
     _say_prompt(tx, session, prepared.prompt)
+    lease_rows.renew(tx.db, effort.id, request.generation, lease_seconds=tx.work.lease_seconds, now=tx.now)
+    lines.begun(tx, effort)
     return Attempt(session=session, effort=efforts.reply(effort))
 
 

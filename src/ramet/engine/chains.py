@@ -1,6 +1,6 @@
 """Chains: what an effort is based on, and what its task has produced beside."""
 
-from ramet.engine import named
+from ramet.engine import named, projects
 from ramet.engine.transaction import Transaction
 from ramet.model.effort import Effort
 from ramet.protocol.work import Chain, WorkChain
@@ -14,7 +14,7 @@ def show(tx: Transaction, request: WorkChain) -> Chain:
     known = {link.id for link in links}
     reported = queue.list_reported(tx.db, effort.task_id, tx.limits.page_max)
     return Chain(
-        project_path=named.project(tx, efforts.project_of(tx.db, effort.id)).path,
+        project_path=projects.path_on(tx, efforts.project_of(tx.db, effort.id), request.host),
         efforts=links,
         missing=missing,
         earlier=[other for other in reported if other.id not in known],

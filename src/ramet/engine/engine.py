@@ -13,8 +13,9 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from ramet.config.environment import Environment
-from ramet.config.settings import LimitSettings, Settings, WorkSettings
+from ramet.config.settings import LimitSettings, RunSettings, Settings, WorkSettings
 from ramet.engine import (
+    admission,
     agents,
     assisting,
     attempts,
@@ -30,9 +31,11 @@ from ramet.engine import (
     merging,
     messages,
     notices,
+    parking,
     projects,
     queue,
     reports,
+    runs,
     secrets,
     sessions,
     skills,
@@ -141,6 +144,16 @@ HANDLERS: dict[str, Handler] = {
     "fleet.kill": killing.kill,
     "fleet.notices": notices.list_newest,
     "fleet.dismiss": notices.dismiss,
+    "run.start": runs.start,
+    "run.get": runs.get,
+    "run.list": runs.list_page,
+    "run.attend": runs.attend,
+    "run.leave": runs.leave,
+    "run.turn": runs.add_turn,
+    "run.archive": runs.archive,
+    "run.clean": runs.clean,
+    "drivers.parked": parking.list_parked,
+    "drivers.admit": admission.admit,
     "ai.generate": assisting.give,
     "ai.embed": assisting.give,
 }
@@ -171,9 +184,11 @@ class Engine:
         redactor: Redactor,
         count_tokens: TokenCounter = estimate_tokens,
         work: WorkSettings | None = None,
+        runs: RunSettings | None = None,
     ) -> None:
         self._limits = limits
         self._work = work or WorkSettings()
+        self._runs = runs or RunSettings()
         self._codec = codec
         self.redactor = redactor
         self._contents = Contents(redactor, codec, count_tokens)
@@ -189,6 +204,7 @@ class Engine:
             redactor=Redactor(redaction.patterns, environment.denied, is_enabled=redaction.enabled),
             count_tokens=make_counter(tokens.counter, tokens.model, tokens.calibration),
             work=settings.work,
+            runs=settings.runs,
         )
 
     def prepare(self, operation: Operation, request: Request, principal: str) -> Call:
@@ -232,7 +248,15 @@ class Engine:
         return handler(tx, call.prepared)
 
     def _transaction(self, db: Connection, now_ms: int) -> Transaction:
-        return Transaction(db, now_ms, limits=self._limits, work=self._work, codec=self._codec, contents=self._contents)
+        return Transaction(
+            db,
+            now_ms,
+            limits=self._limits,
+            work=self._work,
+            runs=self._runs,
+            codec=self._codec,
+            contents=self._contents,
+        )
 
     def _handler(self, name: str) -> Handler:
         compiling = COMPILING.get(name)

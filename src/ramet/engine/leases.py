@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from ramet.engine import named, notices, queue, sessions
+from ramet.engine import lines, named, notices, parking, queue, sessions
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, LeaseLost
 from ramet.model.effort import Effort, Outcome
@@ -17,7 +17,7 @@ from ramet.model.instant import from_datetime, to_iso
 from ramet.model.queueing import Decision, RetryPolicy, Scope, decide
 from ramet.model.skill import artifact_prefix
 from ramet.protocol.work import Claimed, ClaimWork, Completed, CompleteWork, Lease, Refused, RenewLease
-from ramet.store import efforts, leases, usage
+from ramet.store import leases, usage
 from ramet.store import queue as queue_rows
 from ramet.store import sessions as session_rows
 from ramet.store.leases import Held
@@ -43,7 +43,16 @@ def claim(tx: Transaction, request: ClaimWork) -> Claimed | Refused:
         worker = leases.find_worker(tx.db, request.worker, tx.now)
     if worker.holds is not None:
         return Refused(refused="busy", detail=f"{request.worker} holds effort {worker.holds}")
-    scope = Scope(skills=worker.claims, drivers=request.drivers, project_id=named.project_id(tx, request.project))
+    refused = None if request.run is None else lines.admit(tx, request.run)
+    if refused is not None:
+        return Refused(refused="missing", detail=refused)
+    scope = Scope(
+        skills=worker.claims,
+        drivers=request.drivers,
+        project_id=named.project_id(tx, request.project),
+        run_id=request.run,
+        host=request.host,
+    )
     claimed = _claim_next(tx, request, scope) if request.effort_id is None else _claim_named(tx, request, scope)
     if isinstance(claimed, Refused):
         return claimed
@@ -81,7 +90,7 @@ def _refusal(tx: Transaction, effort: Waiting, scope: Scope) -> Refused | None:
     if waits.blocked:
         detail = f"effort {waits.by} is {waits.status}" if waits.by else f"effort {effort.id} {waits.status}"
         return Refused(refused="blocked", detail=detail)
-    unfit = scope.excludes(effort, efforts.project_of(tx.db, effort.id))
+    unfit = queue.unfit(tx, effort, scope)
     return (
         None if unfit is None else Refused(refused="blocked", detail=f"effort {effort.id} is not for it: its {unfit}")
     )
@@ -153,6 +162,7 @@ def complete(tx: Transaction, request: CompleteWork) -> Completed:
         metadata={**(effort.metadata or {}), **request.metadata} if request.metadata else None,
     )
     following = Following(not_before=_not_before(tx, request, decision), is_fresh=request.is_fresh)
+    parking.note(tx, effort, request, following.not_before)
     settled = _settle(tx, effort, decision, settlement, request.outcome, following)
     return Completed(**_reply(settled), requeued=decision.requeue)
 
@@ -198,6 +208,8 @@ def _settle(
         facts |= {"lifecycle": "finished", "finished_at": tx.now, "outcome": outcome}
     settled = queue_rows.settle(tx.db, effort.id, replace(settlement, **facts))
     _tell(tx, settled, decision, outcome)
+    if not decision.requeue:
+        lines.ended(tx, settled)
     return settled
 
 
@@ -209,6 +221,8 @@ def _tell(tx: Transaction, effort: Effort, decision: Decision, outcome: Outcome)
         tx.record("effort.requeued", task_id=effort.task_id, effort_id=effort.id, data=data)
     else:
         tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": outcome, **why})
+    if decision.notice == "limit" and parking.is_parked(tx, effort.driver):
+        return  # the notice of that has been given
     if decision.notice == "limit":
         until = "" if effort.not_before is None else f" until {to_iso(from_datetime(effort.not_before))}"
         text = f"{effort.driver or 'the agent'} may use no more for now; its efforts wait{until}"

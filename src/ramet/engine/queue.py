@@ -5,7 +5,7 @@ Whether an effort has to wait follows from its dependencies and its time, and is
 
 from msgspec.structs import asdict, replace
 
-from ramet.engine import efforts, named, sessions, skills, tasks
+from ramet.engine import efforts, lines, named, sessions, skills, tasks
 from ramet.engine.transaction import Transaction
 from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, InvalidParams, NotFinished
 from ramet.model.effort import Effort, Outcome
@@ -98,9 +98,14 @@ def list_page(tx: Transaction, request: ListWork) -> Page[WorkReply]:
 
 
 def show_next(tx: Transaction, request: NextWork) -> EffortReply | None:
-    """The effort that a claim would give: the first that is ready, or one whose worker has vanished."""
+    """The effort that a claim would give: the first that is ready, or one whose worker has vanished. Whether its run
+    is at a bound is seen when it is claimed.
+    """
     claims = None if request.worker is None else leases.find_worker(tx.db, request.worker, tx.now).claims
-    scope = Scope(skills=claims, project_id=named.project_id(tx, request.project))
+    if request.run is not None and not lines.are_waiting(tx, request.run):
+        return None
+    project_id = named.project_id(tx, request.project)
+    scope = Scope(skills=claims, project_id=project_id, run_id=request.run, host=request.host)
     ready = queue.find_ready(tx.db, scope, tx.now)
     lost = [effort for effort in leases.list_expired(tx.db, tx.now) if _is_within(tx, effort, scope)]
     found = min([*([ready] if ready else []), *lost], key=lambda each: (-each.priority, each.id), default=None)
@@ -111,7 +116,14 @@ def _is_within(tx: Transaction, effort: Effort, scope: Scope) -> bool:
     """Whether an effort whose lease ran out would be given to this worker, and not up."""
     if effort.stop_request is not None or effort.host_failures >= tx.work.host_retries:
         return False
-    return scope.excludes(effort, effort_rows.project_of(tx.db, effort.id)) is None
+    return unfit(tx, effort, scope) is None
+
+
+def unfit(tx: Transaction, effort: Effort, scope: Scope) -> str | None:
+    """What about an effort keeps a worker from it."""
+    project_id = effort_rows.project_of(tx.db, effort.id)
+    hosts = [] if scope.host is None else queue.list_hosts(tx.db, project_id)
+    return scope.excludes(effort, project_id, hosts)
 
 
 def show_blocked(tx: Transaction, request: WorkBlocked) -> Blocked:
@@ -168,6 +180,13 @@ def _finished(tx: Transaction, effort_id: int) -> Effort:
         )
     if effort.lifecycle != "finished":
         raise NotFinished(f"effort {effort_id} is {effort.lifecycle}", field="effort_id", value=effort_id)
+    if effort.run_id is not None:
+        raise InvalidParams(
+            f"effort {effort_id} is a line of run {effort.run_id}",
+            field="effort_id",
+            value=effort_id,
+            fix=f"resume the run, with what failed: `ramet run --resume r{effort.run_id} --retry-failed`",
+        )
     return effort
 
 
@@ -201,6 +220,7 @@ def finish_waiting(tx: Transaction, effort: Effort, outcome: Outcome, reason: st
     sessions.end_all(tx, effort.id, outcome, reason)
     finished = queue.settle(tx.db, effort.id, settlement)
     tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": outcome})
+    lines.ended(tx, finished)
     return finished
 
 

@@ -131,16 +131,21 @@ def report(tx: Transaction, prepared: PreparedReport) -> Reported:
         # Another keeper has the session now: what this one says is not its agent's.
         if request.events:
             _record(tx, "effort.late_report", reporter, {"instance": request.instance, "events": len(request.events)})
-        return Reported(seq=last, is_current=False)
+        return Reported(seq=last, is_current=False, is_renewed=False)
     news = prepared.heard[reporter.reported_seq + 1 - request.seq :] if request.seq <= reporter.reported_seq + 1 else []
     if news:
         _write(tx, reporter, news)
     is_current = reporter.is_leased and reporter.generation == reporter.lease_generation
-    if is_current:
-        lease_seconds = tx.work.lease_seconds
-        leases.renew_if_low(tx.db, reporter.effort_id, reporter.generation, lease_seconds=lease_seconds, now=tx.now)
+    is_renewed = is_current and _renew(tx, reporter, is_asked=not request.events)
     stop = reporter.stop_request if is_current else None
-    return Reported(seq=reporter.reported_seq + len(news), is_current=is_current, stop=stop)
+    return Reported(seq=reporter.reported_seq + len(news), is_current=is_current, is_renewed=is_renewed, stop=stop)
+
+
+def _renew(tx: Transaction, reporter: Reporter, *, is_asked: bool) -> bool:
+    """Let the lease go on; where nobody asked for that, only when it is low."""
+    renew = leases.renew if is_asked else leases.renew_if_low
+    lease_seconds = tx.work.lease_seconds
+    return bool(renew(tx.db, reporter.effort_id, reporter.generation, lease_seconds=lease_seconds, now=tx.now))
 
 
 def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> None:

@@ -4,6 +4,9 @@ A transcript's content is redacted where it is prepared for its blob (`messages`
 titles, reasons, proofs, what a session hands on. Names and paths stay as they are, because things are found by them.
 """
 
+from typing import Any, TypeVar
+
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.model.redaction import Redactor
@@ -13,18 +16,20 @@ from ramet.protocol.requests import (
     FinishEffort,
     FinishSession,
     RegisterAgent,
-    Request,
     StartEffort,
     UpsertProject,
     UpsertSkill,
     UpsertTask,
 )
+from ramet.protocol.runs import NewLine, StartRun
 from ramet.protocol.work import AddWork, CompleteWork, Kill, SetOutput
+
+AnyStruct = TypeVar("AnyStruct", bound=Struct)
 
 _NUL = "\N{SYMBOL FOR NULL}"
 """What stands for a NUL, which not every database can keep in a text."""
 
-FREE_TEXTS: dict[type[Request], tuple[str, ...]] = {
+FREE_TEXTS: dict[type[Struct], tuple[str, ...]] = {
     UpsertProject: ("name",),
     UpsertTask: ("workspace", "title", "description", "keywords"),
     StartEffort: ("metadata",),
@@ -38,18 +43,25 @@ FREE_TEXTS: dict[type[Request], tuple[str, ...]] = {
     CompleteWork: ("output_content", "reason", "metadata"),
     SetOutput: ("output_content",),
     Kill: ("reason",),
+    StartRun: ("name", "prompt", "lines"),
+    NewLine: ("text",),
 }
 """The fields of each request in which anything may be written."""
 
 
-def redact(request: Request, redactor: Redactor) -> Request:
+def redact(request: AnyStruct, redactor: Redactor) -> AnyStruct:
     """The request without the secrets in its free texts."""
     changed = {}
     for field in FREE_TEXTS.get(type(request), ()):
         given = getattr(request, field)
-        kept, _ = redactor.redact_value(given)
-        if isinstance(kept, str):
-            kept = kept.replace("\0", _NUL)
+        kept = _clean(given, redactor)
         if kept != given:
             changed[field] = kept
     return replace(request, **changed) if changed else request
+
+
+def _clean(given: Any, redactor: Redactor) -> Any:
+    if isinstance(given, list) and given and type(given[0]) in FREE_TEXTS:
+        return [redact(each, redactor) for each in given]
+    kept, _ = redactor.redact_value(given)
+    return kept.replace("\0", _NUL) if isinstance(kept, str) else kept

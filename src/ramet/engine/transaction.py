@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Any
 
-from ramet.config.settings import LimitSettings, WorkSettings
+from ramet.config.settings import LimitSettings, RunSettings, WorkSettings
 from ramet.engine.contents import Contents
 from ramet.model.event import EventKind, NewEvent
 from ramet.model.instant import to_iso
@@ -22,6 +22,7 @@ class Transaction:
         *,
         limits: LimitSettings,
         work: WorkSettings,
+        runs: RunSettings,
         codec: Codec,
         contents: Contents,
     ) -> None:
@@ -29,6 +30,7 @@ class Transaction:
         self.now_ms = now_ms
         self.limits = limits
         self.work = work
+        self.runs = runs
         self.codec = codec
         self.contents = contents
 

@@ -67,6 +67,7 @@ class Keeper:
         self._open_outlets = 0
         self._adopts_orphans = False
         self._is_asked_to_stop = False
+        self._is_killed = False
         self._verdict: Verdict | None = None
         self._concluded_at: float | None = None
 
@@ -159,7 +160,8 @@ class Keeper:
             return min(self._telling.due_at, self._farewell_at)
         if self._tree.gone_at is not None:
             return min(self._telling.due_at, self._tree.gone_at + _DRAIN_SECONDS)
-        return min(self._telling.due_at, self._tree.advance_at if self._tree.is_ending else self._watch.due_at)
+        due_at = min(self._telling.due_at, self._tree.advance_at if self._tree.is_ending else self._watch.due_at)
+        return due_at if self._is_killed else min(due_at, self._telling.lost_at)
 
     def _step(self, now: float) -> None:
         """Do whatever is due."""
@@ -167,6 +169,8 @@ class Keeper:
         if self._agent is None or self._concluded_at is not None:
             return
         has_children = self._reap(self._agent)
+        if now >= self._telling.lost_at and not self._is_killed:
+            self._kill(self._agent)
         if self._tree.is_ending:
             if now >= self._tree.advance_at:
                 self._tree.advance(now)
@@ -190,6 +194,13 @@ class Keeper:
                 return True
             if pid == agent.pid:
                 agent.exited(status)
+
+    def _kill(self, agent: Agent) -> None:
+        """At once and without a look at anything: on a machine that is busy enough, ending it gently takes too long."""
+        self._is_killed = True
+        if agent.status is None:  # else its number may be somebody else's
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(agent.pid, signal.SIGKILL)
 
     def _judge(self, now: float) -> bool:
         """Whether there is a reason to end the agent; the first one counts."""

@@ -14,8 +14,8 @@ from ramet.model.effort import StopRequest
 from ramet.protocol.keeping import KeeperSpec
 
 _ANSWER_SECONDS = 30.0
-_LEFT_SHARE = 2 / 3
-"""How much of a lease is left after an answer, at the least: it is renewed when a third of it is used up."""
+_MARGIN_SECONDS = 1.0
+"""How long before its lease ends an agent has to be gone, at the latest; of a short lease a tenth."""
 ASKED_TO_STOP = "it was asked to stop"
 _NEVER = (BadRequest, NotFound, Conflict)
 """What the daemon would answer again."""
@@ -27,6 +27,7 @@ class _Reported(Struct, frozen=True):
     seq: int
     is_current: bool
     stop: StopRequest | None
+    is_renewed: bool
 
 
 class Telling:
@@ -38,7 +39,8 @@ class Telling:
         self._log = log
         self._uplink = Uplink(spec.socket, selector, min(_ANSWER_SECONDS, spec.lease_seconds / 3), self._hear)
         self._asked_seq = 0
-        self._asked_at = self._renewed_at = now
+        self._asked_at = now
+        self._renewed_at = now if spec.leased_at is None else min(spec.leased_at, now)
         self._is_renewing = True
         needed_seconds = 2 * spec.grace_seconds + 2
         self._ending_seconds = min(needed_seconds, spec.lease_seconds / 4)
@@ -55,6 +57,13 @@ class Telling:
     def due_at(self) -> float:
         """When to call `tell`."""
         return min(self._ask_at, self._uplink.late_at, self._fence_at)
+
+    @property
+    def lost_at(self) -> float:
+        """When somebody else will soon have the lease; infinity where nobody can."""
+        lease_seconds = self._spec.lease_seconds
+        margin = min(_MARGIN_SECONDS, lease_seconds / 10)
+        return self._renewed_at + lease_seconds - margin if self._spec.is_fenced else float("inf")
 
     def tell(self, now: float) -> None:
         """Do what is due."""
@@ -85,7 +94,7 @@ class Telling:
     def _fence_at(self) -> float:
         if not (self._spec.is_fenced and self._is_renewing):
             return float("inf")
-        return self._renewed_at + self._spec.lease_seconds * _LEFT_SHARE - self._ending_seconds
+        return self.lost_at - self._ending_seconds
 
     def _report(self, now: float) -> None:
         seq, events = self._spool.batch()
@@ -103,7 +112,8 @@ class Telling:
             self.is_refused = isinstance(error, _NEVER)
             self._uplink.lose(now)
             return
-        self._renewed_at = self._asked_at  # the lease counts from when the daemon heard, which was later
+        if reported.is_renewed:
+            self._renewed_at = self._asked_at  # the lease counts from when the daemon heard, which was later
         self.answered_at = now
         self._spool.acknowledge(reported.seq)
         if reported.seq < self._asked_seq:
@@ -112,6 +122,7 @@ class Telling:
         else:
             self._uplink.succeed()
         if not reported.is_current:
+            self.finish()
             self.verdict = Verdict("cancelled", None, "its lease was lost to another attempt")
         elif reported.stop is not None:
             self.verdict = Verdict(reported.stop.outcome, None, reported.stop.reason or ASKED_TO_STOP)

@@ -19,6 +19,7 @@ from ramet.model.event import Event, EventKind
 from ramet.model.message import Message, Role
 from ramet.model.notice import Notice
 from ramet.model.project import Project
+from ramet.model.run import RunLimits
 from ramet.model.session import Session
 from ramet.model.skill import Skill
 from ramet.model.stream import End, Limit, NativeId, Reasoning, Remark, Started, Text, ToolCall, ToolResult, Usage
@@ -65,6 +66,7 @@ from ramet.protocol.replies import (
     Stopping,
     Validation,
 )
+from ramet.protocol.runs import Admission, Cleaned, NewLine, ParkedDriver, RunBranches, RunDetail, RunReply
 from ramet.protocol.work import (
     Attempt,
     Blocked,
@@ -87,10 +89,19 @@ from ramet.protocol.work import (
 class DbProjectOperations(Namespace):
     """`db.project.…`"""
 
-    def upsert(self, path: str, *, name: str | None = None, idempotency_key: str | None = None) -> Project:
+    def upsert(
+        self,
+        path: str,
+        *,
+        name: str | None = None,
+        host: str | None = None,
+        remote: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Project:
         """Register a project by its absolute path, or change its name."""
         reply: Project = self._call(
-            "db.project.upsert", {"idempotency_key": idempotency_key, "path": path, "name": name}
+            "db.project.upsert",
+            {"idempotency_key": idempotency_key, "path": path, "name": name, "host": host, "remote": remote},
         )
         return reply
 
@@ -926,9 +937,18 @@ class WorkOperations(Namespace):
         )
         return reply
 
-    def next(self, *, worker: str | None = None, project: int | str | None = None) -> EffortReply | None:
+    def next(
+        self,
+        *,
+        worker: str | None = None,
+        project: int | str | None = None,
+        run: int | None = None,
+        host: str | None = None,
+    ) -> EffortReply | None:
         """The effort that would be claimed next. It claims nothing."""
-        reply: EffortReply | None = self._call("work.next", {"worker": worker, "project": project})
+        reply: EffortReply | None = self._call(
+            "work.next", {"worker": worker, "project": project, "run": run, "host": host}
+        )
         return reply
 
     def blocked(self, effort_id: int) -> Blocked:
@@ -943,6 +963,8 @@ class WorkOperations(Namespace):
         effort_id: int | None = None,
         drivers: Sequence[str] | None = None,
         project: int | str | None = None,
+        run: int | None = None,
+        host: str | None = None,
         lease_seconds: int | None = None,
         idempotency_key: str | None = None,
     ) -> Claimed | Refused:
@@ -955,6 +977,8 @@ class WorkOperations(Namespace):
                 "effort_id": effort_id,
                 "drivers": drivers,
                 "project": project,
+                "run": run,
+                "host": host,
                 "lease_seconds": lease_seconds,
             },
         )
@@ -1096,9 +1120,9 @@ class WorkOperations(Namespace):
         reply: EffortReply = self._call("work.drop", {"idempotency_key": idempotency_key, "effort_id": effort_id})
         return reply
 
-    def chain(self, effort_id: int) -> Chain:
+    def chain(self, effort_id: int, *, host: str | None = None) -> Chain:
         """An effort, what it is based on, and the reports that its task has."""
-        reply: Chain = self._call("work.chain", {"effort_id": effort_id})
+        reply: Chain = self._call("work.chain", {"effort_id": effort_id, "host": host})
         return reply
 
     def output(
@@ -1127,6 +1151,10 @@ class WorkOperations(Namespace):
         workers: int = 1,
         once: bool = False,
         effort_ids: Sequence[int] | None = None,
+        run: int | None = None,
+        is_forced: bool = False,
+        content_hash: str | None = None,
+        retry_failed: bool = False,
         project: int | str | None = None,
         driver: str | None = None,
         environment: Mapping[str, str] = {},
@@ -1139,6 +1167,10 @@ class WorkOperations(Namespace):
                 "workers": workers,
                 "once": once,
                 "effort_ids": effort_ids,
+                "run": run,
+                "is_forced": is_forced,
+                "content_hash": content_hash,
+                "retry_failed": retry_failed,
                 "project": project,
                 "driver": driver,
                 "environment": environment,
@@ -1147,9 +1179,9 @@ class WorkOperations(Namespace):
         )
         return reply
 
-    def stop(self) -> WorkDone:
+    def stop(self, *, run: int | None = None) -> WorkDone:
         """Let the daemon claim no more; what runs goes on to its end."""
-        reply: WorkDone = self._call("work.stop", {})
+        reply: WorkDone = self._call("work.stop", {"run": run})
         return reply
 
 
@@ -1168,6 +1200,19 @@ class DriversOperations(Namespace):
         reply: Page[DriverRow] = self._call(
             "drivers.list",
             {"versions": versions, "directory": directory, "environment": environment, "settings": settings},
+        )
+        return reply
+
+    def parked(self) -> Page[ParkedDriver]:
+        """The drivers that are not used for a while, until when and why."""
+        reply: Page[ParkedDriver] = self._call("drivers.parked", {})
+        return reply
+
+    def admit(self, effort_id: int, generation: int, driver: str, *, idempotency_key: str | None = None) -> Admission:
+        """Let a claimed effort begin with a driver; where that is parked, put the effort back until it is not."""
+        reply: Admission = self._call(
+            "drivers.admit",
+            {"idempotency_key": idempotency_key, "effort_id": effort_id, "generation": generation, "driver": driver},
         )
         return reply
 
@@ -1209,6 +1254,124 @@ class WorktreeOperations(Namespace):
                 "dry_run": dry_run,
             },
         )
+        return reply
+
+
+class RunOperations(Namespace):
+    """`run.…`"""
+
+    def start(
+        self,
+        task: str,
+        *,
+        lines: Sequence[NewLine] = (),
+        prompt: str | None = None,
+        mode: Literal["sequential", "parallel", "chain"] = "sequential",
+        name: str | None = None,
+        content_hash: str | None = None,
+        limits: RunLimits | Mapping[str, Any] | None = None,
+        stop_on_failure: bool = False,
+        save_conversation: bool = True,
+        driver: str | None = None,
+        model: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunDetail:
+        """Record a run and queue its lines; a chain begins with its plan. Nothing runs until it is attended."""
+        reply: RunDetail = self._call(
+            "run.start",
+            {
+                "idempotency_key": idempotency_key,
+                "task": task,
+                "lines": lines,
+                "prompt": prompt,
+                "mode": mode,
+                "name": name,
+                "content_hash": content_hash,
+                "limits": limits,
+                "stop_on_failure": stop_on_failure,
+                "save_conversation": save_conversation,
+                "driver": driver,
+                "model": model,
+            },
+        )
+        return reply
+
+    def get(self, run_id: int, *, outputs: bool = False) -> RunDetail:
+        """A run with its lines, its conversation and what its reviews found."""
+        reply: RunDetail = self._call("run.get", {"run_id": run_id, "outputs": outputs})
+        return reply
+
+    def list(self, *, all: bool = False, cursor: int | None = None, limit: int = 100) -> Page[RunReply]:
+        """The runs, the newest first; archived ones only where asked for."""
+        reply: Page[RunReply] = self._call("run.list", {"all": all, "cursor": cursor, "limit": limit})
+        return reply
+
+    def branches(self, run_id: int) -> RunBranches:
+        """What each line of a run left in git, and which branches conflict with each other."""
+        reply: RunBranches = self._call("run.branches", {"run_id": run_id})
+        return reply
+
+    def attend(
+        self,
+        run_id: int,
+        attender: str,
+        *,
+        begins: bool = False,
+        content_hash: str | None = None,
+        is_forced: bool = False,
+        retry_failed: bool = False,
+        lease_seconds: int = 60,
+        idempotency_key: str | None = None,
+    ) -> RunReply:
+        """Begin, resume or go on with a run: only what is attended is worked on."""
+        reply: RunReply = self._call(
+            "run.attend",
+            {
+                "idempotency_key": idempotency_key,
+                "run_id": run_id,
+                "attender": attender,
+                "begins": begins,
+                "content_hash": content_hash,
+                "is_forced": is_forced,
+                "retry_failed": retry_failed,
+                "lease_seconds": lease_seconds,
+            },
+        )
+        return reply
+
+    def leave(self, run_id: int, attender: str, *, idempotency_key: str | None = None) -> RunReply:
+        """Attend a run no longer: what is not done is interrupted."""
+        reply: RunReply = self._call(
+            "run.leave", {"idempotency_key": idempotency_key, "run_id": run_id, "attender": attender}
+        )
+        return reply
+
+    def turn(
+        self,
+        run_id: int,
+        role: Literal["user", "assistant", "system"],
+        content: str,
+        *,
+        line: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunReply:
+        """Add a turn to a run's conversation."""
+        reply: RunReply = self._call(
+            "run.turn",
+            {"idempotency_key": idempotency_key, "run_id": run_id, "line": line, "role": role, "content": content},
+        )
+        return reply
+
+    def archive(self, run_id: int, *, archived: bool = True, idempotency_key: str | None = None) -> RunReply:
+        """Hide a run from the list, or show it again."""
+        reply: RunReply = self._call(
+            "run.archive", {"idempotency_key": idempotency_key, "run_id": run_id, "archived": archived}
+        )
+        return reply
+
+    def clean(self, *, days: int = 7, dry_run: bool = False, idempotency_key: str | None = None) -> Cleaned:
+        """Delete runs that have been archived or finished for a while."""
+        reply: Cleaned = self._call("run.clean", {"idempotency_key": idempotency_key, "days": days, "dry_run": dry_run})
         return reply
 
 
@@ -1261,4 +1424,5 @@ class Operations(Namespace):
         self.drivers = DriversOperations(transport)
         self.report = ReportOperations(transport)
         self.worktree = WorktreeOperations(transport)
+        self.run = RunOperations(transport)
         self.ai = AiOperations(transport)

@@ -62,11 +62,19 @@ class ContextAccumulator:
 
     def add_turn(self, role: str, content: str, now: datetime) -> Turn:
         """Add what was said; where the window is nearly full, make room. The turn as it is kept."""
-        turn = Turn(role=_check_role(role), content=content, timestamp=now, tokens=self._estimate_tokens(content))
-        self.turns.append(turn)
-        if self._total_tokens() > self.max_tokens * _TRIM_ABOVE:
-            self._trim()
+        self.add_turns([(role, content, now)])
         return self.turns[-1]
+
+    def add_turns(self, said: Iterable[tuple[str, str, datetime]]) -> None:
+        """Add one after the other what was said, by whom and when, and count what is there only once."""
+        total = self._total_tokens()
+        for role, content, now in said:
+            tokens = self._estimate_tokens(content)
+            self.turns.append(Turn(role=_check_role(role), content=content, timestamp=now, tokens=tokens))
+            total += tokens
+            if total > self.max_tokens * _TRIM_ABOVE:
+                self._trim()
+                total = self._total_tokens()
 
     def get_prompt(self) -> str:
         """The turns as one text, each under its role. A line of content that looks like such a heading is escaped."""

@@ -2,6 +2,9 @@
 
 from msgspec import Struct
 
+NEVER_PARKED = ("shell", "command")
+"""Drivers whose every program is another one: what fails there says nothing about the next."""
+
 
 class Abilities(Struct, frozen=True, kw_only=True):
     """What a driver's program can do beyond answering a prompt."""
@@ -31,3 +34,6 @@ class DriverRow(Struct, frozen=True, kw_only=True):
     abilities: Abilities
     fix: str | None
     """How to get it, where it is not there."""
+    parked_until: str | None = None
+    """Until when it is not used: its account is at a limit, or it failed again and again."""
+    parked_reason: str | None = None

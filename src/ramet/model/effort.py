@@ -9,6 +9,8 @@ Lifecycle = Literal["queued", "active", "finished"]
 Outcome = Literal["success", "error", "timeout", "stuck", "cancelled", "budget", "dropped"]
 Failure = Literal["transient", "permanent", "limit", "infrastructure", "timeout", "unknown"]
 """What kind of failure ended an attempt: whether another one may help, and whose fault it was."""
+Needs = Literal["success", "end"]
+"""What of another effort one waits for: that it succeeds, or that it ends, however it does."""
 
 TRANSITIONS: dict[Lifecycle, tuple[Lifecycle, ...]] = {
     "queued": ("active", "finished"),
@@ -68,6 +70,8 @@ class Effort(Struct, frozen=True, kw_only=True):
     attempts: int
     retry_of: int | None
     run_id: int | None
+    run_line: str | None
+    run_order: int | None
     lease_owner: str | None
     lease_generation: int
     lease_expires_at: datetime | None

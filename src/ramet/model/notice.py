@@ -5,7 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-NoticeKind = Literal["gave_up", "timeout", "stuck", "limit", "cut", "preserved", "blocked"]
+NoticeKind = Literal[
+    "gave_up", "timeout", "stuck", "limit", "cut", "preserved", "blocked", "run_bound", "review_bound", "parked"
+]
 
 
 class Notice(Struct, frozen=True, kw_only=True):

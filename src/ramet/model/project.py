@@ -13,6 +13,10 @@ class Project(Struct, frozen=True, kw_only=True):
     path: str
     name: str | None
     created_at: datetime
+    remote: str | None = None
+    """The git remote by which several machines know that it is the same, without any password."""
+    hosts: dict[str, str] = {}
+    """Where several machines share a database: its path on each that has it. Empty means that nobody has said."""
 
 
 def normal_path(path: str) -> str | None:

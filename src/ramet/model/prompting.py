@@ -7,7 +7,7 @@ more room than there is, a part in its middle is left out, and the cut says so.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -37,9 +37,13 @@ _GUIDANCE = {
     ),
     "review": (
         "Judge what was done against the task and the plan. Look at the commits and run the tests; do not take the "
-        "author's word. Begin the report with the line `Verdict: approved` or `Verdict: changes requested`; then list "
-        "what you found, the most serious first, each with its file and line and what to do about it. Change no file "
-        "but your report."
+        "author's word. Begin the report with one line that says your verdict: `Verdict: ` and one of APPROVED, "
+        "APPROVED_WITH_FOLLOWUPS, CHANGES_REQUESTED and NEEDS_DISCUSSION. Say it once: a report without one, or with "
+        "two, counts as changes requested. Then list what you found, the most serious first, each as an item of its "
+        "own that begins with how serious it is and where it is: `- BLOCKER: src/cart.py:12: ` and then what is wrong, "
+        "what shows it and what to do about it. BLOCKER is what has to be settled before the work is good, and keeps "
+        "it from being approved; FOLLOWUP is what can be done later; NIT is a matter of taste. Change no file but your "
+        "report."
     ),
     "improve": (
         "Act on the review: settle every point, or say why you did not. Run the tests. Commit your work in small "
@@ -112,10 +116,11 @@ def compose(
     failed: Effort | None,
     earlier: Sequence[Effort],
     max_tokens: int,
+    also: str = "",
 ) -> Composed:
-    """Put it all together, within a budget for what others wrote."""
+    """Put it all together, within a budget for what others wrote; `also` follows what the skill asks for."""
     instruction = effort.prompt or ""
-    before = [_GUIDANCE.get(effort.skill, ""), _ask_for_report(effort)]
+    before = [lead(effort), also]
     behind = [_say_gone(effort, materials, missing), _say_failed(effort, failed), _list_earlier(earlier)]
     texts = {material.effort.id: material.text for material in materials if material.text is not None}
 
@@ -125,9 +130,21 @@ def compose(
         whole = f"{context}\n\n## Task:\n{instruction}" if context and instruction else context or instruction
         return Composed(prompt=whole, instruction=instruction, context=context, cut=bodies != texts)
 
+    return render_within(max_tokens, texts, render)
+
+
+def render_within(
+    max_tokens: int, texts: Mapping[int, str], render: Callable[[Mapping[int, str]], Composed]
+) -> Composed:
+    """A prompt that is no larger than this, where cutting the texts of others can make it so."""
     frame = len(render(dict.fromkeys(texts, "")).prompt)
     room = (max_tokens + 1) * _CHARACTERS_PER_TOKEN - 1 - frame
     return render(_fit(texts, room))
+
+
+def lead(effort: Effort) -> str:
+    """What the effort's skill asks for."""
+    return "\n\n".join(part for part in (_GUIDANCE.get(effort.skill, ""), _ask_for_report(effort)) if part)
 
 
 def _heading(effort: Effort, other: Effort) -> str:

@@ -5,6 +5,7 @@ times.
 """
 
 import hashlib
+from collections.abc import Collection
 from typing import Literal
 
 from msgspec import Struct
@@ -98,19 +99,26 @@ def backoff_ms(effort_id: int, attempt: int, failures: int, policy: RetryPolicy)
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """What a worker may take; None means anything."""
+    """What a worker may take; None means anything, but for the run: an effort of a run is only for who names it."""
 
     skills: list[str] | None = None
     drivers: list[str] | None = None
     """An effort that names no driver is for every worker."""
     project_id: int | None = None
+    run_id: int | None = None
+    host: str | None = None
+    """Where the worker is. A project of which nobody has said where it is may be anywhere."""
 
-    def excludes(self, effort: Effort, project_id: int) -> Literal["skill", "driver", "project"] | None:
-        """What about an effort keeps a worker from it."""
+    def excludes(
+        self, effort: Effort, project_id: int, hosts: Collection[str] = ()
+    ) -> Literal["run", "skill", "driver", "project", "host"] | None:
+        """What about an effort keeps a worker from it; `hosts` are those that have its project."""
+        if effort.run_id != self.run_id:
+            return "run"
         if self.skills is not None and effort.skill not in self.skills:
             return "skill"
         if self.drivers is not None and effort.driver is not None and effort.driver not in self.drivers:
             return "driver"
         if self.project_id is not None and project_id != self.project_id:
             return "project"
-        return None
+        return "host" if self.host is not None and hosts and self.host not in hosts else None

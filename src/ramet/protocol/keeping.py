@@ -53,6 +53,8 @@ class KeeperSpec(Struct, frozen=True, kw_only=True):
     lease_seconds: int
     is_fenced: bool
     """Whether somebody else may take the lease over: an agent whose keeper cannot renew it is then ended in time."""
+    leased_at: float | None = None
+    """When the lease began, by the machine's monotonic clock; None means just now."""
 
 
 class KeeperRecord(Struct, frozen=True, kw_only=True):

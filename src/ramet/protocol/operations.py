@@ -17,6 +17,7 @@ from ramet.protocol.ai import AI_OPERATIONS
 from ramet.protocol.history_operations import HISTORY_OPERATIONS
 from ramet.protocol.operation import Operation
 from ramet.protocol.replies import Page
+from ramet.protocol.run_operations import RUN_OPERATIONS
 from ramet.protocol.work_operations import WORK_OPERATIONS
 
 __all__ = ["BY_REQUEST", "OPERATIONS", "Operation"]
@@ -353,6 +354,7 @@ OPERATIONS: dict[str, Operation] = {
         ),
         *HISTORY_OPERATIONS,
         *WORK_OPERATIONS,
+        *RUN_OPERATIONS,
         *AI_OPERATIONS,
     )
 }

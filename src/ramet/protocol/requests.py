@@ -38,6 +38,10 @@ class Change(Request, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class UpsertProject(Change, frozen=True, kw_only=True):
     path: Path
     name: Text | None = None
+    host: Name | None = None
+    """The machine that the path is on, where several share a database."""
+    remote: Name | None = None
+    """The git remote by which several machines know the same project."""
 
 
 class ListProjects(Request, frozen=True, kw_only=True):

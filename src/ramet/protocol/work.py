@@ -53,6 +53,8 @@ class ListWork(Request, frozen=True, kw_only=True):
 class NextWork(Request, frozen=True, kw_only=True):
     worker: Name | None = None
     project: ProjectRef | None = None
+    run: Id | None = None
+    host: Name | None = None
 
 
 class WorkBlocked(Request, frozen=True, kw_only=True):
@@ -65,6 +67,10 @@ class ClaimWork(Change, frozen=True, kw_only=True):
     drivers: list[DriverName] | None = None
     """Only efforts that name one of these, or none."""
     project: ProjectRef | None = None
+    run: Id | None = None
+    """Only lines of this run; without one only efforts that belong to none."""
+    host: Name | None = None
+    """Only efforts of projects that are on this host, or that nobody has said of where they are."""
     lease_seconds: LeaseSeconds | None = None
 
 
@@ -110,6 +116,8 @@ class DropWork(Change, frozen=True, kw_only=True):
 
 class WorkChain(Request, frozen=True, kw_only=True):
     effort_id: Id
+    host: Name | None = None
+    """Whose path of the project is meant."""
 
 
 class SetOutput(Change, frozen=True, kw_only=True):
@@ -207,6 +215,11 @@ class RunWork(Request, frozen=True, kw_only=True):
     once: bool = False
     """Answer when nothing is left to run, instead of waiting for more."""
     effort_ids: list[Id] | None = None
+    run: Id | None = None
+    """Attend this run, and work on its lines."""
+    is_forced: bool = False
+    content_hash: Name | None = None
+    retry_failed: bool = False
     project: ProjectRef | None = None
     driver: DriverName | None = None
     """For efforts that name none."""
@@ -217,7 +230,8 @@ class RunWork(Request, frozen=True, kw_only=True):
 
 
 class StopWork(Request, frozen=True, kw_only=True):
-    pass
+    run: Id | None = None
+    """Only the work on this run."""
 
 
 # The replies.
@@ -308,6 +322,8 @@ class Reported(Struct, frozen=True, kw_only=True):
     """The number of the last event that is on disk."""
     is_current: bool
     """Whether the reporter's lease is still the effort's; one whose lease is gone ends its agent."""
+    is_renewed: bool
+    """Whether the whole lease is left again. A report without events always renews it, others when it is low."""
     stop: StopRequest | None = None
 
 

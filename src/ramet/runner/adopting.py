@@ -112,7 +112,7 @@ async def _ours(shop: Workshop) -> list[Effort]:
     cursor = None
     while True:
         page = await shop.ask(ListWork(state="active", cursor=cursor, limit=shop.settings.limits.page_max))
-        found += [effort for effort in page.items if (effort.lease_owner or "").startswith(f"{shop.name}/")]
+        found += [effort for effort in page.items if shop.is_ours(effort.lease_owner)]
         if page.next is None:
             return found
         cursor = page.next

@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from ramet.drivers import choosing
 from ramet.model.driver import DriverRow
 from ramet.protocol.operations import Operation
 from ramet.protocol.replies import Page
 from ramet.protocol.requests import Request
+from ramet.protocol.runs import ListParked, ParkedDriver
 from ramet.protocol.work import ListDrivers
-from ramet.runner import prompts, reports, worktrees
+from ramet.runner import prompts, reports, runs, worktrees
 from ramet.runner.workplace import Workplace
 
 
@@ -19,7 +22,13 @@ def list_drivers(workplace: Workplace, request: ListDrivers) -> Page[DriverRow]:
     settings = workplace.settings
     if request.directory is not None:
         settings = workplace.settings_in(request.directory, environ, request.settings)
-    return Page(items=choosing.installed(settings.drivers, environ, versions=request.versions))
+    rows = choosing.installed(settings.drivers, environ, versions=request.versions)
+    parked = {each.driver: each for each in workplace.ask(ListParked()).items}
+    return Page(items=[_with_parking(row, parked.get(row.name)) for row in rows])
+
+
+def _with_parking(row: DriverRow, parked: ParkedDriver | None) -> DriverRow:
+    return row if parked is None else replace(row, parked_until=parked.until, parked_reason=parked.reason)
 
 
 WORKPLACE: dict[str, Callable[[Workplace, Any], Any]] = {
@@ -29,6 +38,7 @@ WORKPLACE: dict[str, Callable[[Workplace, Any], Any]] = {
     "db.effort.validate": reports.validate,
     "worktree.list": worktrees.list_all,
     "worktree.clean": worktrees.clean,
+    "run.branches": runs.list_branches,
 }
 
 

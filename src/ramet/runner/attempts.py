@@ -6,11 +6,23 @@ instance, then the keeper's folder, then an ended session, then an outcome. A st
 
 import asyncio
 import logging
+import time
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ramet.errors import DriverMissing, PathOutside, RametError, UnknownDriver, WorktreeBusy, WorktreeError
+from ramet.errors import (
+    DatabaseUnreachable,
+    DriverMissing,
+    NoStart,
+    PathOutside,
+    RametError,
+    UnknownDriver,
+    WorktreeBusy,
+    WorktreeError,
+)
 from ramet.model.effort import Failure
+from ramet.model.session import Session
 from ramet.model.stream import End
 from ramet.protocol.keeping import KeeperRecord, Spooled
 from ramet.protocol.requests import GetSession
@@ -24,6 +36,8 @@ log = logging.getLogger(__name__)
 
 _PERMANENT = (UnknownDriver, DriverMissing, PathOutside, WorktreeError)
 """What will be the same the next time."""
+_AWAY_SECONDS = 2.0
+"""How long a shared database that is away is left alone."""
 
 
 class _Held(Struct, frozen=True, kw_only=True):
@@ -46,6 +60,8 @@ class Attempts:
         try:
             prepared = await asyncio.to_thread(preparing.prepare, self._shop, claimed, order)
             attempt, prepared = await self._record(claimed, prepared, order)
+        except preparing.Postponed as postponed:
+            return postponed.requeued
         except RametError as error:
             return await self._give_up(claimed, error)
         except OSError as error:
@@ -80,9 +96,11 @@ class Attempts:
     async def _record(self, claimed: Claimed, prepared: Prepared, order: Order) -> tuple[Attempt, Prepared]:
         """Write down that the attempt begins; where somebody works in the worktree already, in one of its own."""
         try:
+            prepared = replace(prepared, leased_at=time.monotonic())
             return await self._begin(claimed, prepared, order), prepared
         except WorktreeBusy:
             apart = await asyncio.to_thread(preparing.move_apart, self._shop, claimed, prepared)
+            apart = replace(apart, leased_at=time.monotonic())
             return await self._begin(claimed, apart, order), apart
 
     async def _begin(self, claimed: Claimed, prepared: Prepared, order: Order) -> Attempt:
@@ -111,11 +129,25 @@ class Attempts:
         """Until the keeper is gone; then see to it that everything it held is, too."""
         if record is not None:
             await watching.until_gone(record.pid, record.started_at)
-        session = await self._shop.ask(GetSession(session_id=held.session_id))
-        if session.instance == held.instance and session.ended_at is None:
+        while True:
+            try:
+                await self._tidy(held)
+                return await self._settle(held)
+            except DatabaseUnreachable:
+                log.warning("an attempt waits for the database to be settled effort=%d", held.effort_id)
+                await asyncio.sleep(_AWAY_SECONDS)
+
+    async def _tidy(self, held: _Held) -> None:
+        """End what the keeper left running, and report what it could not. Where the lease was lost the session has
+        ended, and there may be more to tell all the same.
+        """
+        session: Session = await self._shop.ask(GetSession(session_id=held.session_id))
+        spooled = await asyncio.to_thread(keepers.read_spool, self._shop.places.keepers, held.instance)
+        if session.ended_at is None or settling.find_end(spooled) is None:
             await asyncio.to_thread(processes.end_marked, held.instance, self._shop.settings.work.grace_seconds)
+        is_untold = bool(spooled) and spooled[-1].seq > session.reported_seq
+        if session.instance == held.instance and (session.ended_at is None or is_untold):
             await self._report_rest(held)
-        return await self._settle(held)
 
     async def _report_rest(self, held: _Held) -> None:
         """What the keeper could not deliver any more; and an end, where it did not come to one."""
@@ -154,14 +186,16 @@ class Attempts:
         return done
 
     async def _give_up(self, claimed: Claimed, error: RametError) -> Completed:
+        """What depends on something that came to nothing is dropped: that failed, and not this."""
+        is_dropped = isinstance(error, NoStart)
         failure: Failure = "permanent" if isinstance(error, _PERMANENT) else "infrastructure"
         log.warning("an attempt could not begin effort=%d error=%s", claimed.id, error.code)
         done: Completed = await self._shop.ask(
             CompleteWork(
                 effort_id=claimed.id,
                 generation=claimed.generation,
-                outcome="error",
-                failure=failure,
+                outcome="dropped" if is_dropped else "error",
+                failure=None if is_dropped else failure,
                 reason=f"{error.message}; {error.fix}",
             )
         )

@@ -17,17 +17,20 @@ from typing import Any
 
 from msgspec import Struct
 
+from ramet.errors import DatabaseUnreachable, RunAttended
 from ramet.model.effort import StopRequest
+from ramet.model.run import Run
 from ramet.protocol.requests import Request
 from ramet.protocol.work import Claimed, ClaimWork, Completed, ListWork, NextWork, Refused, RunWork, WorkDone
 from ramet.runner import adopting, keepers
 from ramet.runner.attempts import Attempts
+from ramet.runner.attending import attend, leave_all
 from ramet.runner.workshop import Order, Workshop
 
 log = logging.getLogger(__name__)
 
 _COALESCE_SECONDS = 0.01
-"""Many commits in a row are one reason to look at the queue again."""
+"""Many commits in a row are one reason to look at the queue again, where there was nothing a moment ago."""
 _LOOK_SECONDS = 5.0
 """How long nothing is looked at where nothing happened here: another daemon may have added work."""
 
@@ -40,9 +43,13 @@ class _Run(Struct, eq=False):
     """The slots that run nothing."""
     wanted: list[int] | None
     """The efforts that are still to be run, where they were named."""
+    attended: Run | None
+    """The run whose lines are worked on."""
     finished: Counter[str]
     running: int = 0
     is_stopped: bool = False
+    found_nothing_at: float = 0.0
+    """When there last was nothing for a free slot."""
 
 
 class Crew:
@@ -52,14 +59,18 @@ class Crew:
         self._shop = shop
         self._attempts = Attempts(shop)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._lines: set[asyncio.Task[None]] = set()
+        """Those that work on lines of runs, for which nothing of the queue waits."""
         self._runs: list[_Run] = []
         self._taken: set[str] = set()
+        self._attended: set[int] = set()
         self._news = asyncio.Event()
         self._commits = 0
         self._leases_kept = 0.0
 
     async def adopt(self) -> None:
         """Take over what a former daemon left: agents that live, and what is left of those that do not."""
+        await leave_all(self._shop)
         found = await adopting.look(self._shop)
         for left in found:
             self._taken.add(left.slot)
@@ -67,7 +78,20 @@ class Crew:
 
     async def run(self, request: RunWork) -> WorkDone:
         """Claim and run efforts until there is nothing left, or until it is told to stop."""
-        run = _Run(request, self._take_slots(request.workers), request.effort_ids, Counter())
+        if request.run is None:
+            return await self._work_on(request, None)
+        if request.run in self._attended:
+            raise RunAttended(f"run {request.run} is attended by this daemon", field="run", value=request.run)
+        self._attended.add(request.run)
+        try:
+            async with attend(self._shop, request, on_loss=lambda: self.stop(request.run)) as attended:
+                return await self._work_on(request, attended)
+        finally:
+            self._attended.discard(request.run)
+
+    async def _work_on(self, request: RunWork, attended: Run | None) -> WorkDone:
+        slots = self._take_slots(_count_slots(request, attended))
+        run = _Run(request, slots, request.effort_ids, attended, Counter())
         self._runs.append(run)
         try:
             await self._serve(run)
@@ -76,10 +100,11 @@ class Crew:
             self._taken.difference_update(run.free)
         return WorkDone(finished=dict(run.finished), why="stopped" if run.is_stopped else "idle")
 
-    def stop(self) -> None:
-        """Claim no more."""
+    def stop(self, run_id: int | None = None) -> None:
+        """Claim no more, or no more of one run."""
         for run in self._runs:
-            run.is_stopped = True
+            if run_id in (None, run.request.run):
+                run.is_stopped = True
         self.look_again()
 
     def look_again(self) -> None:
@@ -109,14 +134,25 @@ class Crew:
         is_over = False
         while True:
             commits = self._commits
-            has_begun = await self._begin_ready(run)
+            has_begun = await self._begin_patiently(run)
             if run.is_stopped and not run.running:
                 return
             if is_over and not has_begun:
                 return  # there was nothing left, and then nothing was ready
-            is_over = run.request.once and not self._tasks and await self._is_done(run)
+            is_over = await self._is_over(run)
             if not is_over:
-                await self._wait_for_news(commits)
+                await self._wait_for_news(run, commits)
+
+    async def _begin_patiently(self, run: _Run) -> bool:
+        """The same as `_begin_ready`; workers that stay wait for a shared database that is away."""
+        try:
+            return await self._begin_ready(run)
+        except DatabaseUnreachable:
+            if run.request.once or run.attended is not None:
+                raise
+            log.warning("the database is away, and the workers wait for it")
+            await asyncio.sleep(_LOOK_SECONDS)
+            return True
 
     async def _begin_ready(self, run: _Run) -> bool:
         """Give every free slot something to do; whether there was anything."""
@@ -130,9 +166,12 @@ class Crew:
                 if claimed is None:
                     run.free.append(slot)
             if claimed is None:
+                run.found_nothing_at = time.monotonic()
                 break
             run.running += 1
-            self._begin(self._work(run, claimed, slot))
+            task = self._begin(self._work(run, claimed, slot))
+            if run.attended is not None:
+                self._lines.add(task)
             has_begun = True
         return has_begun
 
@@ -140,15 +179,16 @@ class Crew:
         request = run.request
         await self._keep_leases()
         if run.wanted is not None:
-            return await self._claim_wanted(run.wanted, slot)
-        if await self._ask(NextWork(worker=slot)) is None:
+            return await self._claim_wanted(run.wanted, request.run, slot)
+        host = self._shop.host
+        if await self._ask(NextWork(worker=slot, run=request.run, host=host)) is None:
             return None
-        claimed = await self._ask(ClaimWork(worker=slot, project=request.project))
+        claimed = await self._ask(ClaimWork(worker=slot, project=request.project, run=request.run, host=host))
         return claimed if isinstance(claimed, Claimed) else None
 
-    async def _claim_wanted(self, wanted: list[int], slot: str) -> Claimed | None:
+    async def _claim_wanted(self, wanted: list[int], run_id: int | None, slot: str) -> Claimed | None:
         for effort_id in list(wanted):
-            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id))
+            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id, run=run_id, host=self._shop.host))
             if isinstance(claimed, Claimed):
                 return claimed
             if isinstance(claimed, Refused) and claimed.refused in ("missing", "not_queued"):
@@ -162,29 +202,56 @@ class Crew:
             self._leases_kept = now
             await adopting.keep_leases(self._shop)
 
-    async def _is_done(self, run: _Run) -> bool:
+    async def _is_over(self, run: _Run) -> bool:
         """Whether nothing will become ready by itself within a reasonable time. What still runs may make it so."""
+        if run.attended is not None:
+            return not run.running and await self._is_at_its_end(run, run.attended)
+        if not run.request.once or self._tasks - self._lines:
+            return False
         if run.wanted is not None and not run.wanted:
             return True
         queued = await self._ask(ListWork(state="queued", limit=self._shop.settings.limits.page_max))
         now = datetime.now(UTC)
         patience = self._shop.settings.work.backoff_max_seconds * 2
         return not any(
-            effort.blocked_by is None
+            effort.run_id is None
+            and effort.blocked_by is None
             and effort.not_before is not None
             and (effort.not_before - now).total_seconds() < patience
             and (run.wanted is None or effort.id in run.wanted)
             for effort in queued.items
         )
 
-    async def _wait_for_news(self, commits: int) -> None:
-        """Until something was committed since; others may wait for the same news."""
+    async def _is_at_its_end(self, run: _Run, attended: Run) -> bool:
+        """Whether nothing of a run runs, here or elsewhere, and nothing of it waits for a time: a line whose driver is
+        at a limit is waited for, however long that takes.
+        """
+        active = await self._ask(ListWork(run=attended.id, state="active", limit=1))
+        if active.items:
+            return False
+        has_failed = any(outcome != "success" for outcome in run.finished)
+        return (attended.stop_on_failure and has_failed) or not await self._waits_for_a_time(attended.id)
+
+    async def _waits_for_a_time(self, run_id: int) -> bool:
+        now, cursor = datetime.now(UTC), None
+        while True:
+            page = await self._ask(
+                ListWork(run=run_id, state="queued", cursor=cursor, limit=self._shop.settings.limits.page_max)
+            )
+            if any(line.blocked_by is None and line.not_before and line.not_before > now for line in page.items):
+                return True
+            if page.next is None:
+                return False
+            cursor = page.next
+
+    async def _wait_for_news(self, run: _Run, commits: int) -> None:
+        """Until something was committed since; and not too often for nothing."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_SECONDS):
                 while commits == self._commits:
                     self._news.clear()
                     await self._news.wait()
-                await asyncio.sleep(_COALESCE_SECONDS)
+                await asyncio.sleep(max(0.0, run.found_nothing_at + _COALESCE_SECONDS - time.monotonic()))
 
     async def _ask(self, request: Request) -> Any:
         return await self._shop.ask(request)
@@ -193,7 +260,13 @@ class Crew:
 
     async def _work(self, run: _Run, claimed: Claimed, slot: str) -> None:
         request = run.request
-        order = Order(slot=slot, driver=request.driver, environment=request.environment, settings=request.settings)
+        order = Order(
+            slot=slot,
+            driver=request.driver,
+            environment=request.environment,
+            settings=request.settings,
+            run=run.attended,
+        )
         try:
             done = await self._attempts.make(claimed, order)
             self._count(run, done)
@@ -220,13 +293,15 @@ class Crew:
         finally:
             self._taken.discard(left.slot)
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
+        return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        self._lines.discard(task)
         self.look_again()
 
     def _take_slots(self, count: int) -> list[str]:
@@ -235,3 +310,12 @@ class Crew:
         slots = list(itertools.islice((name for name in names if name not in self._taken), count))
         self._taken.update(slots)
         return slots[::-1]
+
+
+def _count_slots(request: RunWork, attended: Run | None) -> int:
+    """How many efforts may run at once: one of a run whose lines follow each other, and no more than the run allows."""
+    if attended is None:
+        return request.workers
+    if attended.mode != "parallel":
+        return 1
+    return min(request.workers, attended.limits.workers or request.workers)

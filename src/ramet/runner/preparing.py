@@ -12,17 +12,23 @@ from msgspec.structs import replace
 
 from ramet.config.settings import ProfileSettings, WorkSettings
 from ramet.drivers import choosing
+from ramet.drivers.choosing import Found
 from ramet.drivers.driver import Driver, Start
+from ramet.errors import GitFailed
+from ramet.model.driver import NEVER_PARKED
 from ramet.model.effort import Effort
+from ramet.model.run import Run
 from ramet.model.session import Session
 from ramet.protocol.keeping import KeeperSpec
 from ramet.protocol.requests import GetSession
-from ramet.protocol.work import Attempt, Chain, Claimed, Prompt, WorkChain
-from ramet.runner import prompts
+from ramet.protocol.runs import Admission, AdmitDriver
+from ramet.protocol.work import Attempt, Chain, Claimed, Completed, Prompt, WorkChain
+from ramet.runner import lines, prompts
 from ramet.runner.workshop import Order, Workshop
 from ramet.runner.worktrees import owner_of
 from ramet.workspace import worktrees
 from ramet.workspace.labels import BRANCH_PREFIX
+from ramet.workspace.repository import find
 from ramet.workspace.worktrees import Worktree
 
 
@@ -42,16 +48,27 @@ class Prepared(Struct, frozen=True, kw_only=True):
     worktree: Worktree | None
     native_id: str | None
     continues: bool
+    leased_at: float | None = None
+    """When its lease was last asked for, by the monotonic clock."""
+
+
+class Postponed(Exception):
+    """The effort is back in the queue: its driver is not used for a while."""
+
+    def __init__(self, requeued: Completed) -> None:
+        super().__init__(requeued.reason)
+        self.requeued = requeued
 
 
 def prepare(shop: Workshop, claimed: Claimed, order: Order) -> Prepared:
-    """Find the driver, make the worktree, compose the prompt."""
-    chain: Chain = shop.workplace.ask(WorkChain(effort_id=claimed.id))
+    """Find the driver, make the worktree, compose the prompt. `Postponed` where the driver may not be used now."""
+    chain: Chain = shop.workplace.ask(WorkChain(effort_id=claimed.id, host=shop.host))
     settings = shop.workplace.settings_in(chain.project_path, order.environment, order.settings)
     wanted = claimed.driver or ("shell" if claimed.skill == "shell" else order.driver)
     found = choosing.resolve(wanted, settings.drivers, order.environment or shop.environ)
+    _be_admitted(shop, claimed, found)
     continued = _continued(shop, claimed, found.driver)
-    prompt = prompts.build(shop.workplace, claimed.id)
+    prompt = prompts.build(shop.workplace, claimed.id, order.run)
     return Prepared(
         instance=shop.identify(),
         settings=settings.work,
@@ -62,7 +79,7 @@ def prepare(shop: Workshop, claimed: Claimed, order: Order) -> Prepared:
         model=claimed.model or found.profile.model,
         prompt=prompts.continuation(prompt, claimed.reason) if continued else prompt,
         project_path=chain.project_path,
-        worktree=_worktree(shop, claimed, chain),
+        worktree=_worktree(shop, claimed, chain, order.run),
         native_id=continued.native_id if continued else _new_native_id(shop, found.driver),
         continues=continued is not None,
     )
@@ -116,8 +133,9 @@ def specify(shop: Workshop, claimed: Claimed, attempt: Attempt, prepared: Prepar
         repeat_limit=settings.repeat_limit,
         grace_seconds=settings.grace_seconds,
         output_max_bytes=settings.output_max_bytes,
-        lease_seconds=settings.lease_seconds,
+        lease_seconds=shop.settings.work.lease_seconds,  # as the claim has it, whatever the project's own file says
         is_fenced=shop.settings.database.type == "postgres",
+        leased_at=prepared.leased_at,
     )
 
 
@@ -135,29 +153,58 @@ def _environment(shop: Workshop, attempt: Attempt, prepared: Prepared, order: Or
     }
 
 
+def _be_admitted(shop: Workshop, claimed: Claimed, found: Found) -> None:
+    if found.driver.name in NEVER_PARKED:
+        return
+    asked = AdmitDriver(effort_id=claimed.id, generation=claimed.generation, driver=found.name)
+    admission: Admission = shop.workplace.ask(asked)
+    if admission.requeued is not None:
+        raise Postponed(admission.requeued)
+
+
 def _continued(shop: Workshop, claimed: Claimed, driver: Driver) -> Session | None:
-    """The session whose context window goes on, where there is one and the driver can."""
+    """The session whose context window goes on, where there is one, here, and the driver can."""
     if claimed.continues_session_id is None or not driver.abilities.resume:
         return None
     session: Session = shop.workplace.ask(GetSession(session_id=claimed.continues_session_id))
+    if shop.host is not None and not shop.is_ours(session.agent_id):
+        return None  # a context window is on the disk where it began
     return session if session.driver == driver.name and session.native_id else None
 
 
-def _worktree(shop: Workshop, claimed: Claimed, chain: Chain) -> Worktree | None:
-    """The chain's worktree where its line goes on, else one of its own.
+def _worktree(shop: Workshop, claimed: Claimed, chain: Chain, run: Run | None) -> Worktree | None:
+    """The chain's worktree where its line goes on, else one of its own; a run says where its lines work.
 
     A line goes on where its branch still is where the effort that this one is based on left it.
     """
     project = chain.project_path
-    if claimed.git_branch is not None:
+    if claimed.git_branch is not None and _is_here(shop, project, claimed.git_branch):
         worktree = _shared(shop, project, claimed.git_branch, claimed.git_head)
         return replace(worktree, base=claimed.git_base or worktree.base) if worktree else None
+    if run is not None and run.mode != "chain":
+        return lines.place(shop.workplace, claimed, run, project)
     based: Effort | None = chain.efforts[1] if len(chain.efforts) > 1 else None
     if based is None or based.git_branch is None:
         return _own(shop, claimed, project, None)
+    _require_commit(shop, project, based)
     if worktrees.head_of(shop.workplace.git, project, based.git_branch) in (None, based.git_head):
         return _shared(shop, project, based.git_branch, based.git_head)
     return _own(shop, claimed, project, based.git_head)
+
+
+def _is_here(shop: Workshop, project: str, branch: str) -> bool:
+    """Whether a branch is in this clone. What another machine began in its own is begun anew."""
+    return shop.host is None or worktrees.head_of(shop.workplace.git, project, branch) is not None
+
+
+def _require_commit(shop: Workshop, project: str, based: Effort) -> None:
+    """What an effort is based on may be in another machine's clone; then that one should have it, and may yet."""
+    repository = find(shop.workplace.git, project) if shop.host is not None and based.git_head else None
+    if repository is not None and repository.commit(based.git_head or "") is None:
+        raise GitFailed(
+            f"{based.git_branch}, where e{based.id} left its work, is not in {project} but on another machine",
+            fix="push that branch there and fetch it here, or let that machine have the effort",
+        )
 
 
 def _shared(shop: Workshop, project: str, branch: str, start: str | None) -> Worktree | None:

@@ -124,15 +124,17 @@ class Ending:
     def _kill(self) -> float:
         """Kill all of them. They are stopped first, so that none can start another while its parent is killed."""
         self._kills += 1
-        frozen: dict[psutil.Process, None] = {}
+        frozen: dict[psutil.Process, int | None] = {}
         for _ in range(_FREEZE_ROUNDS):
             fresh = [process for process in self._find() if process not in frozen]
             if not fresh:
                 break
             for process in fresh:
-                frozen[process] = None
+                frozen[process] = _group_of(process)
                 with suppress(psutil.Error):
                     process.send_signal(signal.SIGSTOP)
+        self._note(frozen, signal.SIGKILL)
+        _kill_groups(frozen.values())
         self._send(frozen, signal.SIGKILL)
         self._sweep()
         return _KILL_PAUSE_SECONDS
@@ -148,6 +150,17 @@ class Ending:
             known = self._signalled.get(process)
             name = known.name if known else _name(process)
             self._signalled[process] = EndedProcess(pid=process.pid, name=name, signal=number.name)
+
+
+def _kill_groups(groups: Iterable[int | None]) -> None:
+    """Kill the groups that an agent's processes are in, which are its own: it was started in a session of its own.
+
+    A process that is replaced by its child faster than it can be found still leaves it its group.
+    """
+    ours = (0, 1, os.getpgrp())
+    for group in {group for group in groups if group is not None and group not in ours}:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
 
 
 def _is_gone(process: psutil.Process) -> bool:

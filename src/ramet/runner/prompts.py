@@ -1,15 +1,19 @@
 """`work.prompt`: what an agent is given, from what its chain left in the database and, failing that, on the disk."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from ramet.config.settings import WorkSettings
+from ramet.config.settings import Settings, WorkSettings
 from ramet.errors import EffortNotFound
-from ramet.model import prompting
+from ramet.model import line_prompting, prompting
 from ramet.model.effort import Effort
+from ramet.model.prompting import Composed
+from ramet.model.run import Run
+from ramet.protocol.runs import GetRun, RunDetail
 from ramet.protocol.work import Chain, GetWork, Prompt, WorkChain, WorkPrompt
-from ramet.runner import reports
+from ramet.runner import lines, reports, runs
 from ramet.runner.workplace import Workplace
 
 
@@ -18,21 +22,17 @@ def answer(workplace: Workplace, request: WorkPrompt) -> Prompt:
     return build(workplace, request.effort_id)
 
 
-def build(workplace: Workplace, effort_id: int) -> Prompt:
-    """Exactly what the effort's agent is given. The same facts give the same prompt."""
-    chain: Chain = workplace.ask(WorkChain(effort_id=effort_id))
-    effort, *ancestors = chain.efforts
-    settings = workplace.settings_in(chain.project_path).work
-    chosen = prompting.choose(effort, ancestors)
-    given = {material.effort.id for material in chosen}
-    composed = prompting.compose(
-        effort,
-        [replace(material, text=_text(settings, chain.project_path, material.effort)) for material in chosen],
-        missing=chain.missing,
-        failed=_failed(workplace, effort),
-        earlier=[other for other in chain.earlier if other.id not in given],
-        max_tokens=settings.prompt_max_tokens,
-    )
+def build(workplace: Workplace, effort_id: int, run: Run | None = None) -> Prompt:
+    """Exactly what the effort's agent is given. The same facts give the same prompt.
+
+    The run of a line may be handed in by whoever attends it.
+    """
+    chain: Chain = workplace.ask(WorkChain(effort_id=effort_id, host=workplace.host))
+    effort = chain.efforts[0]
+    settings = workplace.settings_in(chain.project_path)
+    if run is None and effort.run_id is not None:
+        run = workplace.ask(GetRun(run_id=effort.run_id))
+    composed = _compose(workplace, chain, run, settings)
     return Prompt(
         prompt=composed.prompt,
         instruction=composed.instruction,
@@ -40,6 +40,55 @@ def build(workplace: Workplace, effort_id: int) -> Prompt:
         report_file=prompting.report_file_of(effort),
         cut=composed.cut,
     )
+
+
+def _compose(workplace: Workplace, chain: Chain, run: Run | None, settings: Settings) -> Composed:
+    effort, *ancestors = chain.efforts
+    if run is not None and run.mode == "sequential":
+        before = _ended_before(workplace, effort, run)
+        return line_prompting.compose_sequential(effort, before, settings.runs.context_tokens)
+    if run is not None and run.mode == "parallel":
+        needed = [other for other in lines.dependencies(workplace, effort) if other.attempts]
+        return line_prompting.compose_parallel(effort, needed, settings.work.prompt_max_tokens)
+    chosen = prompting.choose(effort, ancestors)
+    given = {material.effort.id for material in chosen}
+    return prompting.compose(
+        effort,
+        [replace(material, text=_text(settings.work, chain.project_path, material.effort)) for material in chosen],
+        missing=chain.missing,
+        failed=_failed(workplace, effort),
+        earlier=[other for other in chain.earlier if other.id not in given],
+        max_tokens=settings.work.prompt_max_tokens,
+        also=_round(workplace, effort, ancestors),
+    )
+
+
+def _ended_before(workplace: Workplace, effort: Effort, run: Run) -> list[Effort]:
+    """The lines before this one that were attempted. A run that keeps no conversation goes on from its last start."""
+    since = None if run.save_conversation else run.started_at
+    return [
+        line
+        for line in runs.list_lines(workplace, run.id, "finished")
+        if line.attempts and _place(line) < _place(effort) and (since is None or _ended_at(line) >= since)
+    ]
+
+
+def _place(line: Effort) -> int:
+    return line.run_order or 0
+
+
+def _ended_at(line: Effort) -> datetime:
+    return line.finished_at or line.created_at
+
+
+def _round(workplace: Workplace, effort: Effort, ancestors: Sequence[Effort]) -> str:
+    """What is said to a review of a chain that is not its first."""
+    last = next((other for other in ancestors if other.skill == "review"), None)
+    if effort.skill != "review" or effort.run_id is None or last is None:
+        return ""
+    detail: RunDetail = workplace.ask(GetRun(run_id=effort.run_id))
+    left = [finding for finding in detail.findings if finding.state == "open"]
+    return line_prompting.say_round(last, ancestors[0].git_head, left)
 
 
 def continuation(prompt: Prompt, reason: str | None) -> Prompt:

@@ -51,7 +51,7 @@ def find(project_path: str, effort: Effort) -> Report | None:
 
 def sync(workplace: Workplace, request: SyncReport) -> Synced:
     """The operation `report.sync`."""
-    chain: Chain = workplace.ask(WorkChain(effort_id=request.effort_id))
+    chain: Chain = workplace.ask(WorkChain(effort_id=request.effort_id, host=workplace.host))
     effort = chain.efforts[0]
     report_file = report_file_of(effort)
     found = _read_strictly(chain.project_path, effort, report_file) if report_file else None
@@ -76,7 +76,7 @@ def sync(workplace: Workplace, request: SyncReport) -> Synced:
 def validate(workplace: Workplace, request: ValidateEffort) -> Validation:
     """The operation `db.effort.validate`: what the engine finds, and whether the report is as the database has it."""
     validation: Validation = workplace.ask(request)
-    chain: Chain = workplace.ask(WorkChain(effort_id=request.effort_id))
+    chain: Chain = workplace.ask(WorkChain(effort_id=request.effort_id, host=workplace.host))
     if chain.efforts[0].report_file is None:
         return validation
     check = _check_report(chain.project_path, chain.efforts[0], workplace.redactor)

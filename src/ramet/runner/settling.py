@@ -29,7 +29,7 @@ def conclude(shop: Workshop, effort_id: int, generation: int, session_id: int, i
     session: Session = shop.workplace.ask(GetSession(session_id=session_id))
     spooled = keepers.read_spool(shop.places.keepers, instance)
     end = find_end(spooled) or _recorded_end(session)
-    project = shop.workplace.ask(WorkChain(effort_id=effort_id)).project_path
+    project = shop.workplace.ask(WorkChain(effort_id=effort_id, host=shop.host)).project_path
     finished, trouble = _finish(shop, effort, project)
     output, report_file = _output(effort, project, end)
     return CompleteWork(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ramet.config.environment import read_environment
+from ramet.config.host import find_host
 from ramet.config.layers import load
 from ramet.config.settings import Places, Settings
 from ramet.model.redaction import Redactor
@@ -25,6 +26,7 @@ class Workplace:
     def __init__(self, ask: Ask, settings: Settings, places: Places, environ: Mapping[str, str]) -> None:
         self.ask = ask
         self.settings = settings
+        self.host = find_host(settings)
         self.places = places
         self.environ = environ
         self.git = Git(environ)

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from ramet.config.settings import Places, Settings
 from ramet.faults import Faults
+from ramet.model.run import Run
 from ramet.protocol.requests import Request
 from ramet.runner.workplace import Workplace
 
@@ -29,6 +30,15 @@ class Workshop(Struct, frozen=True, kw_only=True):
     identify: Callable[[], str]
     """A new identity: 32 hexadecimal digits that nobody else has."""
 
+    @property
+    def host(self) -> str | None:
+        """What this machine is called where several share a database; None where nobody does."""
+        return self.workplace.host
+
+    def is_ours(self, agent_id: str | None) -> bool:
+        """Whether a slot is this daemon's; what another one left is on its own disk."""
+        return (agent_id or "").startswith(f"{self.name}/")
+
 
 class Order(Struct, frozen=True, kw_only=True):
     """Who makes an attempt, and with what."""
@@ -40,3 +50,5 @@ class Order(Struct, frozen=True, kw_only=True):
     """The environment of whoever asked for the work; the agent sees what is allowed of it."""
     settings: dict[str, str] = {}
     """Configuration keys that were set for this work alone."""
+    run: Run | None = None
+    """The run that is attended, where it is one of its lines."""

@@ -5,17 +5,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ramet.errors import EffortNotFound, ProjectNotFound, RametError
+from ramet.errors import EffortNotFound, ProjectNotFound, RametError, RunNotFound
 from ramet.model.effort import Effort, Lifecycle
 from ramet.model.project import normal_path
+from ramet.model.run import Run
 from ramet.protocol.replies import Page
 from ramet.protocol.requests import ListProjects, ProjectRef
+from ramet.protocol.runs import GetRun
 from ramet.protocol.work import CleanedWorktree, CleanWorktrees, GetWork, ListWork, ListWorktrees, WorktreeRow
 from ramet.runner.workplace import Workplace
 from ramet.workspace import inventory
 from ramet.workspace.inventory import Found
 
-_NAME = re.compile(r"e(\d+)(-\d+)?")
+_NAME = re.compile(r"(?P<kind>[er])(?P<number>\d+)(-\d+)?")
+"""Of an effort's own worktree, or of one that the lines of a run share."""
 
 
 class _Known(NamedTuple):
@@ -29,6 +32,11 @@ class _Known(NamedTuple):
 def owner_of(effort: Effort) -> str:
     """What tells an effort from one of the same number in another database, or in one that began anew."""
     return f"e{effort.id} {effort.created_at.isoformat()}"
+
+
+def owner_of_run(run: Run) -> str:
+    """The same of a run, whose lines share a worktree."""
+    return f"r{run.id} {run.created_at.isoformat()}"
 
 
 def list_all(workplace: Workplace, request: ListWorktrees) -> Page[WorktreeRow]:
@@ -84,13 +92,28 @@ def _unfinished(workplace: Workplace, state: Lifecycle) -> Iterator[Effort]:
 
 
 def _effort_of(workplace: Workplace, found: Found) -> Effort | None:
-    """The effort that a worktree was made for, where it is one of this database."""
+    """The effort that a worktree was made for, where it is one of this database; for a run, that is its last line."""
     match = _NAME.fullmatch(found.top.name)
-    effort = _get(workplace, int(match[1])) if match else None
-    if effort is None or found.label is None:
+    if match is None or found.label is None:
+        return None
+    number = int(match["number"])
+    if match["kind"] == "r":
+        return _last_line(workplace, number, found.label.owner)
+    effort = _get(workplace, number)
+    if effort is None:
         return None
     is_its = found.label.owner == owner_of(effort)
     return effort if is_its or (effort.worktree and _is_below(effort.worktree, found.top)) else None
+
+
+def _last_line(workplace: Workplace, run_id: int, owner: str | None) -> Effort | None:
+    """The line that keeps a run's worktree until it is finished."""
+    try:
+        run: Run = workplace.ask(GetRun(run_id=run_id))
+    except RunNotFound:
+        return None
+    lines = workplace.ask(ListWork(run=run_id, limit=1)).items if owner == owner_of_run(run) else []
+    return lines[0] if lines else None
 
 
 def _get(workplace: Workplace, effort_id: int) -> Effort | None:
@@ -164,8 +187,8 @@ def _plain(path: str) -> str:
 def _project_path(workplace: Workplace, ref: ProjectRef) -> str:
     wanted = ref if isinstance(ref, int) else _plain(ref)
     for project in workplace.ask(ListProjects()).items:
-        if wanted in (project.id, project.path):
-            return str(project.path)
+        if wanted in (project.id, project.path, *project.hosts.values()):
+            return str(project.hosts.get(workplace.host, project.path))
     raise ProjectNotFound(f"there is no project {ref}", field="project", value=ref)
 
 

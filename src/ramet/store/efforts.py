@@ -37,6 +37,11 @@ def find(db: Connection, effort_id: int) -> Effort | None:
     return db.struct(Effort, _sql.by_id, id=effort_id)
 
 
+def must_find(db: Connection, effort_id: int) -> Effort:
+    """An effort that is known to be there."""
+    return db.must_struct(Effort, _sql.by_id, id=effort_id)
+
+
 def list_of_task(db: Connection, task_id: str) -> list[Effort]:
     """A task's efforts by their ordinal."""
     return db.structs(Effort, _sql.of_task, task_id=task_id)

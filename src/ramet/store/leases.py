@@ -86,9 +86,10 @@ def renew(db: Connection, effort_id: int, generation: int, *, lease_seconds: int
     return db.struct(Renewal, _sql.renew, id=effort_id, generation=generation, lease_seconds=lease_seconds, now=now)
 
 
-def renew_if_low(db: Connection, effort_id: int, generation: int, *, lease_seconds: int, now: str) -> None:
-    """Let a lease go on where much of it is used up."""
-    db.run(_sql.renew_if_low, id=effort_id, generation=generation, lease_seconds=lease_seconds, now=now)
+def renew_if_low(db: Connection, effort_id: int, generation: int, *, lease_seconds: int, now: str) -> bool:
+    """Let a lease go on where much of it is used up; whether it was."""
+    row = db.one(_sql.renew_if_low, id=effort_id, generation=generation, lease_seconds=lease_seconds, now=now)
+    return row is not None
 
 
 def find_worktree_user(db: Connection, worktree: str, effort_id: int) -> int | None:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import (
     DeadlockDetected,
     DiskFull,
+    IdleInTransactionSessionTimeout,
     InsufficientPrivilege,
     QueryCanceled,
     SerializationFailure,
@@ -20,6 +22,25 @@ from ramet.store.connection import Connection, Retry, Row
 from ramet.store.queries import Query
 
 __all__ = ["PostgresConnection", "Retry", "connect", "translate"]
+
+_LINE = {
+    "application_name": "ramet",
+    "connect_timeout": "10",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "25000",
+}
+"""How a connection finds out that nobody is there any more. Left to itself it would take a quarter of an hour."""
+
+_SESSION = b"""
+SET TIME ZONE 'UTC';
+SET idle_in_transaction_session_timeout = '10s';
+SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3
+"""
+"""The server finds out too. A host that was cut off in the middle of a transaction holds locks on its efforts, and
+holds back everybody's events; a transaction of ours never waits for anything but the server.
+"""
 
 
 class PostgresConnection(Connection):
@@ -88,16 +109,16 @@ def translate(error: psycopg.Error) -> Exception:
         return QueryTimeout()
     if isinstance(error, InsufficientPrivilege):
         return DatabaseUnreachable(f"the PostgreSQL user may not do this: {error}")
-    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | IdleInTransactionSessionTimeout):
         return DatabaseUnreachable(f"the PostgreSQL server does not answer: {error}")
     return error
 
 
 def connect(url: str, *, synchronous: bool = True) -> PostgresConnection:
-    """A connection of our own: autocommit, because transactions are begun by name here."""
+    """A connection of our own: autocommit, because transactions are begun by name here. The url may say otherwise."""
     try:
-        database = psycopg.connect(url, autocommit=True, application_name="ramet", connect_timeout=10)
-        database.execute("SET TIME ZONE 'UTC'")
+        database = psycopg.connect(autocommit=True, **{**_LINE, **conninfo_to_dict(url)})  # type: ignore[arg-type]
+        database.execute(_SESSION)
         if not synchronous:
             database.execute("SET synchronous_commit = off")
     except psycopg.Error as error:

@@ -17,6 +17,7 @@ from ramet.store.export import export_database, known_tables
 from ramet.store.lock import DatabaseLock
 from ramet.store.migrations import Dialect, migrate
 from ramet.store.postgres import PostgresConnection, connect, translate
+from ramet.store.postgres_news import News
 from ramet.store.queries import QueryFile
 from ramet.store.sqlite_query import jsonable
 from ramet.store.store import Store
@@ -84,6 +85,10 @@ class PostgresStore(Store):
         connection.database.read_only = True
         connection.database.execute("SET default_transaction_read_only = on")
         return connection
+
+    def listen(self) -> News:
+        """A connection that hears what others commit."""
+        return News(self._url)
 
     def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
         if not _READS.match(sql):

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from ramet.model.effort import Changes, Effort, Failure, Lifecycle, Outcome, StopRequest
+from ramet.model.effort import Changes, Effort, Failure, Lifecycle, Needs, Outcome, StopRequest
 from ramet.model.queueing import Scope
 from ramet.store.connection import Connection, to_json
 from ramet.store.queries import QueryFile
@@ -29,6 +29,10 @@ class NewWork(Struct, frozen=True, kw_only=True):
     priority: int = 0
     timeout_seconds: int | None = None
     retry_of: int | None = None
+    needs: Needs = "success"
+    run_id: int | None = None
+    run_line: str | None = None
+    run_order: int | None = None
 
 
 class Waiting(Effort, frozen=True, kw_only=True):
@@ -64,7 +68,7 @@ def add(db: Connection, new: NewWork, now: str) -> int:
     values = {**asdict(new), "metadata": to_json(new.metadata), "depends_on": to_json(new.depends_on or None)}
     effort_id = int(db.must(_sql.enqueue, **values, now=now)[0])
     for needs_id in new.depends_on:
-        db.run(_sql.add_dependency, effort_id=effort_id, needs_id=needs_id)
+        db.run(_sql.add_dependency, effort_id=effort_id, needs_id=needs_id, needs=new.needs)
     return effort_id
 
 
@@ -78,8 +82,7 @@ def repoint(db: Connection, old: int, new: int) -> list[int]:
     dependents = db.structs(_Dependent, _sql.dependents, needs_id=old)
     for dependent in dependents:
         needs = [new if each == old else each for each in dependent.depends_on or ()]
-        db.run(_sql.remove_dependency, effort_id=dependent.id, needs_id=old)
-        db.run(_sql.add_dependency, effort_id=dependent.id, needs_id=new)
+        db.run(_sql.repoint, effort_id=dependent.id, old_id=old, new_id=new)
         db.run(_sql.set_depends_on, id=dependent.id, depends_on=to_json(needs))
     return [dependent.id for dependent in dependents]
 
@@ -106,13 +109,20 @@ def list_page(
             return db.structs(Waiting, _sql.page_queued, **page)
         case "active":
             return db.structs(Waiting, _sql.page_active, **page)
+        case _ if run_id is not None:
+            return db.structs(Waiting, _sql.page_of_run, state=state, **page)
         case _:
             return db.structs(Waiting, _sql.page, state=state, **page)
 
 
 def scope_params(scope: Scope) -> dict[str, Any]:
     """What a worker may take, as the queries have it."""
-    return {"skills": to_json(scope.skills), "drivers": to_json(scope.drivers), "project_id": scope.project_id}
+    return {**asdict(scope), "skills": to_json(scope.skills), "drivers": to_json(scope.drivers)}
+
+
+def list_hosts(db: Connection, project_id: int) -> list[str]:
+    """The hosts that have a project."""
+    return [row[0] for row in db.all(_sql.hosts, project_id=project_id)]
 
 
 def find_ready(db: Connection, scope: Scope, now: str) -> Effort | None:

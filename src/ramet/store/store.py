@@ -3,12 +3,16 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from ramet.clock import Clock
 from ramet.model.instant import to_iso
 from ramet.protocol.replies import BackupReport, QueryResult
 from ramet.store.connection import Connection
 from ramet.store.migrations import Dialect, Migrated
+
+Topic = Literal["work", "events"]
+"""What a commit may be of interest for: everything has events, and some of it is work for somebody."""
 
 
 class Store(ABC):

@@ -64,12 +64,15 @@ class Git:
 
     def ask(self, directory: str | Path, *arguments: str) -> str | None:
         """The line that git answers with, or None where it answers no, which is exit status 1."""
-        done = self._patiently(directory, arguments, "", None)
-        if done.status == 1:
-            return None
-        if done.status != 0:
+        is_yes, said = self.judge(directory, *arguments)
+        return said.removesuffix("\n") if is_yes else None
+
+    def judge(self, directory: str | Path, *arguments: str, stdin: str = "") -> tuple[bool, str]:
+        """Whether git answers yes or no, which is exit status 1, and what it prints with it."""
+        done = self._patiently(directory, arguments, stdin, None)
+        if done.status not in (0, 1):
             raise _failed(arguments, done)
-        return os.fsdecode(done.out).removesuffix("\n")
+        return done.status == 0, os.fsdecode(done.out)
 
     def identified(self, directory: str | Path) -> "Git":
         """The same as somebody who may commit: the user, where git knows who that is, else Ramet."""

@@ -8,6 +8,7 @@ name taken.
 import os
 import re
 import shutil
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 
 from ramet.errors import GitFailed, RametError, WorktreeError
 from ramet.model.effort import Changes
-from ramet.workspace import facts, includes, kept, labels, leftovers, mending, reports
+from ramet.workspace import facts, includes, kept, labels, leftovers, mending, merging, reports
 from ramet.workspace.git import Git
 from ramet.workspace.labels import BRANCH_PREFIX, Label
 from ramet.workspace.repository import BRANCHES, Registered, Repository, find
@@ -49,12 +50,20 @@ class Finished(Struct, frozen=True, kw_only=True):
 
 
 def prepare(
-    git: Git, folder: Path, project_path: str, name: str, start: str | None = None, *, owner: str | None = None
+    git: Git,
+    folder: Path,
+    project_path: str,
+    name: str,
+    start: str | None = None,
+    *,
+    owner: str | None = None,
+    merges: Mapping[str, str] | None = None,
 ) -> Worktree | None:
     """The worktree of that name, made where it is not there; None where the project is in no repository.
 
-    A new branch begins at `start`, else at `origin/HEAD`, else at HEAD. With an `owner`, what others own is left alone
-    and another name taken; without one the caller knows that the name is its own.
+    A new branch begins at `start`, else at `origin/HEAD`, else at HEAD; the commits `merges` are merged into it, each
+    under its message. With an `owner`, what others own is left alone and another name taken; without one the caller
+    knows that the name is its own.
     """
     if not _NAME.fullmatch(name):
         raise WorktreeError(f"{name!r} is no name of a worktree", value=name, fix=_FIX_RECORD)
@@ -65,7 +74,7 @@ def prepare(
     try:
         place.mkdir(parents=True, exist_ok=True)
         with repository.locked():
-            return _Making(repository, place, project_path, owner).open(name, start)
+            return _Making(repository, place, project_path, owner, merges or {}).open(name, start)
     except OSError as error:
         raise WorktreeError(
             f"a worktree cannot be made in {place}: {error.strerror or error}", fix=_FIX_DISK
@@ -139,11 +148,14 @@ def _mend_link(repository: Repository, top: Path) -> None:
 class _Making:
     """Makes one worktree, with the repository locked."""
 
-    def __init__(self, repository: Repository, place: Path, project_path: str, owner: str | None) -> None:
+    def __init__(
+        self, repository: Repository, place: Path, project_path: str, owner: str | None, merges: Mapping[str, str]
+    ) -> None:
         self._repository = repository
         self._git = repository.git
         self._place = place
         self._label = Label(owner=owner, project=project_path)
+        self._merges = merges
 
     def open(self, name: str, start: str | None) -> Worktree:
         """Use what is there; make it where nothing is, or under another name where that cannot be used."""
@@ -229,6 +241,7 @@ class _Making:
             if first is not None:
                 self._git.run(self._repository.checkout, "update-ref", ref, first, "")
             self._git.run(self._repository.checkout, "worktree", "add", "--quiet", "--", str(top), BRANCH_PREFIX + name)
+            merging.merge(self._git, top, {self._require(commit): said for commit, said in self._merges.items()})
             includes.copy(self._repository, top)
             worktree = self._describe(name)
             reports.prepare(worktree.path)
@@ -243,14 +256,17 @@ class _Making:
     def _first_commit(self, start: str | None) -> str:
         if start is None:
             return self._repository.commit("refs/remotes/origin/HEAD") or self._repository.head
-        first = self._repository.commit(start) if _HASH.fullmatch(start) else None
-        if first is None:
+        return self._require(start)
+
+    def _require(self, commit: str) -> str:
+        found = self._repository.commit(commit) if _HASH.fullmatch(commit) else None
+        if found is None:
             raise WorktreeError(
-                f"the commit {start} is not in {self._repository.checkout}",
-                value=start,
+                f"the commit {commit} is not in {self._repository.checkout}",
+                value=commit,
                 fix="it was made on another machine: push it there and fetch it here",
             )
-        return first
+        return found
 
     def _describe(self, name: str) -> Worktree:
         top = self._place / name

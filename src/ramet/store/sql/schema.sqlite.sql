@@ -78,8 +78,11 @@ CREATE TABLE projects (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     path       TEXT NOT NULL UNIQUE CHECK (path LIKE '/%'),
     name       TEXT,
-    created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    remote     TEXT
 ) STRICT;
+
+CREATE UNIQUE INDEX idx_projects_remote ON projects (remote) WHERE remote IS NOT NULL;
 
 CREATE TABLE skills (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -149,6 +152,8 @@ CREATE TABLE efforts (
     host_failures          INTEGER NOT NULL DEFAULT 0,
     stop_request           TEXT,
     changes                TEXT,
+    run_line               TEXT,
+    run_order              INTEGER,
     UNIQUE (task_id, ordinal),
     CHECK ((lifecycle = 'finished') = (finished_at IS NOT NULL)),
     CHECK ((lifecycle = 'finished') = (outcome IS NOT NULL))
@@ -157,10 +162,11 @@ CREATE TABLE efforts (
 CREATE INDEX idx_efforts_task_lifecycle ON efforts (task_id, lifecycle);
 -- Nearly all efforts are finished. What is looked for again and again is the next of those that wait, and the few that
 -- somebody has a lease on.
-CREATE INDEX idx_efforts_queue ON efforts (priority DESC, id) WHERE lifecycle = 'queued';
+CREATE INDEX idx_efforts_queue ON efforts (coalesce(run_id, 0), priority DESC, id) WHERE lifecycle = 'queued';
 CREATE INDEX idx_efforts_lease ON efforts (lease_expires_at) WHERE lease_expires_at IS NOT NULL;
 CREATE INDEX idx_efforts_owner ON efforts (lease_owner) WHERE lease_owner IS NOT NULL;
 CREATE INDEX idx_efforts_retry ON efforts (retry_of) WHERE retry_of IS NOT NULL;
+CREATE INDEX idx_efforts_run ON efforts (run_id, run_order) WHERE run_id IS NOT NULL;
 
 -- An agent holds at most one effort, and an effort has at most one holder.
 CREATE TABLE agents (
@@ -380,10 +386,11 @@ CREATE INDEX idx_collapses_child_head ON collapses (child_head_id);
 
 -- The queue: what an effort waits for, what its sessions used, and what a person has to know of it.
 
--- An effort waits until each one that it needs has finished with success.
+-- An effort waits until each one that it needs has finished: with success, or, of a line of a run, in any way.
 CREATE TABLE dependencies (
     effort_id INTEGER NOT NULL REFERENCES efforts (id) ON DELETE CASCADE,
     needs_id  INTEGER NOT NULL REFERENCES efforts (id) ON DELETE CASCADE,
+    needs     TEXT NOT NULL DEFAULT 'success' CHECK (needs IN ('success', 'end')),
     PRIMARY KEY (effort_id, needs_id)
 ) STRICT;
 
@@ -405,7 +412,8 @@ CREATE TABLE usage (
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN
-                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'preserved', 'blocked')),
+                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'preserved', 'blocked',
+                      'run_bound', 'review_bound', 'parked')),
     text         TEXT NOT NULL,
     effort_id    INTEGER REFERENCES efforts (id) ON DELETE CASCADE,
     session_id   INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
@@ -415,3 +423,59 @@ CREATE TABLE notices (
 ) STRICT;
 
 CREATE INDEX idx_notices_open ON notices (id) WHERE dismissed_at IS NULL;
+
+-- Runs: a task file or a chain, whose lines are efforts; what its reviews found. And what lets several machines share
+-- the work: which drivers are left alone for a while, and where on each host a project is.
+
+CREATE TABLE runs (
+    id                INTEGER PRIMARY KEY AUTOINCREMENT,
+    project_id        INTEGER NOT NULL REFERENCES projects (id),
+    task_id           TEXT NOT NULL REFERENCES tasks (dir_path) ON DELETE CASCADE,
+    name              TEXT NOT NULL,
+    mode              TEXT NOT NULL CHECK (mode IN ('sequential', 'parallel', 'chain')),
+    content_hash      TEXT,
+    limits            TEXT NOT NULL,
+    stop_on_failure   INTEGER NOT NULL CHECK (stop_on_failure IN (0, 1)),
+    save_conversation INTEGER NOT NULL CHECK (save_conversation IN (0, 1)),
+    branch            TEXT,
+    created_at        TEXT NOT NULL,
+    started_at        TEXT NOT NULL,
+    attender          TEXT,
+    attended_until    TEXT,
+    finished_at       TEXT,
+    archived_at       TEXT,
+    reason            TEXT,
+    CHECK ((attender IS NULL) = (attended_until IS NULL))
+) STRICT;
+
+-- What the reviews of a chain found, each thing once: the round and the review that last said it.
+CREATE TABLE findings (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id      INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    effort_id   INTEGER REFERENCES efforts (id) ON DELETE SET NULL,
+    round       INTEGER NOT NULL CHECK (round >= 1),
+    fingerprint TEXT NOT NULL,
+    severity    TEXT NOT NULL CHECK (severity IN ('BLOCKER', 'FOLLOWUP', 'NIT')),
+    file        TEXT,
+    line        INTEGER,
+    text        TEXT NOT NULL,
+    state       TEXT NOT NULL CHECK (state IN ('open', 'gone')),
+    UNIQUE (run_id, fingerprint)
+) STRICT;
+
+-- Drivers whose account is at a limit, or that failed again and again.
+CREATE TABLE parked (
+    driver   TEXT PRIMARY KEY NOT NULL,
+    until    TEXT,
+    reason   TEXT NOT NULL,
+    failures INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- Where on each host a project is.
+CREATE TABLE project_paths (
+    project_id INTEGER NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    host       TEXT NOT NULL,
+    path       TEXT NOT NULL CHECK (path LIKE '/%'),
+    PRIMARY KEY (project_id, host),
+    UNIQUE (host, path)
+) STRICT;

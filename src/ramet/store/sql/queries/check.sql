@@ -16,7 +16,7 @@ LEFT JOIN commits t ON t.id = c.target_id
 WHERE c.id > :after ORDER BY c.id LIMIT :limit;
 
 -- name: astray
--- Pointers of the history that lead to nothing: whose, and to what.
+-- Pointers that lead to nothing: whose, and to what.
 SELECT 'branch ' || h.name, 'commit ' || h.commit_id FROM branches h
 WHERE h.commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.commit_id)
 UNION ALL
@@ -39,7 +39,10 @@ SELECT 'move ' || h.id, 'commit ' || h.new_commit_id FROM moves h
 WHERE h.new_commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.new_commit_id)
 UNION ALL
 SELECT 'message ' || h.id, 'commit ' || h.commit_id FROM messages h
-WHERE h.commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.commit_id);
+WHERE h.commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.commit_id)
+UNION ALL
+SELECT 'effort ' || h.id, 'run ' || h.run_id FROM efforts h
+WHERE h.run_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs t WHERE t.id = h.run_id);
 
 -- name: ordinal_gaps
 -- Tasks whose efforts are not numbered 1 to N.

@@ -8,20 +8,28 @@ SELECT (SELECT claims FROM agents WHERE id = :worker),
        EXISTS (SELECT 1 FROM efforts WHERE lease_expires_at < :now);
 
 -- name: claim_next
--- Give a worker the lease on the next effort that is ready; nulls mean any skill, driver and project.
+-- Give a worker the lease on the next effort that is ready; nulls mean any skill, driver, project and host, and no run.
 UPDATE efforts SET
     lifecycle = 'active', attempts = attempts + 1, not_before = NULL,
     lease_owner = :worker, lease_generation = lease_generation + 1, lease_expires_at = strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || :lease_seconds || ' seconds')
 WHERE id = (
     SELECT e.id FROM efforts e
-    WHERE e.lifecycle = 'queued' AND (e.not_before IS NULL OR e.not_before <= :now)
+    WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0)
+      AND (e.not_before IS NULL OR e.not_before <= :now)
       AND NOT EXISTS (
           SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
           WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
+            AND (d.needs = 'success' OR n.outcome IS NULL)
       )
       AND (:skills IS NULL OR e.skill IN (SELECT value FROM json_each(:skills)))
       AND (:drivers IS NULL OR e.driver IS NULL OR e.driver IN (SELECT value FROM json_each(:drivers)))
       AND (:project_id IS NULL OR :project_id = (SELECT t.project_id FROM tasks t WHERE t.dir_path = e.task_id))
+      AND (:host IS NULL OR EXISTS (
+          SELECT 1 FROM tasks t JOIN project_paths p ON p.project_id = t.project_id
+          WHERE t.dir_path = e.task_id AND p.host = :host
+      ) OR NOT EXISTS (
+          SELECT 1 FROM tasks t JOIN project_paths p ON p.project_id = t.project_id WHERE t.dir_path = e.task_id
+      ))
     ORDER BY e.priority DESC, e.id LIMIT 1
 )
 RETURNING *;
@@ -56,7 +64,8 @@ RETURNING lease_expires_at, stop_request;
 -- Let a lease go on where a third of it is used up: an effort's row is large, and not written for each report.
 UPDATE efforts SET lease_expires_at = strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || :lease_seconds || ' seconds')
 WHERE id = :id AND lease_generation = :generation
-  AND lease_expires_at < strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || (:lease_seconds * 2 / 3) || ' seconds');
+  AND lease_expires_at < strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || (:lease_seconds * 2 / 3) || ' seconds')
+RETURNING id;
 
 -- name: held
 -- An effort that somebody has a lease on, and whether anything has to be ended or let go with it.

@@ -1,9 +1,9 @@
 -- name: enqueue
 -- Put an effort into the queue.
 INSERT INTO efforts (task_id, skill, mode, ordinal, lifecycle, metadata, created_at, prompt, based_on, depends_on,
-                     driver, model, priority, timeout_seconds, retry_of)
+                     driver, model, priority, timeout_seconds, retry_of, run_id, run_line, run_order)
 VALUES (:task_id, :skill, :mode, :ordinal, 'queued', :metadata, :now, :prompt, :based_on, :depends_on,
-        :driver, :model, :priority, :timeout_seconds, :retry_of)
+        :driver, :model, :priority, :timeout_seconds, :retry_of, :run_id, :run_line, :run_order)
 RETURNING id;
 
 -- name: is_there
@@ -11,17 +11,17 @@ RETURNING id;
 SELECT 1 FROM efforts WHERE id = :id;
 
 -- name: add_dependency
--- Let an effort wait for another.
-INSERT INTO dependencies (effort_id, needs_id) VALUES (:effort_id, :needs_id);
+-- Let an effort wait for another: for its success, or for its end.
+INSERT INTO dependencies (effort_id, needs_id, needs) VALUES (:effort_id, :needs_id, :needs);
 
 -- name: dependents
 -- The queued efforts that wait for one.
 SELECT e.id, e.depends_on FROM dependencies d JOIN efforts e ON e.id = d.effort_id
 WHERE d.needs_id = :needs_id AND e.lifecycle = 'queued' ORDER BY e.id;
 
--- name: remove_dependency
--- Let an effort wait for another no more.
-DELETE FROM dependencies WHERE effort_id = :effort_id AND needs_id = :needs_id;
+-- name: repoint
+-- Let an effort wait for another one in the place of one.
+UPDATE dependencies SET needs_id = :new_id WHERE effort_id = :effort_id AND needs_id = :old_id;
 
 -- name: set_depends_on
 -- What an effort says that it waits for.
@@ -34,20 +34,21 @@ FROM efforts e
 LEFT JOIN efforts n ON n.id = (
     SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
     WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
+      AND (d.needs = 'success' OR m.outcome IS NULL)
 )
 WHERE e.id = :id;
 
 -- name: page
--- The efforts of the queue, the newest first; a null state or run means any.
+-- The efforts of the queue, the newest first; a null state means any.
 SELECT e.*, n.id AS blocked_by, coalesce(n.outcome, n.lifecycle) AS blocked_status
 FROM efforts e
 LEFT JOIN efforts n ON n.id = (
     SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
     WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
+      AND (d.needs = 'success' OR m.outcome IS NULL)
 )
 WHERE e.id < :before AND e.prompt IS NOT NULL
   AND (CAST(:state AS TEXT) IS NULL OR e.lifecycle = :state)
-  AND (CAST(:run_id AS BIGINT) IS NULL OR e.run_id = :run_id)
 ORDER BY e.id DESC LIMIT :limit;
 
 -- name: page_of_task
@@ -57,11 +58,28 @@ FROM efforts e
 LEFT JOIN efforts n ON n.id = (
     SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
     WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
+      AND (d.needs = 'success' OR m.outcome IS NULL)
 )
 WHERE e.id < :before AND e.prompt IS NOT NULL AND e.task_id = :task_id
   AND (CAST(:state AS TEXT) IS NULL OR e.lifecycle = :state)
   AND (CAST(:run_id AS BIGINT) IS NULL OR e.run_id = :run_id)
 ORDER BY e.id DESC LIMIT :limit;
+
+-- name: page_of_run
+-- The same of one run.
+SELECT e.*, n.id AS blocked_by, coalesce(n.outcome, n.lifecycle) AS blocked_status
+FROM efforts e
+LEFT JOIN efforts n ON n.id = (
+    SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
+    WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
+      AND (d.needs = 'success' OR m.outcome IS NULL)
+)
+WHERE e.id IN (
+    SELECT q.id FROM efforts q
+    WHERE q.run_id = :run_id AND +q.id < :before AND (CAST(:state AS TEXT) IS NULL OR q.lifecycle = :state)
+    ORDER BY +q.id DESC LIMIT :limit
+)
+ORDER BY e.id DESC;
 
 -- name: page_queued
 -- The efforts that wait, the newest first, found without a look at those that are finished (the + keeps
@@ -71,6 +89,7 @@ FROM efforts e
 LEFT JOIN efforts n ON n.id = (
     SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
     WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
+      AND (d.needs = 'success' OR m.outcome IS NULL)
 )
 WHERE e.id IN (
     SELECT q.id FROM efforts q
@@ -86,6 +105,7 @@ FROM efforts e
 LEFT JOIN efforts n ON n.id = (
     SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
     WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
+      AND (d.needs = 'success' OR m.outcome IS NULL)
 )
 WHERE e.id IN (
     SELECT q.id FROM efforts q
@@ -95,16 +115,24 @@ WHERE e.id IN (
 ORDER BY e.id DESC;
 
 -- name: next_ready
--- The effort that is the next to be claimed; nulls mean any skill, driver and project.
+-- The effort that is the next to be claimed; nulls mean any skill, driver, project and host, and no run.
 SELECT e.* FROM efforts e
-WHERE e.lifecycle = 'queued' AND (e.not_before IS NULL OR e.not_before <= :now)
+WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0)
+  AND (e.not_before IS NULL OR e.not_before <= :now)
   AND NOT EXISTS (
       SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
       WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
+        AND (d.needs = 'success' OR n.outcome IS NULL)
   )
   AND (:skills IS NULL OR e.skill IN (SELECT value FROM json_each(:skills)))
   AND (:drivers IS NULL OR e.driver IS NULL OR e.driver IN (SELECT value FROM json_each(:drivers)))
   AND (:project_id IS NULL OR :project_id = (SELECT t.project_id FROM tasks t WHERE t.dir_path = e.task_id))
+  AND (:host IS NULL OR EXISTS (
+      SELECT 1 FROM tasks t JOIN project_paths p ON p.project_id = t.project_id
+      WHERE t.dir_path = e.task_id AND p.host = :host
+  ) OR NOT EXISTS (
+      SELECT 1 FROM tasks t JOIN project_paths p ON p.project_id = t.project_id WHERE t.dir_path = e.task_id
+  ))
 ORDER BY e.priority DESC, e.id LIMIT 1;
 
 -- name: settle
@@ -144,3 +172,7 @@ SELECT e.* FROM efforts e JOIN copies c ON c.id = e.id WHERE e.outcome = 'succes
 SELECT * FROM efforts
 WHERE task_id = :task_id AND lifecycle = 'finished' AND (report_file IS NOT NULL OR output_content IS NOT NULL)
 ORDER BY id DESC LIMIT :limit;
+
+-- name: hosts
+-- The hosts that have a project.
+SELECT host FROM project_paths WHERE project_id = :project_id;

@@ -1,3 +1,14 @@
+-- name: insert
+-- Write down what happened; and where that may be work for somebody, let every daemon hear of it at the commit. The
+-- server tells it once for each transaction. Not of everything: commits that tell something take turns.
+WITH written AS (
+    INSERT INTO events (kind, at_ms, project_id, task_id, effort_id, session_id, agent_id, dedupe_key, data)
+    VALUES (:kind, :now_ms, :project_id, :task_id, :effort_id, :session_id, :agent_id, :dedupe_key, :data)
+    RETURNING kind
+)
+SELECT pg_notify('ramet_work', current_schema()) FROM written
+WHERE kind IN ('effort.queued', 'effort.requeued', 'effort.finished', 'run.attended', 'project.changed');
+
 -- name: after
 -- Events behind one, in the order in which readers may see them: none of a transaction while an older is still open,
 -- because ids are given out before they are committed.

@@ -15,14 +15,22 @@ UPDATE efforts SET
     lease_owner = :worker, lease_generation = lease_generation + 1, lease_expires_at = to_char(now() AT TIME ZONE 'UTC' + :lease_seconds * INTERVAL '1 second', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 WHERE id = (
     SELECT e.id FROM efforts e
-    WHERE e.lifecycle = 'queued' AND (e.not_before IS NULL OR e.not_before <= :now)
+    WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(CAST(:run_id AS BIGINT), 0)
+      AND (e.not_before IS NULL OR e.not_before <= :now)
       AND NOT EXISTS (
           SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
           WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
+            AND (d.needs = 'success' OR n.outcome IS NULL)
       )
       AND (CAST(:skills AS TEXT) IS NULL OR e.skill IN (SELECT json_array_elements_text(CAST(:skills AS JSON))))
       AND (CAST(:drivers AS TEXT) IS NULL OR e.driver IS NULL OR e.driver IN (SELECT json_array_elements_text(CAST(:drivers AS JSON))))
       AND (CAST(:project_id AS BIGINT) IS NULL OR :project_id = (SELECT t.project_id FROM tasks t WHERE t.dir_path = e.task_id))
+      AND (CAST(:host AS TEXT) IS NULL OR EXISTS (
+          SELECT 1 FROM tasks t JOIN project_paths p ON p.project_id = t.project_id
+          WHERE t.dir_path = e.task_id AND p.host = :host
+      ) OR NOT EXISTS (
+          SELECT 1 FROM tasks t JOIN project_paths p ON p.project_id = t.project_id WHERE t.dir_path = e.task_id
+      ))
     ORDER BY e.priority DESC, e.id LIMIT 1
     FOR UPDATE OF e SKIP LOCKED
 )
@@ -63,7 +71,8 @@ RETURNING lease_expires_at, stop_request;
 UPDATE efforts SET lease_expires_at =
     to_char(now() AT TIME ZONE 'UTC' + :lease_seconds * INTERVAL '1 second', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 WHERE id = :id AND lease_generation = :generation AND lease_expires_at <
-    to_char(now() AT TIME ZONE 'UTC' + (:lease_seconds * 2 / 3) * INTERVAL '1 second', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+    to_char(now() AT TIME ZONE 'UTC' + (:lease_seconds * 2 / 3) * INTERVAL '1 second', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+RETURNING id;
 
 -- name: held
 -- An effort that somebody has a lease on, and whether anything has to be ended or let go with it. Nobody else changes it

@@ -1,0 +1,379 @@
+"""Runs whose daemon, keepers and agents are killed all at once: what was done stays done, and the rest is done once."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.crash.daemons import Home
+from tests.crash.test_work import check_nothing_is_left, marked_processes, wait_for
+
+from ramet.client.connection import Connection
+from ramet.config.settings import WorkSettings
+from ramet.errors import RametError, RunAttended, RunFinished
+from ramet.runner import keepers
+
+PROGRAM = Path(__file__).with_name("noting_agent.sh")
+_LINE_SECONDS = 6.0
+"""How long one line may take on a machine with too much to do."""
+
+
+def line(number: int, does: str = "", *depends_on: int) -> dict[str, Any]:
+    """A line of a task file, as `noting_agent.sh` understands it."""
+    return {"key": str(number), "text": f"line{number} {does}".strip(), "depends_on": [str(key) for key in depends_on]}
+
+
+class Project:
+    """A project, a daemon, and agents that note what they do."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.notes = home.path / "notes"
+        self.path = home.path / "project"
+        for folder in (self.notes, self.path):
+            folder.mkdir(parents=True)
+        profile = {"driver": "command", "program": ["/bin/sh", str(PROGRAM), str(self.notes)], "output": "jsonl"}
+        configured = {"drivers": {"default": "noting", "profiles": {"noting": profile}}}
+        (self.path / "ramet.yaml").write_text(json.dumps(configured))
+        home.settings = replace(home.settings, work=WorkSettings(grace_seconds=0, backoff_seconds=0, lease_seconds=10))
+        self.daemon = home.start()
+        self._connection: Connection | None = None
+        self.call("db.project.upsert", path=str(self.path))
+
+    def put_under_git(self) -> None:
+        identity = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+        for command in (("init", "-q", "-b", "main"), ("add", "-A"), (*identity, "commit", "-q", "-m", "start")):
+            subprocess.run(["git", "-C", str(self.path), *command], check=True, timeout=60)
+
+    def call(self, method: str, **params: Any) -> Any:
+        if self._connection is None:
+            self._connection = self.daemon.connect()
+        return self._connection.call(method, params)
+
+    def start(self, lines: Sequence[dict[str, Any]], mode: str = "sequential", **params: Any) -> int:
+        task = str(self.path / "tasks")
+        run_id: int = self.call("run.start", task=task, mode=mode, lines=list(lines), name="tasks.md", **params)["id"]
+        return run_id
+
+    def work(self, run_id: int, **params: Any) -> Any:
+        """Attend a run until the daemon says that it is done."""
+        with self.daemon.connect() as connection:
+            connection.set_timeout(600)
+            return connection.call("work.run", {"run": run_id, **params})
+
+    def begin(self, run_id: int, **params: Any) -> threading.Thread:
+        """The same, while the test goes on; the daemon's death ends it."""
+
+        def work() -> None:
+            with suppress(RametError):
+                self.work(run_id, **params)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        return thread
+
+    def kill_everything(self) -> None:
+        """The daemon, the keepers and the agents, without a word."""
+        self.close()
+        if self.daemon.is_alive:
+            self.daemon.kill()
+        for pid, _ in marked_processes(self.home):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def restart(self) -> None:
+        self.daemon = self.home.start()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def let_go(self) -> None:
+        """Let the agents go on that wait."""
+        (self.notes / "go").touch()
+
+    def starts(self, number: int) -> int:
+        """How often a line was begun."""
+        note = self.notes / f"line{number}.began"
+        return len(note.read_text().split()) if note.exists() else 0
+
+    def prompt(self, number: int) -> str:
+        return (self.notes / f"line{number}.prompt").read_text()
+
+    def has_finished(self, count: int) -> bool:
+        return bool(self.call("db.query", sql=_FINISHED)["rows"] == [[count]])
+
+    def outcomes(self, run_id: int) -> dict[str, str | None]:
+        return {row["key"]: row["outcome"] for row in self.call("run.get", run_id=run_id)["lines"]}
+
+
+_FINISHED = "SELECT count(*) FROM efforts WHERE lifecycle = 'finished'"
+
+
+@pytest.fixture
+def project(sqlite_home: Home) -> Iterator[Project]:
+    project = Project(sqlite_home)
+    yield project
+    project.close()
+    if keepers.list_instances(sqlite_home.places.keepers):
+        project.kill_everything()
+
+
+def conversation(project: Project, run_id: int) -> list[tuple[str, str]]:
+    return [(turn["role"], turn["content"]) for turn in project.call("run.get", run_id=run_id)["conversation"]]
+
+
+def said_by(lines: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """The whole conversation of lines that succeed."""
+    return [turn for each in lines for turn in (("user", each["text"]), ("assistant", f"done: line{each['key']}"))]
+
+
+def kill_and_resume(project: Project, count: int, finished: int) -> None:
+    """A sequential file of so many lines; everything is killed while the one behind the finished ones is at work."""
+    interrupted = finished + 1
+    lines = [line(number, "wait" if number == interrupted else "") for number in range(1, count + 1)]
+    run_id = project.start(lines)
+    thread = project.begin(run_id)
+    assert wait_for(lambda: project.starts(interrupted) == 1, seconds=count * _LINE_SECONDS)
+    assert project.has_finished(finished)
+    project.kill_everything()
+    thread.join()
+    project.restart()
+    after = project.call("run.get", run_id=run_id)
+    assert after["state"] == "interrupted"
+    assert after["counts"]["completed"] == finished
+    assert conversation(project, run_id) == [*said_by(lines[:finished]), ("user", lines[finished]["text"])]
+    project.let_go()
+    assert project.work(run_id) == {"finished": {"success": count - finished}, "why": "idle"}
+    assert [project.starts(number) for number in range(1, count + 1)] == [
+        2 if number == interrupted else 1 for number in range(1, count + 1)
+    ]
+    assert conversation(project, run_id) == said_by(lines)
+    assert (
+        project.prompt(count)
+        == "\n\n".join(f"[{role.title()}]\n{text}" for role, text in said_by(lines[:-1]))
+        + f"\n\n[Current Task]\n{lines[-1]['text']}"
+    )
+    assert project.call("run.get", run_id=run_id)["state"] == "finished"
+    check_nothing_is_left(project.home)
+
+
+@pytest.mark.requirement("R80", "R93", "R97", "R98", "R284", "R292")
+def test_a_run_whose_everything_is_killed_goes_on_where_it_was(project: Project) -> None:
+    kill_and_resume(project, count=6, finished=3)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.requirement("R93", "R97", "R98")
+def test_ninety_lines_killed_after_seventy_resume_at_seventy(project: Project) -> None:
+    kill_and_resume(project, count=90, finished=70)
+
+
+@pytest.mark.requirement("R98", "R292")
+def test_a_parallel_run_whose_everything_is_killed_does_the_rest_once(project: Project) -> None:
+    waiting = {5, 6, 7}
+    lines = [line(number, "wait" if number in waiting else "") for number in range(1, 9)]
+    lines += [line(9, "", 1, 2), line(10, "", 5, 9)]
+    run_id = project.start(lines, "parallel")
+    thread = project.begin(run_id, workers=4)
+    assert wait_for(lambda: all(project.starts(number) for number in waiting) and project.has_finished(6))
+    project.kill_everything()
+    thread.join()
+    project.restart()
+    assert project.call("run.get", run_id=run_id)["counts"]["completed"] == 6
+    project.let_go()
+    assert project.work(run_id, workers=4)["finished"] == {"success": 4}
+    assert [project.starts(number) for number in range(1, 11)] == [1, 1, 1, 1, 2, 2, 2, 1, 1, 1]
+    assert project.prompt(10) == (
+        "Context from completed dependencies:\n[Task 5] output:\ndone: line5\n\n[Task 9] output:\ndone: line9\n\n"
+        "[Current Task]\nline10"
+    )
+    check_nothing_is_left(project.home)
+
+
+@pytest.mark.requirement("R96", "R98")
+def test_a_run_that_saves_no_conversation_still_knows_what_is_done(project: Project) -> None:
+    run_id = project.start([line(1), line(2), line(3, "wait"), line(4)], save_conversation=False)
+    thread = project.begin(run_id)
+    assert wait_for(lambda: project.starts(3) == 1)
+    assert project.prompt(3).startswith("[User]\nline1\n\n[Assistant]\ndone: line1\n\n")
+    project.kill_everything()
+    thread.join()
+    project.restart()
+    project.let_go()
+    assert project.work(run_id)["finished"] == {"success": 2}
+    assert [project.starts(number) for number in range(1, 5)] == [1, 1, 2, 1]
+    assert project.prompt(3) == "line3 wait"
+    assert project.prompt(4) == "[User]\nline3 wait\n\n[Assistant]\ndone: line3\n\n[Current Task]\nline4"
+    assert conversation(project, run_id) == []
+
+
+def test_an_agent_that_outlived_its_daemon_is_waited_for_and_not_begun_again(project: Project) -> None:
+    lines = [line(1, "wait"), line(2)]
+    run_id = project.start(lines)
+    thread = project.begin(run_id)
+    assert wait_for(lambda: project.starts(1) == 1)
+    project.close()
+    project.daemon.kill()
+    thread.join()
+    project.restart()
+    resumed = project.begin(run_id)
+    assert wait_for(lambda: project.call("run.get", run_id=run_id)["state"] == "running")
+    project.let_go()
+    resumed.join(60)
+    assert [project.starts(1), project.starts(2)] == [1, 1]
+    assert conversation(project, run_id) == said_by(lines)
+
+
+def test_a_merge_conflict_stops_only_what_depends_on_it(project: Project) -> None:
+    project.put_under_git()
+    lines = [line(1, "write a.txt"), line(2, "write a.txt"), line(3, "", 1, 2), line(4, "", 3), line(5, "", 1), line(6)]
+    run_id = project.start(lines, "parallel")
+    assert project.work(run_id, workers=3)["finished"] == {"success": 4, "error": 1, "dropped": 1}
+    detail = project.call("run.get", run_id=run_id)
+    assert detail["state"] == "finished"
+    states = {row["key"]: row["state"] for row in detail["lines"]}
+    assert states == {
+        "1": "completed",
+        "2": "completed",
+        "3": "failed",
+        "4": "skipped",
+        "5": "completed",
+        "6": "completed",
+    }
+    reasons = {row["key"]: row["reason"] for row in detail["lines"]}
+    assert "line 1 (ramet/e1) cannot be merged with line 2 (ramet/e2): there are conflicts in a.txt" in reasons["3"]
+    assert "line 3 ended with error and left no branch to start from" in reasons["4"]
+    assert [project.starts(3), project.starts(4)] == [0, 0]
+    assert [notice["effort_id"] for notice in project.call("fleet.notices")["items"]] == [3]
+    found = project.call("run.branches", run_id=run_id)
+    assert [(each["lines"], each["files"]) for each in found["conflicts"]] == [(["1", "2"], ["a.txt"])]
+
+
+def test_a_settled_conflict_lets_the_rest_go_on(project: Project) -> None:
+    project.put_under_git()
+    run_id = project.start(
+        [line(1, "write a.txt"), line(2, "write a.txt"), line(3, "", 1, 2), line(4, "", 3)], "parallel"
+    )
+    project.work(run_id, workers=2)
+    rows = {row["key"]: row for row in project.call("run.get", run_id=run_id)["lines"]}
+    identity = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+    merge = ["git", "-C", rows["2"]["worktree"], *identity, "merge", "-q", "-X", "ours", "--no-edit", "ramet/e1"]
+    subprocess.run(merge, check=True, timeout=60)
+    assert project.work(run_id, retry_failed=True)["finished"] == {"success": 2}
+    assert project.outcomes(run_id) == dict.fromkeys("1234", "success")
+
+
+def test_a_run_that_stops_on_a_failure_keeps_the_rest_for_later(project: Project) -> None:
+    run_id = project.start([line(1), line(2, "fail"), line(3)], stop_on_failure=True)
+    assert project.work(run_id) == {"finished": {"success": 1, "error": 1}, "why": "idle"}
+    assert project.outcomes(run_id) == {"1": "success", "2": "error", "3": None}
+    assert project.call("run.get", run_id=run_id)["state"] == "interrupted"
+    assert project.work(run_id)["finished"] == {"success": 1}
+    assert "✗ failed: " in project.prompt(3)
+    assert "line2 is broken" in project.prompt(3)
+    assert [project.starts(number) for number in (1, 2, 3)] == [1, 1, 1]
+    with pytest.raises(RunFinished):
+        project.work(run_id)
+
+
+@pytest.mark.parametrize(
+    ("limits", "outcome"), [({"tokens": 90}, "budget"), ({"cost_usd": 0.4}, "budget"), ({"seconds": 1}, "timeout")]
+)
+def test_a_bound_that_is_reached_ends_the_rest_with_one_notice(
+    project: Project, limits: dict[str, Any], outcome: str
+) -> None:
+    lines = [line(number, "spend" if outcome == "budget" else "sleep 1.1") for number in range(1, 5)]
+    run_id = project.start(lines, limits=limits)
+    assert project.work(run_id)["finished"] == {"success": 1}
+    assert project.outcomes(run_id) == {"1": "success", **dict.fromkeys("234", outcome)}
+    (notice,) = project.call("fleet.notices")["items"]
+    assert notice["kind"] == "run_bound"
+    assert "3 of its lines" in notice["text"]
+    assert project.call("run.get", run_id=run_id)["state"] == "finished"
+
+
+def test_a_run_works_on_no_more_lines_at_once_than_it_may(project: Project) -> None:
+    run_id = project.start([line(number, "wait") for number in range(1, 6)], "parallel", limits={"workers": 2})
+    thread = project.begin(run_id, workers=5)
+    assert wait_for(lambda: len(list(project.notes.glob("*.prompt"))) == 2)
+    assert project.call("run.get", run_id=run_id)["counts"]["in_progress"] == 2
+    project.let_go()
+    thread.join(60)
+    assert project.outcomes(run_id) == dict.fromkeys("12345", "success")
+
+
+def test_each_line_is_worked_on_by_who_claimed_it(project: Project) -> None:
+    run_id = project.start([line(number) for number in range(1, 25)], "parallel")
+    assert project.work(run_id, workers=6)["finished"] == {"success": 24}
+    claimed = "SELECT effort_id, data ->> 'worker' FROM events WHERE kind = 'effort.claimed' ORDER BY effort_id"
+    worked = "SELECT effort_id, agent_id FROM sessions ORDER BY effort_id"
+    assert project.call("db.query", sql=claimed)["rows"] == project.call("db.query", sql=worked)["rows"]
+
+
+def test_a_run_is_attended_by_one_at_a_time(project: Project) -> None:
+    run_id = project.start([line(1, "wait"), line(2)])
+    thread = project.begin(run_id)
+    assert wait_for(lambda: project.starts(1) == 1)
+    with pytest.raises(RunAttended):
+        project.work(run_id)
+    project.let_go()
+    thread.join(60)
+    assert project.outcomes(run_id) == {"1": "success", "2": "success"}
+
+
+@pytest.mark.requirement("R100")
+def test_a_run_whose_command_goes_is_interrupted_and_its_agent_comes_to_its_end(project: Project) -> None:
+    lines = [line(1, "wait"), line(2)]
+    run_id = project.start(lines)
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "work.run", "params": {"run": run_id}}
+    with socket.socket(socket.AF_UNIX) as command:
+        command.connect(str(project.daemon.socket))
+        command.sendall(json.dumps(asked).encode() + b"\n")
+        assert wait_for(lambda: project.starts(1) == 1)
+    assert wait_for(lambda: project.call("run.get", run_id=run_id)["state"] == "interrupted")
+    project.let_go()
+    assert wait_for(lambda: project.has_finished(1))
+    assert conversation(project, run_id) == said_by(lines[:1])
+    assert project.work(run_id)["finished"] == {"success": 1}
+    assert [project.starts(1), project.starts(2)] == [1, 1]
+
+
+@pytest.mark.requirement("R100")
+def test_a_run_that_is_stopped_lets_what_runs_come_to_its_end_and_nothing_more(project: Project) -> None:
+    stopped, other = project.start([line(1, "wait"), line(2)]), project.start([line(3, "wait"), line(4)])
+    threads = [project.begin(run_id) for run_id in (stopped, other)]
+    assert wait_for(lambda: project.starts(1) == project.starts(3) == 1)
+    project.call("work.stop", run=stopped)
+    project.let_go()
+    for thread in threads:
+        thread.join(60)
+    assert project.outcomes(stopped) == {"1": "success", "2": None}
+    assert project.call("run.get", run_id=stopped)["state"] == "interrupted"
+    assert project.outcomes(other) == {"3": "success", "4": "success"}
+
+
+def test_a_daemon_that_is_stopped_leaves_its_run(project: Project) -> None:
+    run_id = project.start([line(1, "wait"), line(2)])
+    thread = project.begin(run_id)
+    assert wait_for(lambda: project.starts(1) == 1)
+    project.call("daemon.stop")
+    project.close()
+    project.daemon.wait()
+    thread.join(60)
+    project.restart()
+    kinds = "SELECT kind FROM events WHERE kind LIKE 'run.%' ORDER BY id"
+    happened = [row[0] for row in project.call("db.query", sql=kinds)["rows"]]
+    assert happened == ["run.started", "run.attended", "run.turn", "run.left"]
+    project.let_go()
+    assert project.work(run_id)["why"] == "idle"
+    assert [project.starts(1), project.starts(2)] == [1, 1]
