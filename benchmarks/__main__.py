@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from benchmarks import agents, history, memory, queue, rpc, starting, startup
+from benchmarks import agents, history, memory, queue, rpc, runs, starting, startup
 from benchmarks.harness import Measure, Row, report
 
 MEASURES: dict[str, Measure] = {
@@ -14,6 +14,7 @@ MEASURES: dict[str, Measure] = {
     "queue": queue.measure,
     "agents": agents.measure,
     "starting": starting.measure,
+    "runs": runs.measure,
 }
 
 

@@ -40,7 +40,7 @@ def _compare(folder: Path, is_git: bool, workers: int, count: int) -> Row:
     commands = [["/bin/sh", "-c", _COMMAND]] * count
     floors = {"bare_process_ms": _bare(project, commands)}
     if is_git:
-        _make_repository(project)
+        make_repository(project)
         commands = [["git", "worktree", "add", "-b", f"bare/{each}", str(bare / str(each))] for each in range(count)]
         floors["bare_worktree_ms"] = _bare(project, commands)
     each, steps = _efforts(folder, project, workers, count)
@@ -83,7 +83,7 @@ def _steps(connection: Connection) -> dict[str, float]:
     }
 
 
-def _make_repository(project: Path) -> None:
+def make_repository(project: Path) -> None:
     """Two hundred files of a few kilobytes, in one commit."""
     for number in range(_FILES):
         (project / f"file_{number}.txt").write_text(f"line {number}\n" * 200)

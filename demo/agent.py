@@ -3,6 +3,7 @@
     agent.py plan        look for examples in docstrings that no test covers, and write down what to do
     agent.py implement   do what the plan in the prompt says, one test at a time
     agent.py review      run the tests and judge
+    agent.py cover       write and run the one test that the prompt asks for
 
 It reads its prompt from standard input and answers on standard output, as any program under the `command` driver
 does. Everything it says is worked out from the files in front of it.
@@ -21,7 +22,8 @@ _MODULE = Path("shop.py")
 _TESTS = Path("test_shop.py")
 _HEAD = "import unittest\n\nimport shop\n\n\nclass Examples(unittest.TestCase):\n"
 _STEP = re.compile(r"^- (\w+): `(.+)` gives `(.+)`$", re.MULTILINE)
-_SECONDS_PER_STEP = 0.4
+_WANTED = re.compile(r"^Cover `(\w+)`", re.MULTILINE)
+_SECONDS_PER_STEP = 0.5
 
 
 def main() -> int:
@@ -33,6 +35,8 @@ def main() -> int:
             return implement(prompt)
         case ["review"]:
             return review()
+        case ["cover"]:
+            return cover(prompt)
         case _:
             print(__doc__, file=sys.stderr)
             return 2
@@ -59,7 +63,7 @@ def implement(prompt: str) -> int:
             print(f"test_{name} is there already", flush=True)
             continue
         time.sleep(_SECONDS_PER_STEP)
-        text += f"\n    def test_{name}(self) -> None:\n        self.assertEqual(shop.{call}, {expected})\n"
+        text += _method(name, call, expected)
         _TESTS.write_text(text)
         print(f"wrote test_{name}", flush=True)
     return 0
@@ -73,12 +77,35 @@ def review() -> int:
     return 0
 
 
+def cover(prompt: str) -> int:
+    """The test of one function, in a file of its own, so that others can write theirs at the same time."""
+    (wanted,) = _WANTED.findall(prompt)
+    (name, call, expected) = next(example for example in examples() if example[0] == wanted)
+    _tell(f"{call} should give {expected}")
+    test = Path(f"test_{name}.py")
+    test.write_text(_HEAD + _method(name, call, expected))
+    _tell(f"wrote {test}")
+    tested = subprocess.run([sys.executable, "-m", "unittest", "-q", test.stem], capture_output=True, check=False)
+    _tell(f"{call} gives {expected}: tested" if tested.returncode == 0 else f"{test} fails")
+    return tested.returncode
+
+
 def examples() -> Iterator[tuple[str, str, str]]:
     """The name of each function with an example, the example's call and what it gives."""
     for node in ast.parse(_MODULE.read_text()).body:
         if isinstance(node, ast.FunctionDef):
             for example in doctest.DocTestParser().get_examples(ast.get_docstring(node) or ""):
                 yield node.name, example.source.strip(), example.want.strip()
+
+
+def _method(name: str, call: str, expected: str) -> str:
+    return f"\n    def test_{name}(self) -> None:\n        self.assertEqual(shop.{call}, {expected})\n"
+
+
+def _tell(text: str) -> None:
+    """Say something, and take the time in which a model would think about it."""
+    print(text, flush=True)
+    time.sleep(_SECONDS_PER_STEP)
 
 
 if __name__ == "__main__":

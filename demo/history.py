@@ -1,4 +1,4 @@
-"""The second half of the demo: what an agent knows, branched, compressed, merged and undone; then the daemon is killed
+"""The last part of the demo: what an agent knows, branched, compressed, merged and undone; then the daemon is killed
 in the middle of two transcripts and started again, and everything that it had acknowledged is counted.
 """
 

@@ -1,23 +1,18 @@
-"""The first half of the demo: plan, implement and review from the queue, killed in the middle."""
+"""The first part of the demo: plan, implement and review from the queue, killed in the middle."""
 
 import json
 import os
-import shutil
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
-from demo.stage import capture, run, say, start
+from demo.stage import capture, kill_everything, make_project, run, say, start, wait_until, written
 
-_HERE = Path(__file__).parent
-_PATIENCE_SECONDS = 60
+_AGENTS = {"planner": "plan", "builder": "implement", "reviewer": "review"}
 
 
 def show(project: Path) -> None:
     """Run the main job."""
-    _make_project(project)
+    make_project(project, _AGENTS)
     os.chdir(project)
 
     say("A git repository, and three agents: programs that read a prompt and answer. No model is needed for this.")
@@ -32,10 +27,8 @@ def show(project: Path) -> None:
 
     say("Let them run. In the middle of the implementation everything is killed: daemon, keeper and agent.")
     work = start("ramet work --once")
-    _wait_until_half_is_written()
-    work.kill()
-    work.wait()
-    _kill_everything()
+    wait_until(lambda: written("e1/test_shop.py", "test_shown"), "the second of four tests")
+    kill_everything(work)
 
     say("The next command starts the daemon again. It finds what was left, and the work goes on from there.")
     run("ramet work --once")
@@ -50,38 +43,3 @@ def show(project: Path) -> None:
     run("git diff --stat main...ramet/e1")
     if json.loads(capture("ramet show e4 --json"))["outcome"] != "success":
         sys.exit("the tests did not pass")
-
-
-def _make_project(project: Path) -> None:
-    project.mkdir(parents=True)
-    shutil.copy(_HERE / "shop.py", project)
-    profiles = "".join(
-        f"    {name}: {{driver: command, program: [{sys.executable}, {_HERE / 'agent.py'}, {skill}]}}\n"
-        for name, skill in (("planner", "plan"), ("builder", "implement"), ("reviewer", "review"))
-    )
-    (project / ".gitignore").write_text("__pycache__/\n")
-    (project / "ramet.yaml").write_text(f"drivers:\n  profiles:\n{profiles}")
-    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "A shop"]):
-        git = [shutil.which("git") or "git", "-c", "user.name=Demo", "-c", "user.email=demo@localhost"]
-        subprocess.run([*git, *words], cwd=project, check=True)
-
-
-def _wait_until_half_is_written() -> None:
-    """Until the second of four tests is in the worktree."""
-    worktrees = Path(os.environ["RAMET_HOME"], "worktrees")
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not any("test_shown" in path.read_text() for path in worktrees.glob("*/e1/test_shop.py")):
-        if time.monotonic() > deadline:
-            sys.exit("the implementation did not begin")
-        time.sleep(0.02)
-
-
-def _kill_everything() -> None:
-    """SIGKILL, without warning, for whatever runs here."""
-    daemon = json.loads(capture("ramet daemon status --json"))["pid"]
-    os.kill(daemon, signal.SIGKILL)
-    folders = Path(os.environ["RAMET_HOME"], "keepers", "ramet")
-    for record in (json.loads(path.read_text()) for path in folders.glob("*/keeper.json")):
-        print(f"  killed daemon {daemon}, keeper {record['pid']}, agent {record['agent_pid']}")
-        for pid in (record["pid"], record["agent_pid"]):
-            os.kill(pid, signal.SIGKILL)

@@ -413,9 +413,16 @@ def render_errors() -> str:
         "| status | meaning |\n| --- | --- |\n" + "\n".join(f"| {s} | {m} |" for s, m in EXIT_STATUSES.items()),
     ]
     for root in errors.RametError.__subclasses__():
-        parts += [f"## {root.__name__}", *(_error_section(error) for error in (root, *root.__subclasses__()))]
+        parts += [f"## {root.__name__}", *(_error_section(error) for error in _kinds(root))]
     parts += ["## Anything else", _error_section(errors.RametError)]
     return _page(parts)
+
+
+def _kinds(error: type[errors.RametError]) -> Iterator[type[errors.RametError]]:
+    """An error and all that are a kind of it."""
+    yield error
+    for kind in error.__subclasses__():
+        yield from _kinds(kind)
 
 
 EXIT_STATUSES = {

@@ -73,3 +73,6 @@ SCRIPTS: dict[str, Any] = {
     ],
     "plan": _error("usage_limit_reached", 429, "The limit is reached.", plan_type="plus", resets_at=RESETS_AT),
 }
+
+HELD_SECOND: list[list[dict[str, Any]]] = [[{"hold": True}, *SCRIPTS["patch"][0]], *SCRIPTS["patch"][1:]]
+"""Who asks first is never answered; Codex, who asks then, writes a file."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.agents.scripted_model import CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS
 from tests.agents.scripts import RESETS_AT, SCRIPTS
-from tests.agents.stage import Stage, a_stage, wait_for
+from tests.agents.stage import PACKAGES, Stage, a_stage, wait_for
 from tests.cli.command_line import CommandLine
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
@@ -33,16 +33,9 @@ class Project(CommandLine):
         super().__init__(stage.folder, stage.folder / "repository")
         self.stage = stage
         self.environ["GIT_CONFIG_GLOBAL"] = "/dev/null"
+        profile = {"wrapper": stage.model.wrapper, "environment": stage.environment("gpt-5.5")}
         configuration = {
-            "drivers": {
-                "default": stage.driver.name,
-                "profiles": {
-                    stage.driver.name: {
-                        "wrapper": stage.model.wrapper,
-                        "environment": stage.environment("gpt-5.5"),
-                    }
-                },
-            },
+            "drivers": {"default": stage.driver.name, "profiles": dict.fromkeys(PACKAGES, profile)},
             "work": {"backoff_seconds": 0},
         }
         config = Path(self.environ["HOME"]) / ".config" / "ramet" / "config.yaml"

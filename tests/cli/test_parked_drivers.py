@@ -49,6 +49,21 @@ def test_a_program_that_is_logged_out_fails_three_efforts_and_not_all_of_them(sh
     assert [row["kind"] for row in shop.json("notices")["items"]].count("parked") == 1
 
 
+def test_a_parked_program_is_released_by_hand_and_what_waited_runs(shop: CommandLine) -> None:
+    pretend(shop, "bad-key")
+    for number in range(4):
+        shop.ok("add", f"mend the cart {number}")
+    shop("work", "--once")
+    assert "at once: `ramet drivers release claude`" in shop.ok("drivers")
+    (waiting,) = shop.json("queue")["items"]
+    assert shop.ok("drivers", "release", "claude") == f"claude is used again; may begin: e{waiting['id']}\n"
+    assert parked(shop) is None
+    shop("work", "--once")
+    assert outcomes(shop) == ["error", "error", "error", "error"]
+    assert shop.ok("drivers", "release", "claude") == "claude is not parked\n"
+    assert shop("drivers", "release", "telepathy").returncode == 2
+
+
 @pytest.mark.requirement("R301")
 def test_a_limit_is_waited_for_and_what_runs_otherwise_goes_on(shop: CommandLine) -> None:
     pretend(shop, "usage-limit")

@@ -20,11 +20,11 @@ _THREE = "- [ ] 1. echo one\n- [ ] 2. exit 3\n- [ ] 3. echo three\n"
 
 
 class Run:
-    """A `ramet run` in the background."""
+    """A `ramet run` or `ramet chain` in the background."""
 
     def __init__(self, ramet: CommandLine, *arguments: str) -> None:
         self.process = subprocess.Popen(
-            [ramet.program, "run", *arguments],
+            [ramet.program, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -56,15 +56,15 @@ def start(shop: CommandLine) -> Iterator[Callable[..., Run]]:
     """Starts `ramet run`; none is left when the test ends, and nothing that it runs."""
     started: list[Run] = []
 
-    def begin(*arguments: str) -> Run:
-        started.append(Run(shop, *arguments))
+    def begin(*arguments: str, command: str = "run") -> Run:
+        started.append(Run(shop, command, *arguments))
         return started[-1]
 
     yield begin
     for run in started:
         run.process.kill()
         run.process.communicate()
-    for row in shop.json("queue")["items"]:
+    for row in shop.json("queue", "--state", "active")["items"]:
         shop("kill", f"e{row['id']}")
 
 
@@ -135,17 +135,6 @@ def test_json_has_the_run_each_change_and_the_end(shop: CommandLine) -> None:
     assert changes[3]["run"]["counts"]["completed"] == 1
 
 
-def test_a_bound_on_the_cost_skips_what_is_left(shop: CommandLine) -> None:
-    used = '{"kind": "usage", "key": "1", "input_tokens": 1000, "output_tokens": 204, "cost_usd": 0.3}'
-    profile = {"driver": "command", "program": ["/bin/sh", "-c", f"echo '{used}'"], "output": "jsonl"}
-    (shop.cwd / "ramet.yaml").write_text(json.dumps({"drivers": {"profiles": {"counter": profile}}}))
-    done = shop("run", write(shop, "- [ ] one\n- [ ] two\n"), "--driver", "counter", "--max-cost", "0.2")
-    assert (done.returncode, states(shop)) == (1, ["completed", "skipped"])
-    assert "2 tasks: 1 completed, 1 skipped, 1,204 tokens, $0.30" in done.stdout
-    assert "stopped: the run may cost $0.20, and has cost $0.30" in done.stdout
-    assert "a run keeps its bounds" in done.stdout
-
-
 # What is refused.
 
 
@@ -182,9 +171,10 @@ def test_an_unknown_agent_is_refused_before_anything_is_recorded(
     [
         (),
         ("no-such-file.md",),
+        (".",),
         ("tasks.md", "--force"),
         ("tasks.md", "--sequential", "--parallel", "2"),
-        ("--resume", "r1", "--max-cost", "3"),
+        ("--resume", "r1", "--stop-on-failure"),
         ("--resume", "r1", "--dry-run"),
     ],
 )
@@ -250,7 +240,9 @@ def test_ctrl_c_right_at_the_beginning_is_heeded_too(shop: CommandLine, start: C
 
 @pytest.mark.requirement("R100")
 def test_ctrl_c_twice_ends_what_runs(shop: CommandLine, start: Callable[..., Run]) -> None:
-    running = start(write(shop, "- [ ] 1. sleep 300\n- [ ] 2. echo two\n"), "--driver", "shell")
+    mend = shop.home / "mended"
+    text = f"- [ ] 1. test -e {mend} || sleep 300\n- [ ] 2. echo two\n"
+    running = start(write(shop, text), "--driver", "shell")
     running.read_until("1 (e1) do started")
     wait_for(lambda: any(session["pid"] for session in shop.json("show", "e1")["sessions"]))
     running.interrupt()
@@ -258,9 +250,12 @@ def test_ctrl_c_twice_ends_what_runs(shop: CommandLine, start: Callable[..., Run
     running.interrupt()
     status, said = running.end()
     assert (status, "go on: `ramet run --resume r1`" in said) == (130, True)
-    wait_for(lambda: states(shop) == ["failed", "pending"])
-    assert shop("run", "--resume", "r1").returncode == 1
-    assert states(shop) == ["failed", "completed"]
+    wait_for(lambda: states(shop) == ["pending", "pending"])
+    mend.touch()
+    assert shop("run", "--resume", "r1").returncode == 0
+    found = shop.json("runs", "show", "r1")
+    assert [(line["state"], line["attempts"]) for line in found["lines"]] == [("completed", 2), ("completed", 1)]
+    assert [turn["role"] for turn in found["conversation"]] == ["user", "user", "assistant"]
 
 
 @pytest.mark.requirement("R89", "R92", "R93", "R94")
@@ -271,6 +266,15 @@ def test_resume_runs_what_is_left_with_the_conversation(shop: CommandLine) -> No
     found = shop.json("runs", "show", "r1")
     assert [line["attempts"] for line in found["lines"]] == [1, 1]
     assert "✗ failed" in found["lines"][1]["output"]
+
+
+def test_only_a_run_that_is_side_by_side_can_be_more_so(shop: CommandLine) -> None:
+    run(shop, _THREE, "--stop-on-failure")
+    refused = shop("run", "--resume", "r1", "--parallel", "2")
+    assert (refused.returncode, "r1 is sequential" in refused.stderr) == (2, True)
+    run(shop, _THREE, "--parallel", "1", "--stop-on-failure")
+    assert "Resuming r2" in shop("run", "--resume", "r2", "--parallel", "2").stdout
+    assert shop.json("runs", "show", "r2")["limits"]["workers"] == 2
 
 
 def test_a_run_that_is_finished_is_not_resumed(shop: CommandLine) -> None:

@@ -142,6 +142,14 @@ def test_only_lines_that_follow_each_other_have_a_conversation(world: World, mod
     assert (get(world, run).branch, get(world, run).conversation) == (None, [])
 
 
+def test_the_turns_of_a_run_can_be_read_alone(world: World) -> None:
+    run = start(world, "1")
+    do_next(world, run, output_content="done it")
+    assert world.call("run.turns", run_id=run.id).items == get(world, run).conversation
+    silent = record(world, "1", save_conversation=False)
+    assert world.call("run.turns", run_id=silent.id).items == []
+
+
 def test_a_turn_that_is_added_by_hand_says_to_which_line_it_belongs(world: World) -> None:
     run = record(world, "1")
     world.call("run.turn", run_id=run.id, role="system", content="be brief", line="1")

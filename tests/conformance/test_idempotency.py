@@ -98,6 +98,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "run.turn": {"run_id": WAITING, "role": "system", "content": "be brief"},
     "run.archive": {"run_id": WAITING},
     "run.clean": {"days": 0},
+    "drivers.release": {"driver": "claude"},
     "drivers.admit": {"effort_id": CLAIMED, "generation": 1, "driver": "claude"},
 }
 """What runs in the engine; the workplace keeps its promises in tests of its own."""

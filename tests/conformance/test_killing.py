@@ -1,7 +1,7 @@
 """Ending what runs: what waits is cancelled at once, what runs is asked to stop."""
 
 import pytest
-from tests.conformance.labour import add, begin, claim, complete, end, report, start
+from tests.conformance.labour import add, begin, claim, complete, end, expire, report, start, text
 from tests.world import World
 
 from ramet.errors import EffortFinished, EffortNotFound, InvalidParams, LeaseLost, NothingRuns, SessionNotFound
@@ -49,6 +49,44 @@ def test_what_has_ended_and_is_not_settled_yet_keeps_its_outcome(world: World) -
     assert world.call("fleet.kill", session_id=attempt.session.id).is_running
     done = complete(world, attempt, output_content="all of it")
     assert (done.outcome, done.output_content) == ("success", "all of it")
+
+
+def test_what_is_put_back_waits_for_another_attempt_in_the_same_context_window(world: World) -> None:
+    attempt = start(world, native_id="n")
+    killed = world.call("fleet.kill", effort_id=attempt.effort.id, reason="later", requeues=True)
+    assert (killed.is_running, killed.stop_request.requeues) == (True, True)
+    report(world, attempt, text("half of it"), end("cancelled", reason="later"))
+    done = complete(world, attempt, "cancelled", reason="later")
+    assert (done.requeued, done.lifecycle, done.outcome, done.reason) == (True, "queued", None, "later")
+    assert (done.not_before, done.agent_failures, done.stop_request) == (None, 0, None)
+    assert world.call("fleet.notices").items == []
+    assert claim(world, effort_id=done.id).continues_session_id == attempt.session.id
+
+
+def test_what_succeeded_before_it_could_be_put_back_is_done(world: World) -> None:
+    attempt = start(world)
+    world.call("fleet.kill", effort_id=attempt.effort.id, requeues=True)
+    assert complete(world, attempt).outcome == "success"
+
+
+def test_what_is_put_back_and_has_no_agent_yet_waits_as_if_nobody_had_claimed_it(world: World) -> None:
+    add(world)
+    claimed = claim(world)
+    killed = world.call("fleet.kill", effort_id=claimed.id, requeues=True)
+    assert (killed.lifecycle, killed.attempts, killed.lease_owner, killed.is_running) == ("queued", 0, None, False)
+    assert world.events()[-1] == "effort.requeued"
+    with pytest.raises(LeaseLost):
+        begin(world, claimed)
+    assert world.call("fleet.kill", effort_id=claimed.id, requeues=True).already
+    assert world.call("work.get", effort_id=claimed.id).lifecycle == "queued"
+
+
+def test_what_was_to_be_put_back_by_a_worker_that_vanished_is_taken_over(world: World) -> None:
+    attempt = start(world)
+    world.call("fleet.kill", effort_id=attempt.effort.id, requeues=True)
+    expire(world, attempt.effort.id)
+    assert world.call("work.next").id == attempt.effort.id
+    assert claim(world, "other/1").id == attempt.effort.id
 
 
 def test_what_was_started_by_hand_is_not_ours_to_end(world: World) -> None:

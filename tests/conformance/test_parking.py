@@ -220,6 +220,33 @@ def test_a_profile_is_parked_by_its_own_name(world: World) -> None:
     assert [driver for driver, _ in parked(world)] == ["claude-team"]
 
 
+def test_a_driver_that_is_released_is_used_at_once_and_what_waited_for_it_begins(world: World, worker: Worker) -> None:
+    limited = worker.try_once(failure="limit", retry_at=RESET)
+    put_back = worker.admit(worker.claim()).requeued
+    other = Worker(world, "codex")
+    elsewhere = other.try_once(failure="limit", retry_at="2026-01-05T11:00:00.000Z")
+    released = world.call("drivers.release", driver="claude")
+    assert (released.already, released.effort_ids) == (False, [limited.id, put_back.id])
+    assert [driver for driver, _ in parked(world)] == ["codex"]
+    assert kinds(world)[-1] == "driver.released"
+    assert [claim(world, f"host/{number}").id for number in range(2)] == released.effort_ids
+    assert claim(world, "host/9").refused == "missing"
+    assert world.call("work.get", effort_id=elsewhere.id).not_before is not None
+
+
+def test_a_driver_that_is_released_has_its_failures_counted_anew(world: World, worker: Worker) -> None:
+    for _ in range(3):
+        worker.fail()
+    assert not world.call("drivers.release", driver="claude").already
+    assert worker.admit(worker.claim()).is_admitted
+    worker.fail()
+    assert parked(world) == []
+    assert world.call("drivers.release", driver="claude").already
+    assert worker.fail().outcome == "error"
+    worker.fail()
+    assert [driver for driver, _ in parked(world)] == ["claude"], "what is not parked is not released"
+
+
 def test_who_lost_the_lease_is_not_admitted(world: World, worker: Worker) -> None:
     claimed = worker.claim()
     complete(world, claimed)

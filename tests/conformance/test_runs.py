@@ -315,6 +315,81 @@ def test_a_bound_that_is_reached_when_nothing_runs_finishes_the_run(world: World
     assert do_all(world, run) == ["2"]
 
 
+SPENT = {"kind": "usage", "key": "k", "input_tokens": 8, "output_tokens": 4, "cost_usd": 0.5}
+
+
+def spend(world: World, run: Any, outcome: str = "success", **params: Any) -> None:
+    """Do the next line, which uses twelve tokens and half a dollar."""
+    attempt = labour.begin(world, claim(world, run))
+    labour.report(world, attempt, SPENT, labour.end())
+    labour.complete(world, attempt, outcome, **params)
+
+
+@pytest.mark.parametrize(
+    ("limits", "larger"), [({"tokens": 20}, {"tokens": 1000}), ({"cost_usd": 0.9}, {"cost_usd": 5.0})]
+)
+def test_a_run_at_its_bound_goes_on_with_a_larger_one_and_not_with_what_failed(
+    world: World, limits: Any, larger: Any
+) -> None:
+    run = start(world, *map(str, range(1, 6)), limits=limits)
+    spend(world, run, "budget", reason="the agent's own")
+    spend(world, run, "timeout")
+    assert claim(world, run).refused == "missing"
+    for params in ({}, {"retry_failed": True}, {"limits": {"seconds": 5}}):
+        with pytest.raises(RunFinished, match="is at its bound") as refusal:
+            attend(world, run, **params)
+        assert "a larger bound" in refusal.value.fix
+    assert get(world, run).limits == run.limits
+    resumed = attend(world, run, limits=larger)
+    assert (resumed.state, resumed.reason, resumed.counts["pending"], resumed.counts["failed"]) == (
+        *("running", None),
+        *(3, 2),
+    )
+    assert world.call("db.query", sql="SELECT failure FROM efforts ORDER BY id LIMIT 2").rows == [
+        ["permanent"],
+        ["timeout"],
+    ]
+    assert do_all(world, run) == ["3", "4", "5"]
+    assert get(world, run).state == "finished"
+    with pytest.raises(RunFinished, match="is finished"):
+        attend(world, run)
+
+
+def test_new_bounds_take_the_place_of_the_old_ones_and_the_others_stay(world: World) -> None:
+    run = start(world, "1", "2", "3", mode="parallel", limits={"workers": 1, "tokens": 10})
+    leave(world, run)
+    resumed = attend(world, run, limits={"workers": 2, "cost_usd": 3.5})
+    assert (resumed.limits.workers, resumed.limits.tokens, resumed.limits.cost_usd) == (2, 10, 3.5)
+    claim(world, run, "host/1")
+    assert claim(world, run, "host/2").run_line == "2"
+
+
+def test_a_run_that_took_too_long_is_resumed_without_more_ado_and_has_all_its_time_again(world: World) -> None:
+    run = start(world, "1", "2", "3", limits={"seconds": 30})
+    do_next(world, run, "error", failure="transient")
+    world.clock.advance(30)
+    assert claim(world, run).refused == "missing"
+    assert states(world, run) == {"1": "failed", "2": "skipped", "3": "skipped"}
+    attend(world, run)
+    assert do_all(world, run) == ["1", "2", "3"]
+
+
+def test_a_line_that_is_ended_to_be_taken_up_again_waits_and_says_nothing(world: World) -> None:
+    run = start(world, "1", "2", stop_on_failure=True)
+    attempt = labour.begin(world, claim(world, run))
+    world.call("fleet.kill", effort_id=attempt.effort.id, requeues=True)
+    labour.complete(world, attempt, "cancelled", reason="interrupted")
+    leave(world, run)
+    shown = get(world, run)
+    assert (shown.state, shown.reason, shown.counts["pending"]) == ("interrupted", None, 2)
+    attend(world, run)
+    assert do_all(world, run) == ["1", "2"]
+    assert [(turn.role, turn.content) for turn in get(world, run).conversation] == [
+        ("user", "do 1"),
+        ("user", "do 2"),
+    ]
+
+
 def test_no_more_lines_run_at_once_than_the_run_allows(world: World) -> None:
     run = start(world, "1", "2", "3", mode="parallel", limits={"workers": 2})
     first = claim(world, run, "host/1")
@@ -373,6 +448,7 @@ def test_a_run_that_makes_no_sense_is_refused(world: World, params: Any, error: 
 def test_an_unknown_run_is_refused_by_everything(world: World) -> None:
     requests: dict[str, dict[str, Any]] = {
         "run.get": {},
+        "run.turns": {},
         "run.attend": {"attender": "a", "begins": True},
         "run.leave": {"attender": "a"},
         "run.turn": {"role": "user", "content": "x"},

@@ -1,10 +1,13 @@
-"""Runs whose daemon, keepers and agents are killed all at once: what was done stays done, and the rest is done once."""
+"""Runs whose command, daemon, keepers and agents are killed all at once: what was done stays done, and the rest is done
+once.
+"""
 
 import json
 import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -18,9 +21,10 @@ from tests.crash.test_work import check_nothing_is_left, marked_processes, wait_
 
 from ramet.client.connection import Connection
 from ramet.config.settings import WorkSettings
-from ramet.errors import RametError, RunAttended, RunFinished
+from ramet.errors import DaemonUnreachable, RametError, RunAttended, RunFinished
 from ramet.runner import keepers
 
+RAMET = str(Path(sys.executable).with_name("ramet"))
 PROGRAM = Path(__file__).with_name("noting_agent.sh")
 _LINE_SECONDS = 6.0
 """How long one line may take on a machine with too much to do."""
@@ -63,13 +67,13 @@ class Project:
         run_id: int = self.call("run.start", task=task, mode=mode, lines=list(lines), name="tasks.md", **params)["id"]
         return run_id
 
-    def work(self, run_id: int, **params: Any) -> Any:
-        """Attend a run until the daemon says that it is done."""
+    def work(self, run_id: int | None, **params: Any) -> Any:
+        """Attend a run, or what belongs to none, until the daemon says that it is done."""
         with self.daemon.connect() as connection:
             connection.set_timeout(600)
             return connection.call("work.run", {"run": run_id, **params})
 
-    def begin(self, run_id: int, **params: Any) -> threading.Thread:
+    def begin(self, run_id: int | None, **params: Any) -> threading.Thread:
         """The same, while the test goes on; the daemon's death ends it."""
 
         def work() -> None:
@@ -80,9 +84,16 @@ class Project:
         thread.start()
         return thread
 
-    def kill_everything(self) -> None:
-        """The daemon, the keepers and the agents, without a word."""
+    def command(self, *arguments: str) -> "subprocess.Popen[str]":
+        """`ramet`, as a person runs it in the project."""
+        environ = {**os.environ, "RAMET_HOME": str(self.home.path), "HOME": str(self.home.path)}
+        return subprocess.Popen([RAMET, *arguments], cwd=self.path, env=environ, stdout=subprocess.PIPE, text=True)
+
+    def kill_everything(self, *commands: "subprocess.Popen[str]") -> None:
+        """The commands, the daemon, the keepers and the agents, without a word."""
         self.close()
+        for command in commands:
+            command.kill()
         if self.daemon.is_alive:
             self.daemon.kill()
         for pid, _ in marked_processes(self.home):
@@ -112,6 +123,10 @@ class Project:
     def has_finished(self, count: int) -> bool:
         return bool(self.call("db.query", sql=_FINISHED)["rows"] == [[count]])
 
+    def count(self, *tables: str) -> list[int]:
+        """How many rows each has."""
+        return [self.call("db.query", sql=f"SELECT count(*) FROM {table}")["rows"][0][0] for table in tables]
+
     def outcomes(self, run_id: int) -> dict[str, str | None]:
         return {row["key"]: row["outcome"] for row in self.call("run.get", run_id=run_id)["lines"]}
 
@@ -137,29 +152,14 @@ def said_by(lines: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     return [turn for each in lines for turn in (("user", each["text"]), ("assistant", f"done: line{each['key']}"))]
 
 
-def kill_and_resume(project: Project, count: int, finished: int) -> None:
-    """A sequential file of so many lines; everything is killed while the one behind the finished ones is at work."""
-    interrupted = finished + 1
-    lines = [line(number, "wait" if number == interrupted else "") for number in range(1, count + 1)]
-    run_id = project.start(lines)
-    thread = project.begin(run_id)
-    assert wait_for(lambda: project.starts(interrupted) == 1, seconds=count * _LINE_SECONDS)
-    assert project.has_finished(finished)
-    project.kill_everything()
-    thread.join()
-    project.restart()
-    after = project.call("run.get", run_id=run_id)
-    assert after["state"] == "interrupted"
-    assert after["counts"]["completed"] == finished
-    assert conversation(project, run_id) == [*said_by(lines[:finished]), ("user", lines[finished]["text"])]
-    project.let_go()
-    assert project.work(run_id) == {"finished": {"success": count - finished}, "why": "idle"}
-    assert [project.starts(number) for number in range(1, count + 1)] == [
-        2 if number == interrupted else 1 for number in range(1, count + 1)
+def check_it_went_on(project: Project, run_id: int, lines: Sequence[dict[str, Any]], interrupted: int) -> None:
+    """Every line was begun once, but for the one that was interrupted; and each was told all that came before it."""
+    assert [project.starts(number) for number in range(1, len(lines) + 1)] == [
+        2 if number == interrupted else 1 for number in range(1, len(lines) + 1)
     ]
     assert conversation(project, run_id) == said_by(lines)
     assert (
-        project.prompt(count)
+        project.prompt(len(lines))
         == "\n\n".join(f"[{role.title()}]\n{text}" for role, text in said_by(lines[:-1]))
         + f"\n\n[Current Task]\n{lines[-1]['text']}"
     )
@@ -169,13 +169,78 @@ def kill_and_resume(project: Project, count: int, finished: int) -> None:
 
 @pytest.mark.requirement("R80", "R93", "R97", "R98", "R284", "R292")
 def test_a_run_whose_everything_is_killed_goes_on_where_it_was(project: Project) -> None:
-    kill_and_resume(project, count=6, finished=3)
+    lines = [line(1), line(2), line(3), line(4, "wait"), line(5), line(6)]
+    run_id = project.start(lines)
+    thread = project.begin(run_id)
+    assert wait_for(lambda: project.starts(4) == 1)
+    assert project.has_finished(3)
+    project.kill_everything()
+    thread.join()
+    project.restart()
+    after = project.call("run.get", run_id=run_id)
+    assert (after["state"], after["counts"]["completed"]) == ("interrupted", 3)
+    assert conversation(project, run_id) == [*said_by(lines[:3]), ("user", lines[3]["text"])]
+    project.let_go()
+    assert project.work(run_id) == {"finished": {"success": 3}, "why": "idle"}
+    check_it_went_on(project, run_id, lines, interrupted=4)
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.requirement("R93", "R97", "R98")
+@pytest.mark.requirement("R89", "R92", "R93", "R94", "R97", "R98")
 def test_ninety_lines_killed_after_seventy_resume_at_seventy(project: Project) -> None:
-    kill_and_resume(project, count=90, finished=70)
+    lines = [line(number, "wait" if number == 71 else "") for number in range(1, 91)]
+    (project.path / "tasks.md").write_text("".join(f"- [ ] {each['key']}. {each['text']}\n" for each in lines))
+    command = project.command("run", "tasks.md")
+    assert wait_for(lambda: project.starts(71) == 1, seconds=71 * _LINE_SECONDS)
+    assert project.has_finished(70)
+    project.kill_everything(command)
+    command.communicate()
+    assert wait_for(lambda: not marked_processes(project.home))
+    project.let_go()
+    resumed = project.command("run", "--resume", "r1")
+    try:
+        said, _ = resumed.communicate(timeout=20 * _LINE_SECONDS)
+        assert (resumed.returncode, "Resuming r1 with 141 turns of context\n" in said) == (0, True)
+        assert said.count(" do started ") == 20
+        check_it_went_on(project, 1, lines, interrupted=71)
+    finally:
+        project.close()
+        project.command("daemon", "stop").communicate()
+
+
+@pytest.mark.requirement("R99")
+@pytest.mark.parametrize(("point", "kept"), [("before_commit", 0), ("after_commit_before_reply", 1)])
+def test_a_run_is_recorded_whole_or_not_at_all(project: Project, point: str, kept: int) -> None:
+    project.kill_everything()
+    project.daemon = project.home.start(f"{point}:1")
+    asked: dict[str, Any] = {"lines": [line(1), line(2), line(3)], "idempotency_key": "once"}
+    with pytest.raises(DaemonUnreachable):
+        project.start(**asked)
+    project.close()
+    assert project.daemon.died_by_its_fault()
+    project.restart()
+    assert project.count("runs", "efforts", "dependencies", "branches") == [kept, 3 * kept, 2 * kept, kept]
+    assert project.start(**asked) == 1
+    assert project.count("runs", "efforts", "dependencies", "branches") == [1, 3, 2, 1]
+
+
+@pytest.mark.requirement("R97", "R99")
+@pytest.mark.parametrize("number", range(1, 9))
+def test_a_daemon_that_dies_at_any_commit_of_a_run_leaves_a_whole_one(project: Project, number: int) -> None:
+    lines = [line(1), line(2)]
+    run_id = project.start(lines)
+    project.kill_everything()
+    project.daemon = project.home.start(f"before_commit:{number}")
+    project.begin(run_id).join()
+    project.close()
+    assert project.daemon.died_by_its_fault()
+    project.restart()
+    turns = conversation(project, run_id)
+    assert turns == said_by(lines)[: len(turns)]
+    assert project.call("run.get", run_id=run_id)["counts"]["completed"] == len(turns) // 2
+    project.work(run_id)
+    assert conversation(project, run_id) == said_by(lines)
+    check_nothing_is_left(project.home)
 
 
 @pytest.mark.requirement("R98", "R292")
@@ -300,6 +365,9 @@ def test_a_bound_that_is_reached_ends_the_rest_with_one_notice(
     assert notice["kind"] == "run_bound"
     assert "3 of its lines" in notice["text"]
     assert project.call("run.get", run_id=run_id)["state"] == "finished"
+    larger = {name: value * 100 for name, value in limits.items()}
+    assert project.work(run_id, limits=larger)["finished"] == {"success": 3}
+    assert [project.starts(number) for number in range(1, 5)] == [1, 1, 1, 1]
 
 
 def test_a_run_works_on_no_more_lines_at_once_than_it_may(project: Project) -> None:
@@ -360,6 +428,25 @@ def test_a_run_that_is_stopped_lets_what_runs_come_to_its_end_and_nothing_more(p
     assert project.outcomes(stopped) == {"1": "success", "2": None}
     assert project.call("run.get", run_id=stopped)["state"] == "interrupted"
     assert project.outcomes(other) == {"3": "success", "4": "success"}
+
+
+@pytest.mark.requirement("R100")
+def test_a_stop_is_for_the_work_that_it_names(project: Project) -> None:
+    run_id = project.start([line(1, "wait"), line(2)])
+    for number in (11, 12, 13):
+        project.call("work.add", prompt=f"line{number} wait", skill="do", task=str(project.path / f"t{number}"))
+    threads = [project.begin(run_id), *(project.begin(None, shift=name) for name in ("early", "late"))]
+    assert wait_for(lambda: project.starts(1) == project.starts(11) == project.starts(12) == 1)
+    project.call("work.stop", shift="early")
+    project.let_go()
+    threads[0].join(60)
+    assert project.outcomes(run_id) == {"1": "success", "2": "success"}
+    threads[1].join(60)
+    assert wait_for(lambda: project.starts(13) == 1), "the late shift goes on"
+    assert threads[2].is_alive()
+    project.call("work.stop")
+    threads[2].join(60)
+    assert not threads[2].is_alive()
 
 
 def test_a_daemon_that_is_stopped_leaves_its_run(project: Project) -> None:

@@ -2,6 +2,7 @@
 left running, and every outcome is recorded once.
 """
 
+import fcntl
 import json
 import os
 import random
@@ -13,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +190,30 @@ def test_a_blank_prompt_is_worked_on_and_settled_like_any_other(sqlite_home: Hom
         connection.call("work.add", {"prompt": " ", "skill": "shell", "task": str(project / "t")})
         run_until_killed(daemon, 1).join(PATIENCE_SECONDS)
         assert ask(connection, "SELECT outcome FROM efforts") == [["success"]]
+
+
+def test_an_effort_whose_worktree_takes_longer_than_its_lease_is_not_taken_over(sqlite_home: Home) -> None:
+    project = sqlite_home.path / "project"
+    project.mkdir(parents=True)
+    somebody = ["-c", "user.name=Test", "-c", "user.email=test@localhost"]
+    for command in (["init", "-q"], [*somebody, "commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run(["git", *command], cwd=project, check=True)
+    sqlite_home.settings = replace(sqlite_home.settings, work=WorkSettings(lease_seconds=5))
+    daemon = sqlite_home.start()
+    with daemon.connect() as connection:
+        connection.call("db.project.upsert", {"path": str(project)})
+        connection.call("work.add", {"prompt": "true", "skill": "shell", "task": str(project / "t")})
+        lock = os.open(project / ".git", os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)  # nobody makes a worktree here for now
+        thread = run_until_killed(daemon, 1)
+        leases = "SELECT lease_expires_at FROM efforts WHERE lifecycle = 'active'"
+        assert wait_for(lambda: ask(connection, leases) != [])
+        ((first,),) = ask(connection, leases)
+        assert wait_for(lambda: datetime.fromisoformat(first) < datetime.now(UTC))
+        assert connection.call("work.claim", {"worker": "other/1"})["refused"] == "missing"
+        os.close(lock)
+        thread.join(PATIENCE_SECONDS)
+        assert ask(connection, "SELECT outcome, attempts, host_failures FROM efforts") == [["success", 1, 0]]
 
 
 def test_what_died_while_no_daemon_ran_is_reaped_by_the_next(sqlite_home: Home) -> None:

@@ -1,6 +1,7 @@
 """The conversation from task to task: what a turn is, what the window keeps, and what the prompt says."""
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -185,13 +186,46 @@ def test_keys_of_a_newer_version_are_ignored() -> None:
     assert (restored.max_tokens, ContextAccumulator.from_state({}).max_tokens) == (50, 100_000)
 
 
+@pytest.mark.requirement("R99")
 @pytest.mark.parametrize(
     "turn",
-    [{}, {"role": "user", "content": "a", "timestamp": "soon"}, {"role": "boss", "content": "", "timestamp": NOW}],
+    [
+        {},
+        {"role": "user", "content": "a", "timestamp": "soon"},
+        {"role": "boss", "content": "", "timestamp": NOW},
+        {"role": "user", "content": 7, "timestamp": NOW},
+        {"role": "user", "content": "a", "timestamp": NOW, "tokens": "many"},
+    ],
 )
 def test_a_turn_that_cannot_be_restored_is_refused(turn: dict[str, Any]) -> None:
     with pytest.raises(InvalidParams):
         ContextAccumulator.from_dict([turn])
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9) | st.just(NOW.isoformat()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+)
+saved_turns = st.fixed_dictionaries(
+    {},
+    optional={
+        "role": st.sampled_from(["user", "assistant"]) | anything,
+        "content": st.text(max_size=9) | anything,
+        "timestamp": st.just(NOW.isoformat()) | anything,
+        "tokens": st.integers(0, 9) | anything,
+        "metadata": anything,
+    },
+)
+
+
+@pytest.mark.requirement("R99", "R317")
+@bounded(300)
+@given(st.lists(saved_turns | anything, max_size=3) | anything, st.integers(1, 9) | anything)
+def test_whatever_was_saved_is_restored_or_refused_with_a_typed_error(turns: Any, max_tokens: Any) -> None:
+    with suppress(InvalidParams):
+        restored = ContextAccumulator.from_state({"turns": turns, "max_tokens": max_tokens})
+        restored.add_turn("user", "and now?", NOW)
+        assert "[User]\n" in restored.get_prompt()
 
 
 @pytest.mark.requirement("R73")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import convert
 
-from ramet.model.effort import Effort, Failure, Outcome
+from ramet.model.effort import Effort, Failure, Outcome, StopRequest
 from ramet.model.queueing import RetryPolicy, Scope, Tried, backoff_ms, decide
 
 POLICY = RetryPolicy(retries=2, host_retries=5, backoff_seconds=5, backoff_max_seconds=300)
@@ -31,7 +31,9 @@ def test_only_an_error_that_may_pass_is_tried_again(outcome: Outcome, failure: F
     passing = {"transient", "unknown", "infrastructure", "limit"}
     decision = decide(tried(), outcome, failure, POLICY)
     assert decision.requeue is (outcome == "error" and failure in passing)
-    assert not decide(tried(), outcome, failure, POLICY, is_stopping=True).requeue
+    assert not decide(tried(), outcome, failure, POLICY, stop=StopRequest()).requeue
+    put_back = decide(tried(), outcome, failure, POLICY, stop=StopRequest(requeues=True))
+    assert put_back.requeue is (outcome != "success")
 
 
 @pytest.mark.parametrize("outcome", get_args(Outcome))
@@ -43,7 +45,7 @@ def test_an_end_that_nobody_asked_for_is_told_once_by_kind(outcome: Outcome, fai
     if outcome == "error" and failure is not None:
         expected = "limit" if failure == "limit" else "gave_up"
     assert notice == expected
-    assert decide(given_up, outcome, failure, POLICY, is_stopping=True).notice is None
+    assert decide(given_up, outcome, failure, POLICY, stop=StopRequest()).notice is None
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ class Model:
     def do_project_upsert(self, params: Row, reply: Row) -> None:
         path = normpath(params["path"])
         if path not in self.projects:
-            self.projects[path] = {"id": reply["id"], "path": path, "name": None, "created_at": self.now}
+            project = {"id": reply["id"], "path": path, "name": None, "created_at": self.now}
+            self.projects[path] = {**project, "remote": None, "hosts": {}}
             self.events["project.added"] += 1
         if params.get("name") is not None:
             self.projects[path]["name"] = params["name"]

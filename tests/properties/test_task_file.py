@@ -78,6 +78,7 @@ def test_what_is_rendered_reads_the_same(head: str, body: str) -> None:
         assert fingerprint(again) == fingerprint(file)
 
 
+@pytest.mark.requirement("R317")
 @bounded(400)
 @given(st.binary(max_size=200) | st.text(max_size=200) | wild)
 @example("\ud800")

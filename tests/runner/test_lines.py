@@ -195,6 +195,14 @@ def test_the_branches_of_a_run_are_listed_with_what_conflicts(desk: Desk) -> Non
     assert merged.conflicts == []
 
 
+def test_a_branch_that_began_from_others_has_their_work(desk: Desk) -> None:
+    run = parallel(desk, line("1"), line("2"), line("3", depends_on=["1", "2"]), line("4"))
+    for number in ("1", "2", "3", "4"):
+        run.work(**{f"f{number}": "x\n"})
+    by_line = {each.line: each.contained_in for each in run.branches().branches}
+    assert by_line == {"1": "ramet/e3", "2": "ramet/e3", "3": None, "4": None}
+
+
 def test_a_sequential_run_has_one_branch_and_no_conflict(desk: Desk) -> None:
     run = Lines(desk, [line("1"), line("2")])
     assert run.branches().branches == []

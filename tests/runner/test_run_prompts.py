@@ -74,6 +74,34 @@ def test_a_resumed_run_goes_on_with_its_conversation(desk: Desk) -> None:
     assert run.prompt(run.claim()) == "[User]\ntask 1\n\n[Assistant]\none\n\n[Current Task]\ntask 2"
 
 
+def test_what_people_add_to_the_conversation_or_change_in_it_is_told_to_later_lines(desk: Desk) -> None:
+    run = RunDesk(desk, [line("1"), line("2")])
+    run.run(output_content="one")
+    branch = run.detail.branch
+    said = desk.world.call("history.log", branch=branch).items[0]
+    desk.world.call("history.edit", branch=branch, target=said.hash, text="one, but better")
+    desk.world.call("run.turn", run_id=run.id, role="system", content="be brief")
+    assert run.prompt(run.claim()) == (
+        "[User]\ntask 1\n\n[Assistant]\none, but better\n\n[System]\nbe brief\n\n[Current Task]\ntask 2"
+    )
+
+
+def test_a_line_that_is_attempted_again_is_not_told_its_own_question_but_why_it_failed(desk: Desk) -> None:
+    run = RunDesk(desk, [line("1"), line("2")])
+    run.run(output_content="one")
+    second = run.claim()
+    run.finish(second, "error", failure="transient")
+    told = "[User]\ntask 1\n\n[Assistant]\none\n\n"
+    assert run.prompt(second) == f"{told}[Current Task]\ntask 2"
+    desk.world.clock.advance(600)
+    run.leave()
+    run.attend()
+    run.finish(run.claim(), "error", failure="permanent", reason="no network")
+    run.attend(retry_failed=True)
+    failed = "[User]\ntask 2\n\n[System]\n✗ failed: no network\n\n"
+    assert run.prompt(run.claim()) == f"{told}{failed}[Current Task]\ntask 2"
+
+
 @pytest.mark.requirement("R93", "R96")
 def test_a_run_that_saves_no_conversation_carries_it_only_until_it_is_resumed(desk: Desk) -> None:
     run = RunDesk(desk, [line("1"), line("2"), line("3"), line("4")], save_conversation=False)

@@ -11,6 +11,7 @@ from ramet.store import migrations as module
 from ramet.store.migrations import load_migrations
 
 NUMBER = next(step.number for step in load_migrations("sqlite") if step.name == "queue")
+LAST = load_migrations("sqlite")[-1].number
 TASK = "/shop/tasks/cart"
 
 
@@ -31,7 +32,8 @@ def only_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def write_old_rows(world: World) -> None:
     """As a version without a queue left them: one effort that goes on, and one that is over and has a report."""
-    world.task()
+    world.sql("INSERT INTO projects (id, path) VALUES (1, '/shop')")
+    world.sql(f"INSERT INTO tasks (dir_path, project_id) VALUES ('{TASK}', 1)")
     world.sql(f"INSERT INTO efforts (task_id, skill, ordinal) VALUES ('{TASK}', 'do', 1)")
     world.sql(
         "INSERT INTO efforts (task_id, skill, ordinal, lifecycle, finished_at, outcome, report_file) "
@@ -51,7 +53,7 @@ def test_efforts_and_sessions_from_before_are_kept_and_what_is_new_is_empty(
     only_known(NUMBER - 1)
     with open_world(tmp_path, database_url) as world:
         write_old_rows(world)
-    only_known(NUMBER)
+    only_known(LAST)
     for _ in range(2):
         with open_world(tmp_path, database_url) as world:
             running, done = world.call("db.effort.list", task_id=TASK).items
@@ -70,7 +72,7 @@ def test_what_was_started_before_cannot_be_claimed_and_new_work_can(
     only_known(NUMBER - 1)
     with open_world(tmp_path, database_url) as world:
         write_old_rows(world)
-    only_known(NUMBER)
+    only_known(LAST)
     with open_world(tmp_path, database_url) as world:
         assert world.call("work.claim", worker="w").refused == "missing"
         assert world.call("work.claim", worker="w", effort_id=1).refused == "not_queued"

@@ -85,7 +85,7 @@ def test_a_conflict_names_the_files_and_leaves_nothing_behind(shop: Shop) -> Non
         merge(shop, "e4", one, two, three)
     assert conflict.value.value == three.head
     assert (shop.branches(), sorted(path.name for path in shop.folder.rglob("*"))) == before
-    assert "e4" not in shop.run(shop.project, "worktree", "list")
+    assert "/e4 " not in shop.run(shop.project, "worktree", "list")
 
 
 def test_a_merge_that_was_cut_off_is_made_again(shop: Shop) -> None:
@@ -144,6 +144,16 @@ def test_an_older_git_says_that_it_cannot_foretell(shop: Shop, tmp_path: Path) -
         merging.conflicts_between(repository(shop, git), tips)
     assert "2.38" in refused.value.fix
     assert merging.conflicts_between(repository(shop, git), tips[:1]) == []
+
+
+def test_a_branch_that_another_one_has_all_of_is_told_with_the_outermost(shop: Shop) -> None:
+    one, two, alone = branch(shop, "e1", b="1\n"), branch(shop, "e2", c="2\n"), branch(shop, "e3", d="3\n")
+    both = merge(shop, "e4", one, two)
+    heads = {each.branch: each.head for each in (one, two, alone)}
+    assert merging.contained(repository(shop), heads) == {}
+    around = {**heads, "outer": shop.run(Path(both.path), "rev-parse", "HEAD").strip()}
+    assert merging.contained(repository(shop), around) == {one.branch: "outer", two.branch: "outer"}
+    assert merging.contained(repository(shop), {"a": one.head, "b": one.head}) == {"b": "a"}
 
 
 def test_what_is_part_of_the_users_branch_is_merged(shop: Shop) -> None:

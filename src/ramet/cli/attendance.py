@@ -17,7 +17,7 @@ from ramet.cli.watching import Watch
 from ramet.cli.work import INTERRUPTED, Shift
 from ramet.errors import RunFinished
 
-_ONCE = ("content_hash", "is_forced", "retry_failed")
+_ONCE = ("content_hash", "is_forced", "retry_failed", "limits")
 """What is said when a run is begun, and not when another daemon goes on with it."""
 
 
@@ -53,6 +53,7 @@ class Attendance(Shift):
 
     greeting = ""
     _asks = 0
+    _requeues = True
 
     def _remember_running(self) -> None:
         """The daemon waits for every line of a run, whoever began it."""
@@ -77,7 +78,7 @@ class Attendance(Shift):
         if self.greeting and event["kind"] == "run.attended" and event["data"]["run"] == run_id:
             self._greet(event)
         if self._interrupts and event["kind"] == "effort.claimed":  # the daemon did not know of us when it was told
-            self._invocation.call("work.stop", run=run_id)
+            self._stop()
 
     def _greet(self, event: Row) -> None:
         if self._invocation.as_json:
@@ -87,7 +88,7 @@ class Attendance(Shift):
         self.greeting = ""
 
     def _how_to_go_on(self, effort_id: int) -> str:  # noqa: ARG002
-        return f"take it up again with `ramet run --resume r{self._request['run']} --retry-failed`"
+        return f"take it up again with `ramet run --resume r{self._request['run']}`"
 
     def _conclude(self) -> int:
         self._display.close()

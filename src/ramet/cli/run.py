@@ -21,17 +21,10 @@ from ramet.model.task_file import Line, TaskFile
 
 _SKILL = "do"
 """Of a line that names none."""
-_RECORDED = (
-    "is_sequential",
-    "parallel",
-    "stop_on_failure",
-    "save_conversation",
-    "model",
-    "seconds",
-    "tokens",
-    "cost_usd",
-)
+_RECORDED = ("is_sequential", "stop_on_failure", "save_conversation", "model")
 """What a run is started with, and goes on with."""
+_LIMITS = {"workers": "parallel", "seconds": "seconds", "tokens": "tokens", "cost_usd": "cost_usd"}
+"""The limits of a run, and the options that set them, also when it is resumed."""
 
 
 def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,6 +56,7 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "ramet run tasks.md --parallel 3 --max-cost 5",
         "ramet run --resume r3",
         "ramet run --resume r3 --retry-failed",
+        "ramet run --resume r3 --max-cost 10",
     ],
 )
 @click.argument("file", metavar="[FILE]", required=False)
@@ -108,7 +102,7 @@ def run(
     invocation: Invocation = ctx.obj
     if resume is not None:
         _check_resuming(ctx, dry_run=dry_run)
-        ctx.exit(_resume(invocation, resume, file, force, retry_failed, given["driver"], verbose))
+        ctx.exit(_resume(invocation, resume, file, given, is_forced=force, retry_failed=retry_failed, verbose=verbose))
     if force or retry_failed:
         raise click.UsageError("--force and --retry-failed go with --resume.")
     if file is None:
@@ -144,7 +138,6 @@ def _start(invocation: Invocation, file: str, tasks: TaskFile, given: dict[str, 
     task = _task(invocation, file)
     if not is_sure:
         _ask_about_another(invocation, task)
-    limits = {"workers": given["parallel"], **{name: given[name] for name in ("seconds", "tokens", "cost_usd")}}
     started: Row = invocation.call(
         "run.start",
         task=task,
@@ -152,10 +145,14 @@ def _start(invocation: Invocation, file: str, tasks: TaskFile, given: dict[str, 
         mode="parallel" if given["parallel"] else "sequential",
         lines=[_new_line(line) for line in tasks.lines],
         content_hash=task_file.fingerprint(tasks),
-        limits=limits,
+        limits=_limits(given),
         **{name: given[name] for name in ("stop_on_failure", "save_conversation", "driver", "model")},
     )
     return started
+
+
+def _limits(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: given[option] for name, option in _LIMITS.items() if given[option] is not None}
 
 
 def _task(invocation: Invocation, file: str) -> str:
@@ -214,24 +211,36 @@ def _resume(
     invocation: Invocation,
     run_id: int,
     file: str | None,
+    given: dict[str, Any],
+    *,
     is_forced: bool,
     retry_failed: bool,
-    driver: str | None,
-    is_verbose: bool,
+    verbose: bool,
 ) -> int:
-    check_driver(invocation, driver)
+    check_driver(invocation, given["driver"])
     recorded = invocation.call("run.get", run_id=run_id)
-    content_hash = None if is_forced else _fingerprint_now(recorded, file)
+    if given["parallel"] and recorded["mode"] != "parallel":
+        raise click.UsageError(f"--parallel is for runs that were begun with it: r{run_id} is {recorded['mode']}.")
+    limits = _limits(given)
     return attend(
         invocation,
-        recorded,
-        f"Resuming r{run_id} with {len(recorded['conversation'])} turns of context",
-        is_verbose=is_verbose,
-        content_hash=content_hash,
+        {**recorded, "limits": {**recorded["limits"], **limits}},
+        _greet(recorded),
+        is_verbose=verbose,
+        content_hash=None if is_forced else _fingerprint_now(recorded, file),
         is_forced=is_forced,
         retry_failed=retry_failed,
-        driver=driver,
+        limits=limits or None,
+        driver=given["driver"],
     )
+
+
+def _greet(recorded: Row) -> str:
+    """What there is to go on with: what was said, where lines hear of each other; else what is left."""
+    if recorded["mode"] == "sequential":
+        return f"Resuming r{recorded['id']} with {len(recorded['conversation'])} turns of context"
+    left = recorded["counts"]["pending"] + recorded["counts"]["in_progress"]
+    return f"Resuming r{recorded['id']}: {count(left, 'task')} to go"
 
 
 def _fingerprint_now(recorded: Row, file: str | None) -> str | None:

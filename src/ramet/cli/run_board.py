@@ -78,8 +78,14 @@ def _from_change(change: Change) -> dict[str, Any]:
         "time": None if change.seconds is None else duration(change.seconds),
         "tokens": tokens(effort["usage"]),
         "cost": cost(effort["usage"]),
-        "words": effort["reason"] or effort["prompt"],
+        "words": _last_words(effort),
     }
+
+
+def _last_words(effort: Row) -> str | None:
+    """Before its agent has said anything. Why an earlier attempt ended is of no interest once the next has begun."""
+    words: str | None = effort["prompt"] if effort["lifecycle"] == "active" else effort["reason"] or effort["prompt"]
+    return words
 
 
 def _follow(line: dict[str, Any], running: Running | None) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from ramet.errors import GitFailed, WorktreeError
 
 _SHOWN = 20
 """How many branches, conflicts or findings are listed; --json has them all."""
+_BOUNDS = ("budget", "timeout")
+"""The outcomes of lines that a bound of their run kept from beginning."""
 
 
 def show_run(invocation: Invocation, run_id: int, *, conversation: bool = False) -> None:
@@ -133,16 +135,19 @@ def _rounds(run: Row) -> str:
 
 
 def _finding(row: Row) -> str:
-    place = ":".join(str(part) for part in (row["file"], row["line"]) if part is not None)
-    return " ".join(filter(None, [row["severity"], place, first_line(row["text"])]))
+    place, text = (
+        ":".join(str(part) for part in (row["file"], row["line"]) if part is not None),
+        first_line(row["text"]),
+    )
+    return " ".join(filter(None, [row["severity"], "" if place in text else place, text]))
 
 
 def _unmerged(branches: Row) -> dict[str, list[Row]]:
-    """By branch, the lines that worked on it."""
+    """By branch, the lines whose work is on it: those that another branch has all of come with that one."""
     found: dict[str, list[Row]] = {}
     for row in branches["branches"]:
-        if not row["is_merged"] and row["files"]:
-            found.setdefault(row["branch"], []).append(row)
+        if not row["is_merged"]:
+            found.setdefault(row["contained_in"] or row["branch"], []).append(row)
     return found
 
 
@@ -166,15 +171,25 @@ def _next(run: Row, branches: Row) -> Iterator[str]:
         yield f"why {failed[0]['key']} failed: `ramet show e{failed[0]['effort_id']}`"
     if run["state"] == "interrupted":
         yield f"go on: `ramet run --resume {name}`"
-    if any(row["outcome"] == "budget" for row in run["lines"]):
-        yield "a run keeps its bounds: tick what is done, and run the file anew"
-    elif failed or run["counts"]["skipped"]:
+    bounded = [row for row in run["lines"] if row["outcome"] in _BOUNDS and row["reason"] == run["reason"]]
+    if bounded:
+        yield f"take up what its bound ended: `ramet run --resume {name}{_larger(run)}`"
+    if len(failed) + run["counts"]["skipped"] > len(bounded):
         yield f"take up what was not done: `ramet run --resume {name} --retry-failed`"
-    elif run["mode"] == "chain" and run["reason"]:
+    elif run["mode"] == "chain" and run["reason"] and not bounded:
         yield from _decide(run)
     if unmerged := _unmerged(branches):
         how = "look at it and merge it" if len(unmerged) == 1 else "look at them and merge them, one after the other"
         yield f"{how}: `git merge {next(iter(unmerged))}`"
+
+
+def _larger(run: Row) -> str:
+    """The bound that a run needs to go on. Its time begins anew when it is resumed."""
+    if run["limits"]["cost_usd"] and (run["cost_usd"] or 0) >= run["limits"]["cost_usd"]:
+        return " --max-cost USD"
+    if run["limits"]["tokens"] and run["tokens"] >= run["limits"]["tokens"]:
+        return " --max-tokens N"
+    return ""
 
 
 def _decide(run: Row) -> Iterator[str]:

@@ -193,7 +193,7 @@ def _name(effort: Row) -> str:
 def _how(change: Change) -> str:
     """`success 12s, 3 files +40 -2, 1,204 tokens, $0.03`, and why where it was none."""
     effort = change.effort
-    word = effort["outcome"] or f"failed ({effort['failure'] or 'unknown'})"
+    word = effort["outcome"] or (f"failed ({effort['failure']})" if effort["failure"] else "ended")
     lead = f"{word} {duration(change.seconds)}" if change.seconds is not None else word
     facts = ", ".join([lead, *filter(None, [changed(effort)]), *used(effort["usage"])])
     return f"{facts}: {effort['reason']}" if effort["reason"] else facts

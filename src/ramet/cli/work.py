@@ -2,6 +2,7 @@
 
 import signal
 import time
+import uuid
 from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -97,9 +98,13 @@ def _check(invocation: Invocation, efforts: tuple[int, ...]) -> None:
 class Shift:
     """One `ramet work`, through every daemon that serves it."""
 
+    _requeues = False
+    """Whether what is ended waits to be taken up again."""
+
     def __init__(self, invocation: Invocation, request: dict[str, Any], display: Display, watch: Watch) -> None:
         self._invocation = invocation
         self._request = {name: value for name, value in request.items() if value is not None}
+        self._request["shift"] = uuid.uuid4().hex
         self._display = display
         self._watch = watch
         self._inbox = Inbox()
@@ -221,7 +226,7 @@ class Shift:
         """Once: claim no more. Twice: end what runs. It counts when it is done, for the daemon may be gone."""
         names = " ".join(f"e{effort_id}" for effort_id in self._watch.running)
         if not self._interrupts:
-            self._invocation.call("work.stop", run=self._request.get("run"))
+            self._stop()
             if names:
                 lead = "nothing more is begun; what runs goes on to its end"
                 self._display.say(f"{lead}. Ctrl-C again ends it (`ramet kill {names}`)")
@@ -231,9 +236,14 @@ class Shift:
                 self._end(effort_id)
         self._interrupts += 1
 
+    def _stop(self) -> None:
+        """Let the daemon claim no more for us. What others asked it for goes on."""
+        self._invocation.call("work.stop", shift=self._request["shift"])
+
     def _end(self, effort_id: int) -> None:
+        reason = "interrupted at the terminal"
         with suppress(Conflict):  # it ended by itself
-            self._invocation.call("fleet.kill", effort_id=effort_id, reason="interrupted at the terminal")
+            self._invocation.call("fleet.kill", effort_id=effort_id, reason=reason, requeues=self._requeues)
         self._display.say(f"e{effort_id} is being ended; {self._how_to_go_on(effort_id)}")
 
     def _how_to_go_on(self, effort_id: int) -> str:

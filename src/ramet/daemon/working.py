@@ -36,7 +36,7 @@ class Working:
     def stop(self, call: Call) -> None:
         """The operation `work.stop`."""
         assert isinstance(call.request, StopWork)  # noqa: S101
-        self._crew.stop(call.request.run)
+        self._crew.stop(call.request)
         call.done(WorkDone(finished={}, why="stopped"))
 
     def kill(self, call: Call, reply: Any) -> None:

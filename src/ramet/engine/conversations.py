@@ -8,6 +8,7 @@ from typing import get_args
 from ramet.engine import histories, places
 from ramet.engine.histories import Kind
 from ramet.engine.transaction import Transaction
+from ramet.model.accumulating import tell_failure
 from ramet.model.effort import Effort
 from ramet.model.instant import to_iso
 from ramet.model.run import Run
@@ -49,7 +50,7 @@ def answer(tx: Transaction, run: Run, effort: Effort) -> None:
     if effort.outcome == "success":
         add(tx, run, "assistant", effort.output_content or "", effort)
     else:
-        add(tx, run, "system", f"✗ failed: {effort.reason or effort.outcome}", effort)
+        add(tx, run, "system", tell_failure(effort.reason or effort.outcome), effort)
 
 
 def add(

@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 from ramet.engine import lines, named, notices, parking, queue, sessions
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, LeaseLost
-from ramet.model.effort import Effort, Outcome
+from ramet.model.effort import Effort, Failure, Outcome
 from ramet.model.instant import from_datetime, to_iso
 from ramet.model.queueing import Decision, RetryPolicy, Scope, decide
 from ramet.model.skill import artifact_prefix
@@ -24,6 +24,8 @@ from ramet.store.leases import Held
 from ramet.store.queue import Settlement, Waiting
 
 _KEPT_OF_LATE_OUTPUT = 10_000
+_FAILURES: dict[Outcome, Failure] = {"timeout": "timeout", "budget": "permanent"}
+"""Of attempts of which nobody says more. Where a bound of a run has kept a line from beginning, nothing failed."""
 
 
 class Following(Struct, frozen=True, kw_only=True):
@@ -100,7 +102,7 @@ def _take_over(tx: Transaction, effort: Held) -> None:
     """The worker has vanished: let another one have the effort, unless that has happened too often."""
     stop = effort.stop_request
     reason = f"the lease of {effort.lease_owner} ran out"
-    decision = decide(effort, "error", "infrastructure", _policy(tx), is_stopping=stop is not None)
+    decision = decide(effort, "error", "infrastructure", _policy(tx), stop=stop)
     settlement = Settlement(lifecycle="queued", failure="infrastructure", reason=reason)
     _settle(tx, effort, decision, settlement, stop.outcome if stop else "error", Following())
 
@@ -147,8 +149,8 @@ def complete(tx: Transaction, request: CompleteWork) -> Completed:
     if not is_current(effort, request.generation):
         _record_late(tx, effort, request)
         return Completed(**_reply(named.effort(tx, effort.id)), ignored=True)
-    failure = None if request.outcome == "success" else request.failure
-    decision = decide(effort, request.outcome, failure, _policy(tx), is_stopping=effort.stop_request is not None)
+    failure = None if request.outcome == "success" else request.failure or _FAILURES.get(request.outcome)
+    decision = decide(effort, request.outcome, failure, _policy(tx), stop=effort.stop_request)
     settlement = Settlement(
         lifecycle="queued",
         failure=failure,

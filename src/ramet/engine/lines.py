@@ -40,7 +40,7 @@ def admit(tx: Transaction, run_id: int) -> str | None:
         return reason
     if run.limits.workers is not None and runs.count_active(tx.db, run.id) >= run.limits.workers:
         return f"run {run.id} has {run.limits.workers} at work"
-    bound = _bound(tx, run)
+    bound = find_bound(tx, run)
     if bound is None:
         return None
     outcome, reason = bound
@@ -53,7 +53,7 @@ def admit(tx: Transaction, run_id: int) -> str | None:
     return reason
 
 
-def _bound(tx: Transaction, run: Run) -> tuple[Outcome, str] | None:
+def find_bound(tx: Transaction, run: Run) -> tuple[Outcome, str] | None:
     """The bound that a run has reached, and the outcome of what it keeps from beginning."""
     limits = run.limits
     if limits.seconds is not None and tx.now_ms - from_datetime(run.started_at) >= limits.seconds * 1000:

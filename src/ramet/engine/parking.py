@@ -10,7 +10,7 @@ from ramet.model.driver import NEVER_PARKED
 from ramet.model.instant import from_datetime, from_iso, to_iso
 from ramet.model.queueing import Tried
 from ramet.protocol.replies import Page
-from ramet.protocol.runs import ListParked, ParkedDriver
+from ramet.protocol.runs import ListParked, ParkedDriver, Released, ReleaseDriver
 from ramet.protocol.work import CompleteWork
 from ramet.store import parking
 from ramet.store.parking import Parked
@@ -26,6 +26,17 @@ def list_parked(tx: Transaction, _request: ListParked) -> Page[ParkedDriver]:
             for row in parking.list_parked(tx.db, tx.now)
         ]
     )
+
+
+def release(tx: Transaction, request: ReleaseDriver) -> Released:
+    """Let a driver be used again: a person knows better. Its failures are counted anew."""
+    known = parking.find(tx.db, request.driver)
+    if known is None or not _is_parked(tx, known):
+        return Released(driver=request.driver, effort_ids=[], already=True)
+    effort_ids = parking.let_begin(tx.db, known)
+    parking.remove(tx.db, known.driver)
+    tx.record("driver.released", data={"driver": known.driver, "efforts": effort_ids})
+    return Released(driver=known.driver, effort_ids=effort_ids)
 
 
 def is_parked(tx: Transaction, driver: str | None) -> bool:

@@ -22,7 +22,7 @@ def upsert(tx: Transaction, request: UpsertProject) -> Project:
     known = _find(tx, path, host, remote)
     project = known or projects.register(tx.db, path, request.name, tx.now)
     if request.name not in (None, project.name):
-        projects.rename(tx.db, project.id, request.name or "")
+        projects.set_name(tx.db, project.id, request.name or "")
     if host is not None and host not in project.hosts:
         projects.put_path(tx.db, project.id, host, path)
     if remote is not None and project.remote is None and projects.find_remote(tx.db, remote) is None:

@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 from ramet.engine import efforts, lines, named, sessions, skills, tasks
 from ramet.engine.transaction import Transaction
 from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, InvalidParams, NotFinished
-from ramet.model.effort import Effort, Outcome
+from ramet.model.effort import Effort, Failure, Outcome
 from ramet.model.instant import from_datetime, to_datetime, to_iso
 from ramet.model.queueing import Scope
 from ramet.model.skill import artifact_prefix
@@ -27,7 +27,7 @@ from ramet.protocol.work import (
     WorkReply,
 )
 from ramet.store import efforts as effort_rows
-from ramet.store import leases, queue, usage
+from ramet.store import leases, parking, queue, usage
 from ramet.store import sessions as session_rows
 from ramet.store.queue import NewWork, Settlement, Waiting
 
@@ -114,9 +114,9 @@ def show_next(tx: Transaction, request: NextWork) -> EffortReply | None:
 
 def _is_within(tx: Transaction, effort: Effort, scope: Scope) -> bool:
     """Whether an effort whose lease ran out would be given to this worker, and not up."""
-    if effort.stop_request is not None or effort.host_failures >= tx.work.host_retries:
-        return False
-    return unfit(tx, effort, scope) is None
+    stop = effort.stop_request
+    is_given_up = effort.host_failures >= tx.work.host_retries if stop is None else not stop.requeues
+    return not is_given_up and unfit(tx, effort, scope) is None
 
 
 def unfit(tx: Transaction, effort: Effort, scope: Scope) -> str | None:
@@ -222,6 +222,31 @@ def finish_waiting(tx: Transaction, effort: Effort, outcome: Outcome, reason: st
     tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": outcome})
     lines.ended(tx, finished)
     return finished
+
+
+def put_back(
+    tx: Transaction,
+    effort: Effort,
+    reason: str | None,
+    *,
+    failure: Failure | None = None,
+    not_before: str | None = None,
+) -> Effort:
+    """As if nobody had claimed it: no attempt is counted, and the next one goes on where this one would have."""
+    parking.uncount(tx.db, effort.id)
+    settlement = Settlement(
+        lifecycle="queued",
+        reason=reason,
+        failure=failure,
+        not_before=not_before,
+        continues_session_id=effort.continues_session_id,
+        agent_failures=effort.agent_failures,
+        host_failures=effort.host_failures,
+    )
+    waiting = queue.settle(tx.db, effort.id, settlement)
+    data = {"failure": failure, "reason": reason, "attempt": waiting.attempts, "not_before": not_before}
+    tx.record("effort.requeued", task_id=effort.task_id, effort_id=effort.id, data=data)
+    return waiting
 
 
 def set_output(tx: Transaction, request: SetOutput) -> EffortReply:

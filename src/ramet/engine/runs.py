@@ -13,7 +13,7 @@ from ramet.engine import conversations, histories, lines, rounds, skills, tasks
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, RunAttended, RunChanged, RunFinished, RunNotFound, TaskFileInvalid
 from ramet.model import ordering
-from ramet.model.instant import from_datetime, to_iso
+from ramet.model.instant import from_datetime, to_datetime, to_iso
 from ramet.model.run import LineState, Run, RunLimits, derive_line_state, derive_state
 from ramet.protocol.history import DeleteBranch
 from ramet.protocol.replies import Page
@@ -27,10 +27,12 @@ from ramet.protocol.runs import (
     LeaveRun,
     LineRow,
     ListRuns,
+    ListTurns,
     NewLine,
     RunDetail,
     RunReply,
     StartRun,
+    TurnRow,
 )
 from ramet.store import efforts, findings, history, runs
 from ramet.store.runs import NewRun, PlacedLine, Spent, StoredLine, StoredRun
@@ -137,7 +139,8 @@ def _place(place: int, line: NewLine, request: StartRun) -> PlacedLine:
         key=line.key,
         text=line.text,
         skill=line.skill,
-        driver=line.driver or request.driver,
+        driver=line.driver or (None if line.skill == "shell" else request.driver),
+        agent=line.driver,
         model=line.model or request.model,
         timeout_seconds=line.timeout_seconds,
         is_done=line.is_done,
@@ -166,15 +169,31 @@ def attend(tx: Transaction, request: AttendRun) -> RunReply:
     _require_free(run)
     if not request.is_forced:
         _require_unchanged(run, request.content_hash)
-    retried = runs.retry_lines(tx.db, run.id) if request.retry_failed else []
-    if run.finished_at is not None and not retried:
-        raise _finished(run)
-    for effort_id in retried:
-        tx.record("effort.queued", task_id=run.task_id, effort_id=effort_id, data={"run": run.id})
-    runs.attend(tx.db, run.id, request.attender, lease_seconds=request.lease_seconds, now=tx.now)
-    data = {"run": run.id, "attender": request.attender, "retried": len(retried)}
+    run = replace(run, limits=_widen(run.limits, request.limits), started_at=to_datetime(tx.now_ms))
+    retried = _retry(tx, run, retry_failed=request.retry_failed)
+    runs.attend(tx.db, run.id, request.attender, limits=run.limits, lease_seconds=request.lease_seconds, now=tx.now)
+    data = {"run": run.id, "attender": request.attender, "retried": len(retried), "limits": run.limits}
     tx.record("run.attended", project_id=run.project_id, task_id=run.task_id, data=data)
     return _reply(tx, find(tx, run.id))
+
+
+def _widen(limits: RunLimits, given: RunLimits | None) -> RunLimits:
+    """The bounds of a run with those that are new."""
+    known = {} if given is None else asdict(given)
+    return replace(limits, **{name: value for name, value in known.items() if value is not None})
+
+
+def _retry(tx: Transaction, run: StoredRun, *, retry_failed: bool) -> list[int]:
+    """Queue again what a bound kept from beginning, and what failed where that is wanted; which lines those are. A
+    finished run of which nothing can be done is refused.
+    """
+    bound = lines.find_bound(tx, run)
+    retried = [] if bound else runs.retry_lines(tx.db, run.id, retry_failed=retry_failed)
+    if run.finished_at is not None and not retried:
+        raise _finished(run) if bound is None else _bounded(run, bound[1])
+    for effort_id in retried:
+        tx.record("effort.queued", task_id=run.task_id, effort_id=effort_id, data={"run": run.id})
+    return retried
 
 
 def _require_unchanged(run: StoredRun, content_hash: str | None) -> None:
@@ -212,6 +231,11 @@ def add_turn(tx: Transaction, request: AddTurn) -> RunReply:
         raise InvalidParams(f"run {run.id} saves no conversation", field="run_id", value=run.id)
     conversations.add(tx, run, request.role, request.content, None, request.line)
     return _reply(tx, run)
+
+
+def list_turns(tx: Transaction, request: ListTurns) -> Page[TurnRow]:
+    """What was said in a run."""
+    return Page(items=conversations.read(tx, find(tx, request.run_id).branch))
 
 
 def archive(tx: Transaction, request: ArchiveRun) -> RunReply:
@@ -261,6 +285,11 @@ def _require_free(run: StoredRun) -> None:
 
 def _finished(run: StoredRun) -> RunFinished:
     return RunFinished(f"run {run.id} is finished", field="run_id", value=run.id)
+
+
+def _bounded(run: StoredRun, reason: str) -> RunFinished:
+    fix = f"give it a larger bound: `ramet run --resume r{run.id} --max-cost USD`, or --max-tokens"
+    return RunFinished(f"run {run.id} is at its bound: {reason}", field="run_id", value=run.id, fix=fix)
 
 
 def _reply(tx: Transaction, run: StoredRun) -> RunReply:

@@ -66,7 +66,17 @@ from ramet.protocol.replies import (
     Stopping,
     Validation,
 )
-from ramet.protocol.runs import Admission, Cleaned, NewLine, ParkedDriver, RunBranches, RunDetail, RunReply
+from ramet.protocol.runs import (
+    Admission,
+    Cleaned,
+    NewLine,
+    ParkedDriver,
+    Released,
+    RunBranches,
+    RunDetail,
+    RunReply,
+    TurnRow,
+)
 from ramet.protocol.work import (
     Attempt,
     Blocked,
@@ -518,12 +528,19 @@ class FleetOperations(Namespace):
         effort_id: int | None = None,
         session_id: int | str | None = None,
         reason: str | None = None,
+        requeues: bool = False,
         idempotency_key: str | None = None,
     ) -> Killed:
         """End a running effort with everything that it started, or cancel a queued one."""
         reply: Killed = self._call(
             "fleet.kill",
-            {"idempotency_key": idempotency_key, "effort_id": effort_id, "session_id": session_id, "reason": reason},
+            {
+                "idempotency_key": idempotency_key,
+                "effort_id": effort_id,
+                "session_id": session_id,
+                "reason": reason,
+                "requeues": requeues,
+            },
         )
         return reply
 
@@ -1155,6 +1172,8 @@ class WorkOperations(Namespace):
         is_forced: bool = False,
         content_hash: str | None = None,
         retry_failed: bool = False,
+        limits: RunLimits | Mapping[str, Any] | None = None,
+        shift: str | None = None,
         project: int | str | None = None,
         driver: str | None = None,
         environment: Mapping[str, str] = {},
@@ -1171,6 +1190,8 @@ class WorkOperations(Namespace):
                 "is_forced": is_forced,
                 "content_hash": content_hash,
                 "retry_failed": retry_failed,
+                "limits": limits,
+                "shift": shift,
                 "project": project,
                 "driver": driver,
                 "environment": environment,
@@ -1179,9 +1200,9 @@ class WorkOperations(Namespace):
         )
         return reply
 
-    def stop(self, *, run: int | None = None) -> WorkDone:
+    def stop(self, *, run: int | None = None, shift: str | None = None) -> WorkDone:
         """Let the daemon claim no more; what runs goes on to its end."""
-        reply: WorkDone = self._call("work.stop", {"run": run})
+        reply: WorkDone = self._call("work.stop", {"run": run, "shift": shift})
         return reply
 
 
@@ -1206,6 +1227,11 @@ class DriversOperations(Namespace):
     def parked(self) -> Page[ParkedDriver]:
         """The drivers that are not used for a while, until when and why."""
         reply: Page[ParkedDriver] = self._call("drivers.parked", {})
+        return reply
+
+    def release(self, driver: str, *, idempotency_key: str | None = None) -> Released:
+        """Let a parked driver be used again at once, and what waits for it begin."""
+        reply: Released = self._call("drivers.release", {"idempotency_key": idempotency_key, "driver": driver})
         return reply
 
     def admit(self, effort_id: int, generation: int, driver: str, *, idempotency_key: str | None = None) -> Admission:
@@ -1301,6 +1327,11 @@ class RunOperations(Namespace):
         reply: RunDetail = self._call("run.get", {"run_id": run_id, "outputs": outputs})
         return reply
 
+    def turns(self, run_id: int) -> Page[TurnRow]:
+        """A run's conversation, the oldest turn first; of one that saves none, nothing."""
+        reply: Page[TurnRow] = self._call("run.turns", {"run_id": run_id})
+        return reply
+
     def list(self, *, all: bool = False, cursor: int | None = None, limit: int = 100) -> Page[RunReply]:
         """The runs, the newest first; archived ones only where asked for."""
         reply: Page[RunReply] = self._call("run.list", {"all": all, "cursor": cursor, "limit": limit})
@@ -1320,6 +1351,7 @@ class RunOperations(Namespace):
         content_hash: str | None = None,
         is_forced: bool = False,
         retry_failed: bool = False,
+        limits: RunLimits | Mapping[str, Any] | None = None,
         lease_seconds: int = 60,
         idempotency_key: str | None = None,
     ) -> RunReply:
@@ -1334,6 +1366,7 @@ class RunOperations(Namespace):
                 "content_hash": content_hash,
                 "is_forced": is_forced,
                 "retry_failed": retry_failed,
+                "limits": limits,
                 "lease_seconds": lease_seconds,
             },
         )

@@ -22,7 +22,7 @@ from ramet.errors import BadRequest, Conflict, InvalidParams, NotFound, ProjectN
 from ramet.library import connect
 from ramet.library.ramet import Ramet
 from ramet.model import accumulating
-from ramet.model.accumulating import Turn
+from ramet.model.accumulating import Turn, tell_failure
 from ramet.model.effort import Effort, Outcome
 
 _TASK = ".ramet/tasks/spawned"
@@ -94,7 +94,7 @@ async def spawn_sequential(
         result = await (spawn or spawn_task)(replace(task, prompt=prompt), **kwargs)
         results.append(result)
         if not result.success:
-            context.add_turn("system", f"✗ failed: {result.error or result.outcome or 'no reason was given'}")
+            context.add_turn("system", tell_failure(result.error or result.outcome))
         elif result.output:
             context.add_turn("assistant", result.output)
         if stop_on_failure and not result.success:

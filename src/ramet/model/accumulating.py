@@ -9,12 +9,15 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, TypeVar, get_args
+
+import msgspec
 
 from ramet.errors import InvalidParams
 
 TurnRole = Literal["user", "assistant", "system"]
 TrimStrategy = Literal["sliding"]
+_Saved = TypeVar("_Saved")
 
 MAX_TOKENS = 100_000
 _TRIM_ABOVE = 0.8
@@ -98,7 +101,7 @@ class ContextAccumulator:
     ) -> Self:
         """What `to_dict` gave, equal to what it was. Keys that a newer version added are ignored."""
         accumulator = cls(max_tokens, trim_strategy)
-        accumulator.turns = [_restore(turn) for turn in data]
+        accumulator.turns = [_restore(turn, Turn) for turn in data]
         return accumulator
 
     def to_state(self) -> dict[str, Any]:
@@ -108,8 +111,10 @@ class ContextAccumulator:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """What `to_state` gave; what it does not say is as in a new accumulator."""
-        limits = {name: state[name] for name in ("max_tokens", "trim_strategy") if name in state}
-        return cls.from_dict(state.get("turns", ()), **limits)
+        saved = _restore(state, _State)
+        accumulator = cls(saved.max_tokens, saved.trim_strategy)
+        accumulator.turns = saved.turns
+        return accumulator
 
     def _estimate_tokens(self, text: str) -> int:
         return len(text) // _CHARACTERS
@@ -142,6 +147,11 @@ class ContextAccumulator:
         return share
 
 
+def tell_failure(reason: str | None) -> str:
+    """What the conversation has in the place of an answer where there was none."""
+    return f"✗ failed: {reason or 'no reason was given'}"
+
+
 def escape(content: str) -> str:
     r"""Content in which no line can be taken for a turn's heading: `[User]` alone in a line becomes `\[User]`, and what
     was escaped already is escaped once more, so that a reader can tell the two apart.
@@ -159,19 +169,20 @@ def _check_role(role: object) -> TurnRole:
             )
 
 
-def _restore(data: Mapping[str, Any]) -> Turn:
+class _State(msgspec.Struct):
+    """What `to_state` gives."""
+
+    max_tokens: int = MAX_TOKENS
+    trim_strategy: str = "sliding"
+    turns: list[Turn] = []
+
+
+def _restore(data: Mapping[str, Any], kind: type[_Saved]) -> _Saved:
     try:
-        timestamp = data["timestamp"]
-        return Turn(
-            role=_check_role(data["role"]),
-            content=data["content"],
-            timestamp=timestamp if isinstance(timestamp, datetime) else datetime.fromisoformat(timestamp),
-            tokens=data.get("tokens"),
-            metadata=dict(data.get("metadata") or {}),
-        )
-    except (KeyError, TypeError, ValueError) as error:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
         raise InvalidParams(
-            f"a saved turn cannot be read: {error!r}",
+            f"what was saved cannot be read: {error}",
             field="turns",
             value=repr(data),
             fix="a turn has role, content and timestamp (ISO 8601)",

@@ -27,6 +27,8 @@ class StopRequest(Struct, frozen=True, kw_only=True):
 
     outcome: Outcome = "cancelled"
     reason: str | None = None
+    requeues: bool = False
+    """Whether it waits for another attempt then."""
 
 
 class Changes(Struct, frozen=True, kw_only=True):
@@ -72,6 +74,8 @@ class Effort(Struct, frozen=True, kw_only=True):
     run_id: int | None
     run_line: str | None
     run_order: int | None
+    run_agent: str | None
+    """The driver that a line of a run names itself; `driver` is the one that has, or had, the last attempt."""
     lease_owner: str | None
     lease_generation: int
     lease_expires_at: datetime | None

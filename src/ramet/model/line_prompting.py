@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from ramet.model import prompting
-from ramet.model.accumulating import CURRENT_TASK, ContextAccumulator, escape
+from ramet.model.accumulating import CURRENT_TASK, ContextAccumulator, escape, tell_failure
 from ramet.model.effort import Effort
 from ramet.model.finding import Finding
 from ramet.model.prompting import Composed
@@ -21,26 +21,30 @@ _MOST_FINDINGS = 50
 _FINDING_CHARACTERS = 500
 
 
-def compose_sequential(effort: Effort, lines: Sequence[Effort], max_tokens: int) -> Composed:
-    """What the lines before it said, in their order, and the current task; the bare task where nothing was said."""
-    turns = [turn for line in lines for turn in _turns(line)]
+Said = tuple[str, str, datetime]
+"""Who said what, and when."""
+
+
+def compose_sequential(effort: Effort, turns: Sequence[Said], max_tokens: int) -> Composed:
+    """What was said before it, and the current task; the bare task where nothing was said."""
     said = ContextAccumulator(max_tokens)
     said.add_turns(turns)
     is_cut = len(said.turns) < len(turns) or any(turn.metadata for turn in said.turns)
     return _compose(effort, said.get_prompt(), said.prompt_for(effort.prompt or ""), is_cut=is_cut)
 
 
-def _turns(line: Effort) -> Iterator[tuple[str, str, datetime]]:
+def retell(lines: Sequence[Effort]) -> list[Said]:
+    """The conversation that lines had of which none was saved."""
+    return [turn for line in lines for turn in _turns(line)]
+
+
+def _turns(line: Effort) -> Iterator[Said]:
     ended = line.finished_at or line.created_at
     yield "user", line.prompt or "", ended
     if line.outcome != "success":
-        yield "system", f"✗ failed: {_why(line)}", ended
+        yield "system", tell_failure(line.reason or line.outcome), ended
     elif line.output_content:
         yield "assistant", line.output_content, ended
-
-
-def _why(line: Effort) -> str:
-    return line.reason or line.outcome or "no reason was given"
 
 
 def compose_parallel(effort: Effort, needed: Sequence[Effort], max_tokens: int) -> Composed:
@@ -89,7 +93,7 @@ def _compose(effort: Effort, context: str, prompt: str, *, is_cut: bool) -> Comp
 def _forward(line: Effort, output: str | None) -> str:
     if line.outcome == "success":
         return f"[Task {line.run_line}] output:\n{output or '(nothing)'}"
-    return f"✗ [Task {line.run_line}] failed: {_quote(_why(line))}"
+    return f"✗ [Task {line.run_line}] failed: {_quote(line.reason or line.outcome or 'no reason was given')}"
 
 
 def _quote(text: str) -> str:

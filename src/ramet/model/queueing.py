@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.model.effort import Effort, Failure, Outcome
+from ramet.model.effort import Effort, Failure, Outcome, StopRequest
 from ramet.model.notice import NoticeKind
 
 _PASSING: frozenset[Failure] = frozenset({"transient", "unknown"})
@@ -49,14 +49,14 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 def decide(
-    effort: Tried, outcome: Outcome, failure: Failure | None, policy: RetryPolicy, *, is_stopping: bool = False
+    effort: Tried, outcome: Outcome, failure: Failure | None, policy: RetryPolicy, *, stop: StopRequest | None = None
 ) -> Decision:
-    """Whether another attempt is made. An effort that somebody wants to end is not tried again."""
+    """Whether another attempt is made. What somebody ended is tried again only where they wanted that."""
     agent_failures = effort.agent_failures + (outcome == "error" and failure in _PASSING)
     host_failures = effort.host_failures + (outcome == "error" and failure == "infrastructure")
     finished = Decision(requeue=False, agent_failures=agent_failures, host_failures=host_failures)
-    if is_stopping:
-        return finished
+    if stop is not None:
+        return replace(finished, requeue=stop.requeues and outcome != "success")
     if outcome == "error" and _is_retried(failure, agent_failures, host_failures, policy):
         failures = {"infrastructure": host_failures, "limit": effort.attempts}.get(failure or "", agent_failures)
         pause_ms = backoff_ms(effort.id, effort.attempts, failures, policy)

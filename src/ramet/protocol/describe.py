@@ -27,7 +27,7 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "effort.queued": "An effort waits to be run.",
     "effort.claimed": "A worker took an effort; `data` has the lease's generation.",
     "effort.attempted": "An attempt at an effort begins, in its worktree, with its driver.",
-    "effort.requeued": "An attempt failed and another will be made; `data` says why and when.",
+    "effort.requeued": "An attempt came to nothing and another will be made; `data` says why and when.",
     "effort.late_report": "Somebody whose lease was gone reported an outcome; it was written down and ignored.",
     "effort.stop_requested": "Somebody wants a running effort to end.",
     "effort.output": "The text of an effort's output was replaced.",

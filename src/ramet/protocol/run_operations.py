@@ -23,6 +23,13 @@ RUN_OPERATIONS = (
         errors=_RUN,
     ),
     Operation(
+        name="run.turns",
+        purpose="A run's conversation, the oldest turn first; of one that saves none, nothing.",
+        request=runs.ListTurns,
+        reply=Page[runs.TurnRow],
+        errors=_RUN,
+    ),
+    Operation(
         name="run.list",
         purpose="The runs, the newest first; archived ones only where asked for.",
         request=runs.ListRuns,
@@ -75,6 +82,12 @@ RUN_OPERATIONS = (
         purpose="The drivers that are not used for a while, until when and why.",
         request=runs.ListParked,
         reply=Page[runs.ParkedDriver],
+    ),
+    Operation(
+        name="drivers.release",
+        purpose="Let a parked driver be used again at once, and what waits for it begin.",
+        request=runs.ReleaseDriver,
+        reply=runs.Released,
     ),
     Operation(
         name="drivers.admit",

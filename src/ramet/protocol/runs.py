@@ -50,6 +50,10 @@ class GetRun(Request, frozen=True, kw_only=True):
     """Whether each line's whole output is wanted, and not only its beginning."""
 
 
+class ListTurns(Request, frozen=True, kw_only=True):
+    run_id: Id
+
+
 class ListBranches(Request, frozen=True, kw_only=True):
     run_id: Id
 
@@ -70,7 +74,9 @@ class AttendRun(Change, frozen=True, kw_only=True):
     """Of the file as it is now; a run whose file has changed is refused, unless `is_forced`."""
     is_forced: bool = False
     retry_failed: bool = False
-    """Whether lines that failed are queued again."""
+    """Whether lines that failed are queued again. Those that a bound of the run kept from beginning are in any case."""
+    limits: RunLimits | None = None
+    """What the run may use from now on; a bound that is None stays as it is."""
     lease_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 60
 
 
@@ -100,6 +106,11 @@ class CleanRuns(Change, frozen=True, kw_only=True):
 
 class ListParked(Request, frozen=True, kw_only=True):
     pass
+
+
+class ReleaseDriver(Change, frozen=True, kw_only=True):
+    driver: DriverName
+    """The driver, or the profile of one, that may be used again."""
 
 
 class AdmitDriver(Change, frozen=True, kw_only=True):
@@ -191,6 +202,8 @@ class LineBranch(Struct, frozen=True, kw_only=True):
     """What it changed."""
     is_merged: bool
     """Whether what the project's checkout is on has all of it."""
+    contained_in: str | None
+    """A branch of another line that has all of it, and that was not merged either."""
 
 
 class BranchConflict(Struct, frozen=True, kw_only=True):
@@ -223,6 +236,16 @@ class ParkedDriver(Struct, frozen=True, kw_only=True):
     until: str
     reason: str
     failures: int
+
+
+class Released(Struct, frozen=True, kw_only=True):
+    """A driver that may be used again."""
+
+    driver: str
+    effort_ids: list[int]
+    """What waited for it, and may begin now."""
+    already: bool = False
+    """It was not parked."""
 
 
 class Admission(Struct, frozen=True, kw_only=True):

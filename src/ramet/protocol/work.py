@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from ramet.model.effort import Changes, Effort, Failure, Lifecycle, Outcome, StopRequest
+from ramet.model.run import RunLimits
 from ramet.model.session import Session
 from ramet.model.stream import StreamEvent
 from ramet.protocol.replies import EffortReply
@@ -169,6 +170,8 @@ class Kill(Change, frozen=True, kw_only=True):
     effort_id: Id | None = None
     session_id: SessionId | None = None
     reason: Text | None = None
+    requeues: bool = False
+    """Whether it goes back to the queue then, to be attempted again, instead of being cancelled."""
 
 
 class ListNotices(Request, frozen=True, kw_only=True):
@@ -220,6 +223,10 @@ class RunWork(Request, frozen=True, kw_only=True):
     is_forced: bool = False
     content_hash: Name | None = None
     retry_failed: bool = False
+    limits: RunLimits | None = None
+    """What the run may use from now on; a bound that is None stays as it is."""
+    shift: Name | None = None
+    """What `work.stop` may call this work; whoever asks for it chooses."""
     project: ProjectRef | None = None
     driver: DriverName | None = None
     """For efforts that name none."""
@@ -230,8 +237,12 @@ class RunWork(Request, frozen=True, kw_only=True):
 
 
 class StopWork(Request, frozen=True, kw_only=True):
+    """Without a name, everything that the daemon works on."""
+
     run: Id | None = None
     """Only the work on this run."""
+    shift: Name | None = None
+    """Only the work of this name."""
 
 
 # The replies.

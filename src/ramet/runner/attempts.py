@@ -29,6 +29,7 @@ from ramet.protocol.requests import GetSession
 from ramet.protocol.work import Attempt, BeginAttempt, Claimed, Completed, CompleteWork, ReportStream
 from ramet.runner import keepers, preparing, processes, settling, watching
 from ramet.runner.adopting import Left
+from ramet.runner.holding import hold
 from ramet.runner.preparing import Prepared
 from ramet.runner.workshop import Order, Workshop
 
@@ -58,8 +59,9 @@ class Attempts:
     async def make(self, claimed: Claimed, order: Order) -> Completed | None:
         """Run a claimed effort once."""
         try:
-            prepared = await asyncio.to_thread(preparing.prepare, self._shop, claimed, order)
-            attempt, prepared = await self._record(claimed, prepared, order)
+            async with hold(self._shop, claimed.id, claimed.generation):
+                prepared = await asyncio.to_thread(preparing.prepare, self._shop, claimed, order)
+                attempt, prepared = await self._record(claimed, prepared, order)
         except preparing.Postponed as postponed:
             return postponed.requeued
         except RametError as error:
@@ -177,9 +179,10 @@ class Attempts:
 
     async def _settle(self, held: _Held) -> Completed | None:
         self._shop.faults.reach("before_settle")
-        completion = await asyncio.to_thread(
-            settling.conclude, self._shop, held.effort_id, held.generation, held.session_id, held.instance
-        )
+        async with hold(self._shop, held.effort_id, held.generation):
+            completion = await asyncio.to_thread(
+                settling.conclude, self._shop, held.effort_id, held.generation, held.session_id, held.instance
+            )
         done: Completed = await self._shop.ask(completion)
         self._shop.faults.reach("after_settle")
         await asyncio.to_thread(keepers.remove, self._shop.places.keepers, held.instance)

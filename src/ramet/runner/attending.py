@@ -28,6 +28,7 @@ async def attend(shop: Workshop, request: RunWork, on_loss: Callable[[], None]) 
             content_hash=request.content_hash,
             is_forced=request.is_forced,
             retry_failed=request.retry_failed,
+            limits=request.limits,
             lease_seconds=shop.settings.work.lease_seconds,
         )
     )

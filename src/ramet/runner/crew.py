@@ -21,7 +21,7 @@ from ramet.errors import DatabaseUnreachable, RunAttended
 from ramet.model.effort import StopRequest
 from ramet.model.run import Run
 from ramet.protocol.requests import Request
-from ramet.protocol.work import Claimed, ClaimWork, Completed, ListWork, NextWork, Refused, RunWork, WorkDone
+from ramet.protocol.work import Claimed, ClaimWork, Completed, ListWork, NextWork, Refused, RunWork, StopWork, WorkDone
 from ramet.runner import adopting, keepers
 from ramet.runner.attempts import Attempts
 from ramet.runner.attending import attend, leave_all
@@ -84,7 +84,7 @@ class Crew:
             raise RunAttended(f"run {request.run} is attended by this daemon", field="run", value=request.run)
         self._attended.add(request.run)
         try:
-            async with attend(self._shop, request, on_loss=lambda: self.stop(request.run)) as attended:
+            async with attend(self._shop, request, on_loss=lambda: self.stop(StopWork(run=request.run))) as attended:
                 return await self._work_on(request, attended)
         finally:
             self._attended.discard(request.run)
@@ -100,10 +100,10 @@ class Crew:
             self._taken.difference_update(run.free)
         return WorkDone(finished=dict(run.finished), why="stopped" if run.is_stopped else "idle")
 
-    def stop(self, run_id: int | None = None) -> None:
-        """Claim no more, or no more of one run."""
+    def stop(self, stop: StopWork) -> None:
+        """Claim no more, or no more for those that are named."""
         for run in self._runs:
-            if run_id in (None, run.request.run):
+            if stop.run in (None, run.request.run) and stop.shift in (None, run.request.shift):
                 run.is_stopped = True
         self.look_again()
 

@@ -14,7 +14,7 @@ from ramet.config.settings import ProfileSettings, WorkSettings
 from ramet.drivers import choosing
 from ramet.drivers.choosing import Found
 from ramet.drivers.driver import Driver, Start
-from ramet.errors import GitFailed
+from ramet.errors import GitFailed, WorktreeError
 from ramet.model.driver import NEVER_PARKED
 from ramet.model.effort import Effort
 from ramet.model.run import Run
@@ -64,8 +64,7 @@ def prepare(shop: Workshop, claimed: Claimed, order: Order) -> Prepared:
     """Find the driver, make the worktree, compose the prompt. `Postponed` where the driver may not be used now."""
     chain: Chain = shop.workplace.ask(WorkChain(effort_id=claimed.id, host=shop.host))
     settings = shop.workplace.settings_in(chain.project_path, order.environment, order.settings)
-    wanted = claimed.driver or ("shell" if claimed.skill == "shell" else order.driver)
-    found = choosing.resolve(wanted, settings.drivers, order.environment or shop.environ)
+    found = choosing.resolve(_wanted(claimed, order), settings.drivers, order.environment or shop.environ)
     _be_admitted(shop, claimed, found)
     continued = _continued(shop, claimed, found.driver)
     prompt = prompts.build(shop.workplace, claimed.id, order.run)
@@ -76,13 +75,27 @@ def prepare(shop: Workshop, claimed: Claimed, order: Order) -> Prepared:
         profile_name=found.name,
         profile=found.profile,
         program=found.program,
-        model=claimed.model or found.profile.model,
+        model=_model(claimed, found),
         prompt=prompts.continuation(prompt, claimed.reason) if continued else prompt,
         project_path=chain.project_path,
         worktree=_worktree(shop, claimed, chain, order.run),
         native_id=continued.native_id if continued else _new_native_id(shop, found.driver),
         continues=continued is not None,
     )
+
+
+def _wanted(claimed: Claimed, order: Order) -> str | None:
+    """The driver. Whoever resumes a run may have its lines done by another one, but for those that name theirs."""
+    is_open = order.run is not None and claimed.run_agent is None and claimed.skill != "shell"
+    if is_open and order.driver is not None:
+        return order.driver
+    return claimed.driver or ("shell" if claimed.skill == "shell" else order.driver)
+
+
+def _model(claimed: Claimed, found: Found) -> str | None:
+    """A model is known to the program that it was chosen for, and to no other."""
+    is_another = claimed.attempts > 1 and claimed.driver not in (None, found.name)
+    return found.profile.model if is_another else claimed.model or found.profile.model
 
 
 def move_apart(shop: Workshop, claimed: Claimed, prepared: Prepared) -> Prepared:
@@ -186,7 +199,7 @@ def _worktree(shop: Workshop, claimed: Claimed, chain: Chain, run: Run | None) -
     based: Effort | None = chain.efforts[1] if len(chain.efforts) > 1 else None
     if based is None or based.git_branch is None:
         return _own(shop, claimed, project, None)
-    _require_commit(shop, project, based)
+    _require_commit(shop, project, based, run)
     if worktrees.head_of(shop.workplace.git, project, based.git_branch) in (None, based.git_head):
         return _shared(shop, project, based.git_branch, based.git_head)
     return _own(shop, claimed, project, based.git_head)
@@ -197,14 +210,18 @@ def _is_here(shop: Workshop, project: str, branch: str) -> bool:
     return shop.host is None or worktrees.head_of(shop.workplace.git, project, branch) is not None
 
 
-def _require_commit(shop: Workshop, project: str, based: Effort) -> None:
-    """What an effort is based on may be in another machine's clone; then that one should have it, and may yet."""
+def _require_commit(shop: Workshop, project: str, based: Effort, run: Run | None) -> None:
+    """What an effort is based on may be in another machine's clone. Then that one should have it, and may yet; but the
+    line of a run is for who attends the run, and fails.
+    """
     repository = find(shop.workplace.git, project) if shop.host is not None and based.git_head else None
-    if repository is not None and repository.commit(based.git_head or "") is None:
-        raise GitFailed(
-            f"{based.git_branch}, where e{based.id} left its work, is not in {project} but on another machine",
-            fix="push that branch there and fetch it here, or let that machine have the effort",
-        )
+    if repository is None or repository.commit(based.git_head or "") is not None:
+        return
+    missing = f"the commit {based.git_head} of {based.git_branch}, where e{based.id} left its work, is not in {project}"
+    fetch = f"it was made on another machine: push {based.git_branch} there and fetch it here"
+    if run is None:
+        raise GitFailed(missing, fix=f"{fetch}, or let that machine have the effort")
+    raise WorktreeError(missing, fix=f"{fetch}; then `ramet run --resume r{run.id} --retry-failed`")
 
 
 def _shared(shop: Workshop, project: str, branch: str, start: str | None) -> Worktree | None:

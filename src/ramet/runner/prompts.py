@@ -9,9 +9,11 @@ from ramet.config.settings import Settings, WorkSettings
 from ramet.errors import EffortNotFound
 from ramet.model import line_prompting, prompting
 from ramet.model.effort import Effort
+from ramet.model.instant import from_iso
+from ramet.model.line_prompting import Said
 from ramet.model.prompting import Composed
 from ramet.model.run import Run
-from ramet.protocol.runs import GetRun, RunDetail
+from ramet.protocol.runs import GetRun, ListTurns, RunDetail, TurnRow
 from ramet.protocol.work import Chain, GetWork, Prompt, WorkChain, WorkPrompt
 from ramet.runner import lines, reports, runs
 from ramet.runner.workplace import Workplace
@@ -45,8 +47,7 @@ def build(workplace: Workplace, effort_id: int, run: Run | None = None) -> Promp
 def _compose(workplace: Workplace, chain: Chain, run: Run | None, settings: Settings) -> Composed:
     effort, *ancestors = chain.efforts
     if run is not None and run.mode == "sequential":
-        before = _ended_before(workplace, effort, run)
-        return line_prompting.compose_sequential(effort, before, settings.runs.context_tokens)
+        return line_prompting.compose_sequential(effort, _said(workplace, effort, run), settings.runs.context_tokens)
     if run is not None and run.mode == "parallel":
         needed = [other for other in lines.dependencies(workplace, effort) if other.attempts]
         return line_prompting.compose_parallel(effort, needed, settings.work.prompt_max_tokens)
@@ -63,14 +64,22 @@ def _compose(workplace: Workplace, chain: Chain, run: Run | None, settings: Sett
     )
 
 
-def _ended_before(workplace: Workplace, effort: Effort, run: Run) -> list[Effort]:
-    """The lines before this one that were attempted. A run that keeps no conversation goes on from its last start."""
-    since = None if run.save_conversation else run.started_at
-    return [
-        line
-        for line in runs.list_lines(workplace, run.id, "finished")
-        if line.attempts and _place(line) < _place(effort) and (since is None or _ended_at(line) >= since)
-    ]
+def _said(workplace: Workplace, effort: Effort, run: Run) -> list[Said]:
+    """The conversation before a line: as it was saved, with whatever people added to it or changed in it; where none
+    is, of those lines before it that were attempted since the run was last begun or resumed.
+    """
+    if run.branch is None:
+        return line_prompting.retell(
+            [
+                line
+                for line in runs.list_lines(workplace, run.id, "finished")
+                if line.attempts and _place(line) < _place(effort) and _ended_at(line) >= run.started_at
+            ]
+        )
+    turns: list[TurnRow] = workplace.ask(ListTurns(run_id=run.id)).items
+    own = next((turn for turn in reversed(turns) if turn.metadata.get("effort") == effort.id), None)
+    unanswered = own if own is not None and own.role == "user" else None
+    return [(turn.role, turn.content, from_iso(turn.timestamp)) for turn in turns if turn is not unanswered]
 
 
 def _place(line: Effort) -> int:

@@ -25,7 +25,11 @@ def list_branches(workplace: Workplace, request: ListBranches) -> RunBranches:
     merged = merging.are_merged(repository, {line.git_head for line in lines if line.git_head})
     unmerged = [line for line in lines if merged.get(line.git_head or "") is False]
     conflicts, note = _conflicts(repository, unmerged)
-    branches = [_branch(line, is_merged=merged.get(line.git_head or "", False)) for line in lines]
+    inside = merging.contained(repository, {line.git_branch or "": line.git_head or "" for line in unmerged})
+    branches = [
+        _branch(line, is_merged=merged.get(line.git_head or "", False), contained_in=inside.get(line.git_branch or ""))
+        for line in lines
+    ]
     return RunBranches(branches=branches, conflicts=conflicts, note=note)
 
 
@@ -41,7 +45,7 @@ def list_lines(workplace: Workplace, run_id: int, state: Lifecycle | None = None
         cursor = page.next
 
 
-def _branch(line: Effort, *, is_merged: bool) -> LineBranch:
+def _branch(line: Effort, *, is_merged: bool, contained_in: str | None) -> LineBranch:
     return LineBranch(
         line=line.run_line or "",
         effort_id=line.id,
@@ -50,6 +54,7 @@ def _branch(line: Effort, *, is_merged: bool) -> LineBranch:
         head=line.git_head,
         files=line.changes.files if line.changes else [],
         is_merged=is_merged,
+        contained_in=contained_in,
     )
 
 

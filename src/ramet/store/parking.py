@@ -44,6 +44,11 @@ def remove(db: Connection, driver: str) -> None:
     db.run(_sql.remove, driver=driver)
 
 
+def let_begin(db: Connection, parked: Parked) -> list[int]:
+    """Let the efforts begin that wait for a driver; which they are."""
+    return sorted(int(row[0]) for row in db.all(_sql.let_begin, driver=parked.driver, until=parked.until))
+
+
 def list_parked(db: Connection, now: str) -> list[Parked]:
     """The drivers that are not to be used now, by name."""
     return sorted(db.structs(Parked, _sql.parked_now, now=now), key=lambda parked: parked.driver)

@@ -16,7 +16,7 @@ def register(db: Connection, path: str, name: str | None, now: str) -> Project:
     return db.must_struct(Project, _sql.upsert, path=path, name=name, now=now)
 
 
-def rename(db: Connection, project_id: int, name: str) -> None:
+def set_name(db: Connection, project_id: int, name: str) -> None:
     """Change a project's name."""
     db.run(_sql.rename, id=project_id, name=name)
 

@@ -46,6 +46,8 @@ class PlacedLine(Struct, frozen=True, kw_only=True):
     text: str
     skill: str
     driver: str | None
+    agent: str | None
+    """The driver that the line itself names."""
     model: str | None
     timeout_seconds: int | None
     is_done: bool
@@ -148,9 +150,9 @@ def next_place(db: Connection, run_id: int) -> int:
     return int(db.must(_sql.next_place, run_id=run_id)[0])
 
 
-def attend(db: Connection, run_id: int, attender: str, *, lease_seconds: int, now: str) -> None:
-    """Begin or resume a run."""
-    db.run(_sql.attend, id=run_id, attender=attender, lease_seconds=lease_seconds, now=now)
+def attend(db: Connection, run_id: int, attender: str, *, limits: RunLimits, lease_seconds: int, now: str) -> None:
+    """Begin or resume a run, within bounds that may be new."""
+    db.run(_sql.attend, id=run_id, attender=attender, limits=to_json(limits), lease_seconds=lease_seconds, now=now)
 
 
 def renew(db: Connection, run_id: int, *, lease_seconds: int, now: str) -> None:
@@ -178,9 +180,9 @@ def archive(db: Connection, run_id: int, archived_at: str | None) -> None:
     db.run(_sql.archive, id=run_id, archived_at=archived_at)
 
 
-def retry_lines(db: Connection, run_id: int) -> list[int]:
-    """Queue the lines again that did not succeed; which they are."""
-    return _ids(db.all(_sql.retry_lines, run_id=run_id))
+def retry_lines(db: Connection, run_id: int, *, retry_failed: bool) -> list[int]:
+    """Queue the lines again that a bound of the run ended, or all that did not succeed; which they are."""
+    return _ids(db.all(_sql.retry_lines, run_id=run_id, retry_failed=int(retry_failed)))
 
 
 def finish_lines(db: Connection, run_id: int, outcome: Outcome, reason: str, now: str) -> list[tuple[int, int]]:

@@ -87,6 +87,34 @@ def are_merged(repository: Repository, heads: Collection[str]) -> dict[str, bool
     return {head: head not in unmerged for head in heads if head in there}
 
 
+def contained(repository: Repository, heads: Mapping[str, str]) -> dict[str, str]:
+    """Which of the branches, given with their commits, another one has all of; and which one that is. Of two that are
+    at the same commit it is the first.
+    """
+    wanted = "\n".join([*heads.values(), f"^{repository.head}", ""])
+    listed = repository.git.run(repository.checkout, "rev-list", "--parents", "--stdin", stdin=wanted).splitlines()
+    parents = {commit: before for commit, *before in map(str.split, listed)}
+    inside: dict[str, list[str]] = {branch: [] for branch in heads}
+    for number, (branch, head) in enumerate(heads.items()):
+        reached = _reached(parents, head)
+        for other_number, (other, other_head) in enumerate(heads.items()):
+            if other_head in reached and (other_head != head or number < other_number):
+                inside[other].append(branch)
+    return {branch: next(each for each in around if not inside[each]) for branch, around in inside.items() if around}
+
+
+def _reached(parents: Mapping[str, Sequence[str]], head: str) -> set[str]:
+    """A commit and all before it, as far as they are listed."""
+    reached: set[str] = set()
+    ahead = [head]
+    while ahead:
+        commit = ahead.pop()
+        if commit in parents and commit not in reached:
+            reached.add(commit)
+            ahead += parents[commit]
+    return reached
+
+
 def _overlapping(tips: Sequence[Tip]) -> Iterator[tuple[Tip, Tip]]:
     """The pairs that can conflict at all: one of them changed a file that the other changed, or made a folder of."""
     around = [set(_with_parents(tip.files)) for tip in tips]

@@ -81,7 +81,7 @@ SELECT id FROM efforts WHERE lease_owner IS NOT NULL AND worktree = :worktree AN
 -- name: begin
 -- An attempt begins: where, and with what.
 UPDATE efforts SET
-    driver = :driver, model = coalesce(:model, model), worktree = coalesce(:worktree, worktree),
+    driver = :driver, model = :model, worktree = coalesce(:worktree, worktree),
     git_branch = coalesce(:git_branch, git_branch), git_base = coalesce(:git_base, git_base),
     continues_session_id = NULL
 WHERE id = :id

@@ -11,6 +11,12 @@ ON CONFLICT (driver) DO UPDATE SET until = excluded.until, reason = excluded.rea
 -- A driver works again.
 DELETE FROM parked WHERE driver = :driver;
 
+-- name: let_begin
+-- Let what waits for a driver begin: what met its limit, and what came later and was put back until the same time.
+UPDATE efforts SET not_before = NULL
+WHERE lifecycle = 'queued' AND failure = 'limit' AND (driver = :driver OR not_before = :until)
+RETURNING id;
+
 -- name: parked_now
 -- The drivers that are not to be used now.
 SELECT driver, until, reason, failures FROM parked WHERE until > :now;

@@ -12,12 +12,13 @@ UPDATE runs SET branch = :branch WHERE id = :id;
 -- name: add_lines
 -- The lines of a run, all at once and in their order; one that was done before is finished.
 INSERT INTO efforts (task_id, skill, ordinal, lifecycle, created_at, finished_at, outcome, reason, prompt, driver,
-                     model, timeout_seconds, run_id, run_line, run_order)
+                     model, timeout_seconds, run_id, run_line, run_order, run_agent)
 SELECT :task_id, value ->> 'skill', :ordinal + (value ->> 'place'),
        CASE WHEN value ->> 'is_done' THEN 'finished' ELSE 'queued' END, :now,
        CASE WHEN value ->> 'is_done' THEN :now END, CASE WHEN value ->> 'is_done' THEN 'success' END,
        CASE WHEN value ->> 'is_done' THEN :reason END, value ->> 'text', value ->> 'driver',
-       value ->> 'model', value ->> 'timeout_seconds', :run_id, value ->> 'key', value ->> 'place'
+       value ->> 'model', value ->> 'timeout_seconds', :run_id, value ->> 'key', value ->> 'place',
+       value ->> 'agent'
 FROM json_each(:lines) ORDER BY key
 RETURNING run_line, id;
 
@@ -78,7 +79,7 @@ SELECT coalesce(max(run_order) + 1, 0) FROM efforts WHERE run_id = :run_id;
 -- name: attend
 -- Begin or resume a run.
 UPDATE runs SET
-    started_at = :now, finished_at = NULL, archived_at = NULL, reason = NULL, attender = :attender,
+    started_at = :now, finished_at = NULL, archived_at = NULL, reason = NULL, attender = :attender, limits = :limits,
     attended_until = strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || :lease_seconds || ' seconds')
 WHERE id = :id;
 
@@ -104,17 +105,19 @@ UPDATE runs SET finished_at = :now, attender = NULL, attended_until = NULL WHERE
 UPDATE runs SET archived_at = :archived_at WHERE id = :id;
 
 -- name: retry_lines
--- Queue again what did not succeed, but for what a person dropped.
+-- Queue again what a bound of the run ended, which was nobody's failure; or all that did not succeed, but for what a
+-- person dropped.
 UPDATE efforts SET
     lifecycle = 'queued', finished_at = NULL, outcome = NULL, reason = NULL, failure = NULL, not_before = NULL,
     continues_session_id = NULL, agent_failures = 0, host_failures = 0
 WHERE run_id = :run_id AND outcome <> 'success' AND (outcome <> 'dropped' OR reason IS NOT NULL)
+  AND (:retry_failed = 1 OR (outcome IN ('budget', 'timeout') AND failure IS NULL))
 RETURNING id;
 
 -- name: finish_lines
 -- Finish all lines of a run that wait.
 UPDATE efforts SET
-    lifecycle = 'finished', finished_at = :now, outcome = :outcome, reason = :reason, not_before = NULL
+    lifecycle = 'finished', finished_at = :now, outcome = :outcome, reason = :reason, failure = NULL, not_before = NULL
 WHERE run_id = :run_id AND lifecycle = 'queued'
 RETURNING id, attempts;
 

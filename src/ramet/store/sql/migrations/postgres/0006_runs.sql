@@ -59,6 +59,7 @@ CREATE UNIQUE INDEX idx_projects_remote ON projects (remote) WHERE remote IS NOT
 
 ALTER TABLE efforts ADD COLUMN run_line TEXT;
 ALTER TABLE efforts ADD COLUMN run_order INTEGER;
+ALTER TABLE efforts ADD COLUMN run_agent TEXT;
 CREATE INDEX idx_efforts_run ON efforts (run_id, run_order) WHERE run_id IS NOT NULL;
 
 -- A worker looks for efforts of one run, or for those of none: the others must not be in its way.
@@ -71,8 +72,7 @@ ALTER TABLE dependencies ADD COLUMN needs TEXT NOT NULL DEFAULT 'success' CHECK 
 -- More kinds of notices.
 ALTER TABLE notices DROP CONSTRAINT notices_kind_check;
 ALTER TABLE notices ADD CONSTRAINT notices_kind_check CHECK (kind IN
-    ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'preserved', 'blocked',
-     'run_bound', 'review_bound', 'parked'));
+    ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound', 'review_bound', 'parked'));
 
 -- A view has the columns that its tables had when it was made.
 DROP VIEW active_efforts;

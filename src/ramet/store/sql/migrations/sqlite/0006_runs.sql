@@ -59,6 +59,7 @@ CREATE UNIQUE INDEX idx_projects_remote ON projects (remote) WHERE remote IS NOT
 
 ALTER TABLE efforts ADD COLUMN run_line TEXT;
 ALTER TABLE efforts ADD COLUMN run_order INTEGER;
+ALTER TABLE efforts ADD COLUMN run_agent TEXT;
 CREATE INDEX idx_efforts_run ON efforts (run_id, run_order) WHERE run_id IS NOT NULL;
 
 -- A worker looks for efforts of one run, or for those of none: the others must not be in its way.
@@ -73,8 +74,7 @@ ALTER TABLE notices RENAME TO old_notices;
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN
-                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'preserved', 'blocked',
-                      'run_bound', 'review_bound', 'parked')),
+                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound', 'review_bound', 'parked')),
     text         TEXT NOT NULL,
     effort_id    INTEGER REFERENCES efforts (id) ON DELETE CASCADE,
     session_id   INTEGER REFERENCES sessions (id) ON DELETE SET NULL,

@@ -1,12 +1,14 @@
 -- name: add_lines
 -- The lines of a run, all at once and in their order; one that was done before is finished.
 INSERT INTO efforts (task_id, skill, ordinal, lifecycle, created_at, finished_at, outcome, reason, prompt, driver,
-                     model, timeout_seconds, run_id, run_line, run_order)
+                     model, timeout_seconds, run_id, run_line, run_order, run_agent)
 SELECT :task_id, l.skill, :ordinal + l.place, CASE WHEN l.is_done THEN 'finished' ELSE 'queued' END, :now,
        CASE WHEN l.is_done THEN :now END, CASE WHEN l.is_done THEN 'success' END,
-       CASE WHEN l.is_done THEN :reason END, l.text, l.driver, l.model, l.timeout_seconds, :run_id, l.key, l.place
+       CASE WHEN l.is_done THEN :reason END, l.text, l.driver, l.model, l.timeout_seconds, :run_id, l.key, l.place,
+       l.agent
 FROM json_to_recordset(CAST(:lines AS JSON)) AS l (
-    place INTEGER, key TEXT, text TEXT, skill TEXT, driver TEXT, model TEXT, timeout_seconds INTEGER, is_done BOOLEAN
+    place INTEGER, key TEXT, text TEXT, skill TEXT, driver TEXT, agent TEXT, model TEXT, timeout_seconds INTEGER,
+    is_done BOOLEAN
 ) ORDER BY l.place
 RETURNING run_line, id;
 
@@ -36,7 +38,7 @@ ORDER BY r.id DESC LIMIT :limit;
 -- name: attend
 -- Begin or resume a run.
 UPDATE runs SET
-    started_at = :now, finished_at = NULL, archived_at = NULL, reason = NULL, attender = :attender,
+    started_at = :now, finished_at = NULL, archived_at = NULL, reason = NULL, attender = :attender, limits = :limits,
     attended_until = to_char(now() AT TIME ZONE 'UTC' + :lease_seconds * INTERVAL '1 second', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 WHERE id = :id;
 
