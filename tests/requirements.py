@@ -146,8 +146,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R102": due("each part of the first design has its counterpart"),
     "R103": due("the parts are tested alone, together and from the command line"),
     "R104": reason(
-        "its design names it for the future; a run's conversation is a branch, so it is summarised, forked and shared as "
-        "any other (docs/history.md)",
+        "its design names it for the future; a run's conversation is a branch, so it is summarised, forked and shared "
+        "as any other (docs/history.md)",
         "an interactive run; summaries, branches and shared context for its conversation",
     ),
     "R105": due("runs can be listed and cleaned up"),
