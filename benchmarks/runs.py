@@ -98,10 +98,10 @@ def _run(folder: Path, command: str, count: int, *, is_git: bool = False) -> _Ta
         before, waited = daemon.cpu_times(), _waited_for()
         arguments = ["run", "tasks.md", "--parallel", str(_WORKERS), "--driver", PROFILE]
         seconds = timed(partial(ramet, folder, project, *arguments))
-        command = _waited_for() - waited
+        own = _waited_for() - waited
         spent = [late - early for late, early in zip(daemon.cpu_times(), before, strict=True)]
     user, system, children_user, children_system = spent[:4]
-    return _Taken(seconds, user + system, children_user + children_system, command)
+    return _Taken(seconds, user + system, children_user + children_system, own)
 
 
 def _waited_for() -> float:

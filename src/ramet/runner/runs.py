@@ -14,9 +14,9 @@ from ramet.workspace.repository import Repository, find
 
 def list_branches(workplace: Workplace, request: ListBranches) -> RunBranches:
     """The operation `run.branches`."""
-    workplace.ask(GetRun(run_id=request.run_id))
     lines = [line for line in list_lines(workplace, request.run_id) if line.git_branch is not None]
     if not lines:
+        workplace.ask(GetRun(run_id=request.run_id))  # which says so where there is none
         return RunBranches(branches=[], conflicts=[])
     chain = workplace.ask(WorkChain(effort_id=lines[0].id, host=workplace.host))
     repository = find(workplace.git, chain.project_path)

@@ -87,8 +87,10 @@ WHERE id = :id
 RETURNING *;
 
 -- name: open_of_agent
--- The open sessions of an agent outside one tree.
-SELECT id FROM sessions WHERE agent_id = :agent_id AND ended_at IS NULL AND root_session_id <> :outside ORDER BY id;
+-- The open sessions of an agent outside one tree. Few are open at all, while a worker's ended ones grow without end:
+-- coalesce keeps the planner from looking through those.
+SELECT id FROM sessions
+WHERE coalesce(agent_id, '') = :agent_id AND ended_at IS NULL AND root_session_id <> :outside ORDER BY id;
 
 -- name: last_of_agent
 -- The newest session of an agent on an effort.
