@@ -146,7 +146,7 @@ def _unmerged(branches: Row) -> dict[str, list[Row]]:
     """By branch, the lines whose work is on it: those that another branch has all of come with that one."""
     found: dict[str, list[Row]] = {}
     for row in branches["branches"]:
-        if not row["is_merged"]:
+        if row["files"] and not row["is_merged"]:
             found.setdefault(row["contained_in"] or row["branch"], []).append(row)
     return found
 
