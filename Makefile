@@ -24,7 +24,7 @@ test-agents: $(VENV)/.dev $(VENV)/.agents ## Run the real agent CLIs against a s
 	$(BIN)/python -m pytest -m agents $(ARGS) tests/agents
 
 test-slow: $(VENV)/.dev $(VENV)/.models ## Run the long crash and load suites
-	$(BIN)/python -m pytest -m slow $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) -m slow $(ARGS)
 
 check: lint types layers generated .coverage ## Lint, types, layers, generated files, coverage: what CI runs
 	@# What the tests run in processes of their own (the command line, killed daemons) does not count here.

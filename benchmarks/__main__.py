@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from benchmarks import agents, history, memory, queue, rpc, runs, starting, startup
+from benchmarks import agents, history, memory, queue, rpc, runs, starting, startup, tree
 from benchmarks.harness import Measure, Row, report
 
 MEASURES: dict[str, Measure] = {
@@ -15,6 +15,7 @@ MEASURES: dict[str, Measure] = {
     "agents": agents.measure,
     "starting": starting.measure,
     "runs": runs.measure,
+    "tree": tree.measure,
 }
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 _HERE = Path(__file__).parent
-_RAMET = Path(sys.executable).parent / "ramet"
+RAMET = Path(sys.executable).parent / "ramet"
 _PATIENCE_SECONDS = 60
 _SHOW_CURSOR = "\x1b[?25h"
 
@@ -34,7 +34,7 @@ def temporary_home() -> Iterator[Path]:
         try:
             yield Path(folder)
         finally:
-            subprocess.run([_RAMET, "daemon", "stop"], check=True, capture_output=True)
+            subprocess.run([RAMET, "daemon", "stop"], check=True, capture_output=True)
 
 
 def make_project(project: Path, agents: Mapping[str, str], **files: str) -> None:
@@ -90,7 +90,7 @@ def _print_rest(process: Process) -> None:
 
 def _words(command: str) -> list[str]:
     words = shlex.split(command)
-    return [str(_RAMET), *words[1:]] if words[0] == "ramet" else words
+    return [str(RAMET), *words[1:]] if words[0] == "ramet" else words
 
 
 # Breaking.

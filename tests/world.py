@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ramet.clock import Clock
-from ramet.config.settings import DatabaseSettings, LimitSettings, Places, QuerySettings, WorkSettings
+from ramet.config.settings import DatabaseSettings, LimitSettings, Places, QuerySettings, SpawnSettings, WorkSettings
 from ramet.engine import Call, Engine
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
@@ -64,9 +64,11 @@ OTHER_TABLES = (
     "findings",
     "parked",
     "project_paths",
+    "budgets",
 )
 
 _CHILDREN_FIRST = (
+    "budgets",
     "findings",
     "runs",
     "parked",
@@ -99,7 +101,7 @@ _CHILDREN_FIRST = (
 )
 _WITHOUT_NUMBERS = (
     *("tasks", "agents", "idempotency", "annotations", "revisions", "tags", "content_types"),
-    *("dependencies", "usage", "parked", "project_paths"),
+    *("dependencies", "usage", "parked", "project_paths", "budgets"),
 )
 
 
@@ -125,10 +127,13 @@ class World:
         clock: FakeClock,
         limits: LimitSettings | None = None,
         work: WorkSettings | None = None,
+        spawn: SpawnSettings | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
-        self.engine = Engine(limits=limits or LimitSettings(), codec=Codec(), redactor=Redactor(), work=work)
+        self.engine = Engine(
+            limits=limits or LimitSettings(), codec=Codec(), redactor=Redactor(), work=work, spawn=spawn
+        )
         self.db = store.connect()
         self.is_sqlite = isinstance(store, SqliteStore)
 

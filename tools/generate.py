@@ -121,7 +121,7 @@ def render_library() -> str:
         f'"""The operations as methods. {BY_HAND}\n\n'
         "Method and parameter names are those of the wire; `from` is spelled `from_`. What stands before the star may\n"
         'be given by position, all others by name.\n"""\n\n'
-        "# ruff: noqa: A002, N802, PLR0913\n"
+        "# ruff: noqa: A002, N802, N803, PLR0913\n"
     )
     return _formatted(header + "\n" + names.import_lines() + "\n\n\n" + "\n\n\n".join(classes) + "\n")
 
@@ -260,6 +260,10 @@ SAMPLES: dict[str, Any] = {
     "task": "/projects/shop/tasks/cart",
     "run_id": 1,
     "attender": "desk",
+    "goal": "Find out why carts are lost.",
+    "agents": [{"goal": "Read the logs."}, {"goal": "Read the code."}],
+    "session_ids": [2, 3],
+    "report": {"summary": "Carts are lost when the browser closes."},
 }
 SAMPLES_OF: dict[str, dict[str, Any]] = {
     "db.backup": {"path": "/backups/shop.db"},

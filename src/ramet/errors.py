@@ -5,7 +5,7 @@
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
     │   ├── InvalidParams
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
-    │   ├── PathOutside · TaskFileInvalid
+    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · Forbidden
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     no such thing                           exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
@@ -13,7 +13,8 @@
     ├── Conflict                     the facts do not allow it               exit 4
     │   ├── EffortHeld · AgentBusy · EffortFinished · SessionEnded · WrongTask
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
-    │   ├── SpawnError · SessionError
+    │   ├── SpawnError (SpawnCycle) · SessionError
+    │   ├── SpawnDepthExceeded · SpawnLimitExceeded · SpawnTimeTooShort · BudgetExceeded
     │   ├── LeaseLost · NotFinished · NothingRuns · WorktreeBusy
     │   ├── RunAttended · RunChanged · RunFinished
     │   └── IdempotencyConflict
@@ -189,6 +190,13 @@ class PathOutside(BadRequest):
     hint = "give a path that stays inside the project, with no symbolic link that leads out of it"
 
 
+class Forbidden(BadRequest):
+    """An agent may not ask for this."""
+
+    code = "forbidden"
+    hint = "an agent may ask only for its own session and for those below it"
+
+
 class TaskFileInvalid(BadRequest):
     """The task file cannot be read."""
 
@@ -209,6 +217,17 @@ class TaskFileInvalid(BadRequest):
         self.column = column
         where = None if line is None else f"line {line}, column {column or 1}"
         super().__init__(f"{where}: {message}" if where else message, field=field or where, value=value, fix=fix)
+
+
+class CycleFound(Exception):
+    """Something would come before itself, be it a history or a task: a mark that such errors share."""
+
+
+class TaskCycle(TaskFileInvalid, CycleFound):
+    """Tasks wait for each other."""
+
+    code = "task_cycle"
+    hint = "take one of the dependencies away that are named"
 
 
 class QueryRefused(BadRequest):
@@ -402,6 +421,41 @@ class SpawnError(Conflict):
 
     code = "spawn_error"
     hint = "see `ramet rpc call history.spawns` for the branch's relatives"
+
+
+class SpawnCycle(SpawnError, CycleFound):
+    """A history would descend from itself."""
+
+    code = "spawn_cycle"
+    hint = "name a new branch"
+
+
+class SpawnDepthExceeded(Conflict):
+    """Max spawn depth exceeded."""
+
+    code = "spawn_depth"
+    hint = "do the work yourself, or report it to your parent"
+
+
+class SpawnLimitExceeded(Conflict):
+    """There are as many children as there may be."""
+
+    code = "spawn_limit"
+    hint = "wait for children to end, or raise spawn.* in the configuration"
+
+
+class SpawnTimeTooShort(Conflict):
+    """The parent would be over before the child."""
+
+    code = "spawn_time"
+    hint = "give the child fewer seconds, or detach it"
+
+
+class BudgetExceeded(Conflict):
+    """The budget does not allow it."""
+
+    code = "budget"
+    hint = "see `ramet budget`; a person may raise it"
 
 
 class SessionError(Conflict):

@@ -10,7 +10,7 @@ SCRIPTS is a JSON file: by name, a list of steps, each a list of blocks:
 The newest text of the user that contains `[[name]]` chooses the script, and the assistant's turns since then choose the
 step; so nothing is remembered between requests, and retries, resumed and parallel conversations are answered right.
 `hold` alone is remembered: the first time, its step is never answered. Every request is one line of LOG, written before
-it is answered. Prints its port.
+it is answered. Prints its port. A tool of Codex's may also have a `namespace`.
 """
 
 import argparse
@@ -256,6 +256,7 @@ def _openai_item(block: Block) -> Block:
             "name": block["tool"],
             "arguments": json.dumps(block["input"]),
             "status": "completed",
+            **({"namespace": block["namespace"]} if "namespace" in block else {}),
         }
     content = [{"type": "output_text", "text": block["text"], "annotations": []}]
     return {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": content}

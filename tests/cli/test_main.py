@@ -39,7 +39,17 @@ def test_help_imports_nothing_that_it_does_not_show(offline: CommandLine) -> Non
     program = "import sys; sys.argv = ['ramet', '--help']; from ramet.cli.main import main; main(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     modules = set(done.stdout.splitlines()[-1].split())
-    assert not modules & {"rich", "msgspec", "yaml", "asyncio", "socket", "ramet.client", "ramet.config"}
+    assert not modules & {
+        "rich",
+        "msgspec",
+        "yaml",
+        "asyncio",
+        "socket",
+        "mcp",
+        "ramet.client",
+        "ramet.config",
+        "ramet.mcp",
+    }
     assert all(name in done.stdout for name in COMMANDS)
 
 

@@ -276,6 +276,24 @@ def test_a_limit_is_an_event(world: World) -> None:
     assert event.data == {"text": "come back", "resets_at": "2026-01-05T12:00:00Z"}
 
 
+@pytest.mark.requirement("R149")
+def test_not_getting_on_is_an_event_with_its_evidence(world: World) -> None:
+    attempt = start(world)
+    secret = "ghp_" + "a1B2" * 9
+    given = {"tool": "Bash", "arguments": f"{secret} {'x' * 500}", "turns": 6}
+    report(world, attempt, {"kind": "stuck", "reason": "repetition", "text": "the same again", **given})
+    event = world.call("events.list", kind="session.stuck").items[-1]
+    assert event.data is not None
+    assert {name: event.data[name] for name in ("reason", "text", "tool", "turns")} == {
+        "reason": "repetition",
+        "text": "the same again",
+        "tool": "Bash",
+        "turns": 6,
+    }
+    assert len(event.data["arguments"]) == 200
+    assert secret not in event.data["arguments"]
+
+
 def test_whatever_a_program_prints_is_taken(world: World) -> None:
     attempt = start(world)
     reply = report(

@@ -146,3 +146,39 @@ def test_of_twenty_workers_that_want_one_effort_one_gets_it_and_the_others_hear_
 def test_the_clients_are_this_process_and_the_daemon_is_another(socket: str) -> None:
     with Connection(socket, PATIENCE_SECONDS) as connection:
         assert connection.call("daemon.status")["pid"] != os.getpid()
+
+
+@pytest.mark.requirement("R263", "R283")
+def test_children_that_end_while_their_parent_speaks_all_come_into_its_history(socket: str) -> None:
+    children = 6
+    with Connection(socket, PATIENCE_SECONDS) as connection:
+        attempts = [_begin(connection, f"host/{number}", number) for number in range(children + 1)]
+
+    def say_or_end(connection: Connection, number: int) -> None:
+        attempt = attempts[number]
+        if number == 0:
+            for seq in range(1, 31):
+                said = [{"kind": "text", "text": f"word {seq}"}]
+                connection.call("work.report", {"session_id": 1, "instance": "keeper00", "seq": seq, "events": said})
+        else:
+            effort = {"effort_id": attempt["effort"]["id"], "generation": 1, "outcome": "success"}
+            connection.call("work.complete", {**effort, "output_content": f"child {number}"})
+
+    all_at_once(socket, children + 1, say_or_end)
+    with Connection(socket, PATIENCE_SECONDS) as connection:
+        log = connection.call("history.log", {"branch": "session/1", "limit": 1000})["items"]
+        assert connection.call("db.check")["findings"] == []
+    found = [row["preview"] for row in reversed(log)]
+    assert {f"child {number}" for number in range(1, children + 1)} <= set(found)
+    assert [each for each in found if each.startswith("word")] == [f"word {seq}" for seq in range(1, 31)]
+
+
+def _begin(connection: Connection, worker: str, number: int) -> Any:
+    """The attempt at an effort of the queue, and then at children of its session."""
+    if number == 0:
+        effort_id = connection.call("work.add", {"prompt": "go", "skill": "do", "task": TASK})["id"]
+    else:
+        effort_id = connection.call("spawn.agent", {"parent_session_id": 1, "goal": "look"})["effort_id"]
+    connection.call("work.claim", {"worker": worker, "effort_id": effort_id})
+    begun = {"effort_id": effort_id, "generation": 1, "driver": "command", "agent_id": worker, "prompt": "go"}
+    return connection.call("work.begin", {**begun, "instance": f"keeper{number:02d}"})

@@ -35,6 +35,18 @@ def live_through_everything(world: World) -> None:
     work(world)
     follow_a_run(world)
     park_a_driver(world)
+    delegate(world)
+
+
+def delegate(world: World) -> None:
+    """The same for a child."""
+    above = labour.start(world, "host/6", instance=labour.OTHER_KEEPER)
+    child = world.call("spawn.agent", parent_session_id=above.session.id, goal="look")
+    world.call("spawn.expect", session_ids=[child.child_session_id])
+    world.call("spawn.expect", session_ids=[child.child_session_id], is_expected=False)
+    world.call("spawn.report", session_id=child.child_session_id, report={"summary": "seen"})
+    world.call("budget.set", session_id=above.session.id, tokens=1000)
+    world.call("spawn.cancel", session_id=child.child_session_id)
 
 
 def write_history(world: World) -> None:
@@ -54,7 +66,8 @@ def work(world: World) -> None:
     """The same for the queue."""
     attempt = labour.start(world)
     limit = {"kind": "limit", "text": "come back later"}
-    labour.report(world, attempt, limit, labour.text("hello"), labour.end())
+    stuck = {"kind": "stuck", "reason": "repetition", "text": "the same again"}
+    labour.report(world, attempt, limit, stuck, labour.text("hello"), labour.end())
     world.call("fleet.kill", effort_id=attempt.effort.id)
     labour.complete(world, attempt)
     labour.complete(world, attempt, generation=1)

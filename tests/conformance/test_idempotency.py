@@ -35,6 +35,8 @@ FAILED, RUNNING, CLAIMED, QUEUED = 3, 4, 5, 6
 """Efforts of the queue."""
 WAITING, ATTENDED, FINISHED = 1, 2, 3
 """Runs."""
+CHILD = 3
+"""A session that session 2 spawned; it waits for another one besides."""
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "db.project.upsert": {"path": "/mill", "name": "Mill"},
@@ -100,6 +102,14 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "run.clean": {"days": 0},
     "drivers.release": {"driver": "claude"},
     "drivers.admit": {"effort_id": CLAIMED, "generation": 1, "driver": "claude"},
+    "spawn.agent": {"parent_session_id": 2, "goal": "look", "limits": {"tokens": 10}},
+    "spawn.agents": {"parent_session_id": 2, "agents": [{"goal": "look"}, {"goal": " "}], "wait": True},
+    "spawn.expect": {"session_ids": [CHILD]},
+    "spawn.tend": {"is_starting": True},
+    "spawn.report": {"session_id": CHILD, "report": {"summary": "done"}},
+    "spawn.cancel": {"session_id": CHILD},
+    "spawn.collapse": {"session_id": CHILD, "text": "done"},
+    "budget.set": {"session_id": CHILD, "tokens": 100, "cost_usd": 1.5},
 }
 """What runs in the engine; the workplace keeps its promises in tests of its own."""
 
@@ -107,7 +117,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def furnished(world: World) -> World:
     """Session 1 serves effort 1; effort 2 and agent bob are free. Three turns, a side, a child, a branch that moved; a
-    queue of four efforts, of which session 2 serves the one that runs; three runs; a driver that is parked.
+    queue of four efforts, of which session 2 serves the one that runs and has two children; three runs; a
+    driver that is parked.
     """
     world.skill("paint", [])
     world.session()
@@ -133,6 +144,8 @@ def fill_queue(world: World) -> None:
     run(world, efforts[0], "stuck")
     assert begin(world, claim(world, "host/8", effort_id=RUNNING)).session.id == 2
     claim(world, "host/9", effort_id=CLAIMED)
+    children = [world.call("spawn.agent", parent_session_id=2, goal="look", wait=wait) for wait in (False, True)]
+    assert children[0].child_session_id == CHILD
 
 
 def record_runs(world: World) -> None:

@@ -1,6 +1,7 @@
 """Ending what runs: what waits is cancelled at once, what runs is asked to stop."""
 
 import pytest
+from tests.conformance import family
 from tests.conformance.labour import add, begin, claim, complete, end, expire, report, start, text
 from tests.world import World
 
@@ -107,3 +108,44 @@ def test_what_is_over_or_not_there_is_not_ended(world: World) -> None:
     for both in ({}, {"effort_id": 1, "session_id": 1}):
         with pytest.raises(InvalidParams):
             world.call("fleet.kill", **both)
+
+
+@pytest.mark.requirement("R139")
+def test_ending_a_parent_ends_all_below_it(world: World) -> None:
+    above = start(world)
+    running, waiting = family.spawn(world, above, wait=True), family.spawn(world, above, wait=True)
+    grandchild = family.spawn(world, running)
+    attempt = family.begin(world, running)
+    killed = world.call("fleet.kill", effort_id=above.effort.id, reason="enough")
+    assert (killed.is_running, killed.also) == (True, [running.effort_id])
+    assert report(world, attempt, instance=f"keeper{running.effort_id:04d}").stop.reason == "enough"
+    for child in (waiting, grandchild):
+        assert family.result(world, child).outcome == "cancelled"
+    again = world.call("fleet.kill", effort_id=above.effort.id)
+    assert (again.already, again.also) == (True, [running.effort_id])
+
+
+@pytest.mark.requirement("R139")
+def test_a_parent_may_be_ended_without_its_children(world: World) -> None:
+    above = start(world)
+    child = family.spawn(world, above)
+    killed = world.call("fleet.kill", effort_id=above.effort.id, children=False)
+    assert killed.also == []
+    complete(world, above, "cancelled")
+    assert family.result(world, child).status == "queued"
+
+
+@pytest.mark.requirement("R139")
+def test_an_agent_cancels_a_child_and_all_below_it(world: World) -> None:
+    above = start(world)
+    child, other = family.spawn(world, above), family.spawn(world, above)
+    grandchild = family.spawn(world, child)
+    family.as_agent(world, above, "spawn.cancel", session_id=child.child_session_id, reason="not needed")
+    assert [family.result(world, each).outcome for each in (child, grandchild, other)] == [
+        "cancelled",
+        "cancelled",
+        None,
+    ]
+    assert family.result(world, child).notes == "not needed"
+    with pytest.raises(EffortFinished):
+        family.as_agent(world, above, "spawn.cancel", session_id=child.child_session_id)

@@ -117,7 +117,7 @@ def test_a_change_takes_a_fixed_number_of_statements(loaded: World, name: str, p
         ("idx_messages_session_ts", "messages", "page", {"session_id": 7, "limit": 5, "offset": 0}),
         ("idx_sessions_effort_ended", "efforts", "open_sessions", {"effort_id": 7}),
         ("idx_sessions_open", "sessions", "silent", {"before": "2026", "limit": 5}),
-        ("idx_sessions_open", "sessions", "open_of_agent", {"agent_id": "a", "outside": 0}),
+        ("idx_sessions_open", "sessions", "open_of_agent", {"agent_id": "a", "tree": 0, "root": None}),
     ],
 )
 def test_an_index_is_used(loaded: World, index: str, noun: str, query: str, params: Any) -> None:

@@ -68,7 +68,7 @@ class Desk:
     async def read(self, method: str, **params: Any) -> Any:
         operation = find_operation(method)
         future: asyncio.Future[Any] = self._loop.create_future()
-        self.writer.read(operation, decode_params(operation, msgspec.json.encode(params)), future.set_result)
+        self.writer.read(operation, decode_params(operation, msgspec.json.encode(params)), "user", future.set_result)
         return await asyncio.wait_for(future, PATIENCE_SECONDS)
 
     async def batch(

@@ -50,16 +50,19 @@ class Database:
         self.held: list[Held] = []
         self.started = 0
         self.events: list[Event] = []
+        self.principals: list[str] = []
+        """Who asked, for each request."""
         self.answer: Callable[[Any], Any] = echo
         self._changed = threading.Condition()
 
     def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         assert operation.changes
-        assert principal == "user"
+        self.principals.append(principal)
         self._take(operation, request, done)
 
-    def read(self, operation: Operation, request: Request, done: Done) -> None:
+    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         assert not operation.changes
+        self.principals.append(principal)
         if isinstance(request, ListEvents):
             return done(self._page(request))
         return self._take(operation, request, done)

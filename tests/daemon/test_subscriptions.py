@@ -126,11 +126,11 @@ class _FailingOnce(Database):
 
     has_failed = False
 
-    def read(self, operation: Operation, request: Request, done: Done) -> None:
+    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         if isinstance(request, ListEvents) and not self.has_failed:
             self.has_failed = True
             return done(StorageFailed())
-        return super().read(operation, request, done)
+        return super().read(operation, request, principal, done)
 
 
 def test_events_that_could_not_be_read_are_told_later(serve: Serve) -> None:
@@ -146,7 +146,7 @@ class _Slow(Database):
         super().__init__()
         self.pages: list[Callable[[], None]] = []
 
-    def read(self, operation: Operation, request: Request, done: Done) -> None:
+    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         assert isinstance(request, ListEvents)
         self.pages.append(partial(done, self._page(request)))
 

@@ -79,6 +79,6 @@ def test_the_table_of_terms_covers_every_seed() -> None:
 def test_the_glossary_defines_the_nouns_of_the_model() -> None:
     defined = {row[0] for row in _rows("glossary.md")}
     nouns = {path.stem.replace("_", " ") for path in (ROOT / "src" / "ramet" / "model").glob("[a-z]*.py")}
-    activities = {"accumulating", "compiling", "extracting", "instant", "line prompting", "ordering"}
-    activities |= {"prompting", "queueing", "redaction", "rendering"}
+    activities = {"accumulating", "budgeting", "child prompting", "compiling", "extracting", "instant"}
+    activities |= {"line prompting", "ordering", "prompting", "queueing", "redaction", "rendering", "spawning"}
     assert nouns - activities <= defined

@@ -85,8 +85,8 @@ REFUSED: dict[str, tuple[type[RametError], str, Attempt]] = {
         "branch",
         lambda world, said: world.call("history.compile", branch="main", hash=said["first"]),
     ),
-    "a cycle": (errors.SpawnError, "child", lambda world, _: spawn(world, "main", parent="kid")),
-    "itself": (errors.SpawnError, "child", lambda world, _: spawn(world, "main", parent="main")),
+    "a cycle": (errors.SpawnCycle, "child", lambda world, _: spawn(world, "main", parent="kid")),
+    "itself": (errors.SpawnCycle, "child", lambda world, _: spawn(world, "main", parent="main")),
     "a second parent": (errors.SpawnError, "child", lambda world, _: spawn(world, "kid", parent="side")),
     "a selective spawn without a filter": (
         errors.SpawnError,

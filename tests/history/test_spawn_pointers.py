@@ -6,8 +6,9 @@ import pytest
 from tests.history.story import collect, fork, say, spawn
 from tests.world import World, open_world
 
-from ramet.errors import SpawnError
+from ramet.errors import CycleFound, SpawnCycle, SpawnError, TaskFileInvalid
 from ramet.model.instant import to_iso
+from ramet.model.task_file import parse
 from ramet.protocol.history import SpawnRow
 from ramet.store import spawns
 from ramet.store.spawns import NewSpawn
@@ -203,10 +204,25 @@ def test_a_spawn_that_would_make_a_cycle_is_refused(world: World) -> None:
     spawn(world, "grandkid", parent="kid")
     before = world.dump()
     for parent, child in (("main", "main"), ("kid", "main"), ("grandkid", "main"), ("grandkid", "kid")):
-        with pytest.raises(SpawnError, match="descend from itself") as refusal:
+        with pytest.raises(SpawnCycle, match="descend from itself") as refusal:
             spawn(world, child, parent=parent)
         assert (refusal.value.field, refusal.value.value) == ("child", child)
     assert world.dump() == before
+
+
+@pytest.mark.requirement("R287")
+def test_histories_and_tasks_that_would_come_before_themselves_are_one_kind_of_error(world: World) -> None:
+    say(world, "a")
+    spawn(world, "kid")
+    with pytest.raises(CycleFound) as of_spawns:
+        spawn(world, "main", parent="kid")
+    with pytest.raises(CycleFound) as of_tasks:
+        parse("- [ ] 1. one\n  - Depends: 2\n- [ ] 2. two\n  - Depends: 1\n")
+    lines = [{"key": key, "text": key, "depends_on": [other]} for key, other in (("1", "2"), ("2", "1"))]
+    with pytest.raises(CycleFound) as of_lines:
+        world.call("run.start", task=world.task(), lines=lines, mode="parallel")
+    assert isinstance(of_spawns.value, SpawnError)
+    assert all(isinstance(each.value, TaskFileInvalid) for each in (of_tasks, of_lines))
 
 
 def test_a_pointer_keeps_its_commit_from_being_collected(world: World) -> None:

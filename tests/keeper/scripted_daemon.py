@@ -34,6 +34,7 @@ class ScriptedDaemon:
         self.reports: list[tuple[float, ReportStream]] = []
         self.is_current = True
         self.stop: StopRequest | None = None
+        self.is_child_alive = False
         self.refusal: RametError | None = None
         self.answers_to_lose = 0
         """How many reports are taken in without a word, and the connection closed."""
@@ -106,7 +107,13 @@ class ScriptedDaemon:
             return {"id": frame.id, "error": self.refusal.to_wire()}
         assert request.seq <= len(self.events) + 1, "a number was left out"
         self.events.extend(request.events[len(self.events) + 1 - request.seq :])
-        reported = Reported(seq=len(self.events), is_current=self.is_current, is_renewed=True, stop=self.stop)
+        reported = Reported(
+            seq=len(self.events),
+            is_current=self.is_current,
+            is_renewed=True,
+            stop=self.stop,
+            is_child_alive=self.is_child_alive,
+        )
         return {"id": frame.id, "result": msgspec.to_builtins(reported)}
 
 

@@ -11,7 +11,7 @@ from tests.keeper.held import EVENTS, end_of, printing
 from tests.keeper.scripted_daemon import ScriptedDaemon, wait_for
 
 from ramet.model.effort import StopRequest
-from ramet.model.stream import Text
+from ramet.model.stream import Stuck, Text
 from ramet.protocol.keeping import STOP_FILE
 
 FOR_EVER = "echo ready; sleep 600"
@@ -126,6 +126,8 @@ def test_the_same_tool_with_the_same_result_again_and_again_is_a_loop(daemon: Sc
     assert end.outcome == "stuck"
     assert "Bash 6 times" in (end.reason or "")
     assert daemon.kinds().count("tool_result") == 6
+    assert [(stuck.tool, stuck.turns) for stuck in daemon.find(Stuck)] == [("Bash", 3), ("Bash", 6)]
+    assert daemon.kinds()[-2:] == ["stuck", "end"]
 
 
 def call(name: str, number: int) -> str:
@@ -145,6 +147,17 @@ def test_an_agent_whose_tool_is_at_work_is_not_stuck(daemon: ScriptedDaemon, kee
     held = keep(f"{printing(call('Bash', 1))}; sleep 4", driver="claude", silent_seconds=1, stuck_seconds=2)
     assert held.wait() == 0
     assert end_of(daemon.events).outcome != "stuck"
+
+
+@pytest.mark.requirement("R138")
+def test_an_agent_that_waits_for_a_session_below_it_is_not_stuck(daemon: ScriptedDaemon, keep: Keep) -> None:
+    daemon.is_child_alive = True
+    held = keep("sleep 600", driver="claude", silent_seconds=1, stuck_seconds=3, lease_seconds=3)
+    wait_for(lambda: daemon.reports and daemon.reports[-1][0] - daemon.reports[0][0] > 5)
+    assert held.is_alive
+    daemon.is_child_alive = False
+    assert held.wait() == 0
+    assert end_of(daemon.events).outcome == "stuck"
 
 
 def test_an_agent_whose_child_computes_is_not_stuck(daemon: ScriptedDaemon, keep: Keep) -> None:

@@ -10,7 +10,7 @@ from ramet.keeper.encoding import LONGEST_TEXT, encode_event
 from ramet.keeper.lines import Lines
 from ramet.keeper.spool import BATCH_BYTES, IDLE_SECONDS, LONGEST_WAIT_SECONDS, Spool
 from ramet.keeper.watch import Verdict, Watch
-from ramet.model.stream import Remark, StreamEvent, Text, ToolCall, ToolResult
+from ramet.model.stream import End, Remark, StreamEvent, Stuck, Text, ToolCall, ToolResult
 from ramet.runner import keepers
 
 
@@ -139,10 +139,13 @@ class Machine:
 
     cpu_seconds = 0.0
 
+    def __init__(self) -> None:
+        self.told: list[Stuck] = []
+
 
 def watch(machine: Machine, tmp_path: Path, **changes: int | None) -> Watch:
     spec = make_spec(tmp_path, tmp_path, "true", **{"silent_seconds": 10, "stuck_seconds": 30, **changes})
-    return Watch(spec, 100.0, lambda: machine.cpu_seconds, is_talkative=True)
+    return Watch(spec, 100.0, lambda: machine.cpu_seconds, machine.told.append, is_talkative=True)
 
 
 def test_silence_is_first_looked_at_and_then_ends_the_agent(tmp_path: Path) -> None:
@@ -200,3 +203,49 @@ def test_only_the_same_tool_arguments_and_result_are_a_repetition(tmp_path: Path
         watched.note(ToolCall(call_id=str(number), name=step["name"], input=step["input"]))
         verdicts.append(watched.note(ToolResult(call_id=str(number), output=step["output"])))
     assert [verdict is not None for verdict in verdicts] == [changing is None and n >= 2 for n in range(6)]
+
+
+@pytest.mark.requirement("R148", "R149")
+def test_a_step_that_is_repeated_is_told_long_before_the_agent_is_ended_for_it(tmp_path: Path) -> None:
+    machine = Machine()
+    watched = watch(machine, tmp_path, repeat_limit=5)
+    for number in range(5):
+        watched.note(Text(text="Once more."))
+        watched.note(ToolCall(call_id=str(number), name="Bash", input={"command": "ls" + 3000 * " "}))
+        watched.note(ToolResult(call_id=str(number), output="nothing"))
+    assert [(stuck.reason, stuck.tool, stuck.turns) for stuck in machine.told] == [
+        ("repetition", "Bash", 6),
+        ("repetition", "Bash", 10),
+    ]
+    assert "3 times in a row" in machine.told[0].text
+    assert str(machine.told[0].arguments).startswith("{'command': 'ls ")
+
+
+@pytest.mark.requirement("R148")
+@pytest.mark.parametrize(("has_used_tools", "reason"), [(False, "no_progress"), (True, "time")])
+def test_when_most_of_the_time_is_over_it_is_told_once(tmp_path: Path, has_used_tools: bool, reason: str) -> None:
+    machine = Machine()
+    watched = watch(machine, tmp_path, stuck_seconds=0, timeout_seconds=100)
+    if has_used_tools:
+        watched.note(ToolResult(call_id="1", name="Bash", output="done"))
+    assert watched.due_at == 180.0
+    assert [watched.check(now) for now in (179.9, 180.0, 190.0)] == [None, None, None]
+    assert [stuck.reason for stuck in machine.told] == [reason]
+    assert watched.due_at == 200.0
+
+
+@pytest.mark.requirement("R149")
+def test_silence_is_told_before_the_agent_is_ended_for_it(tmp_path: Path) -> None:
+    machine = Machine()
+    watched = watch(machine, tmp_path)
+    watched.note(Text(text="Let me think."))
+    watched.check(110.0)
+    verdict = watched.check(130.0)
+    assert isinstance(verdict, Verdict)
+    assert machine.told == [Stuck(reason="silence", text=verdict.reason, turns=1)]
+
+
+@pytest.mark.requirement("R150")
+def test_events_of_an_earlier_version_still_load() -> None:
+    assert decode(b'{"kind":"end","outcome":"stuck","reason":"silent"}') == End(outcome="stuck", reason="silent")
+    assert decode(b'{"kind":"stuck","reason":"issue","text":"no disk"}') == Stuck(reason="issue", text="no disk")

@@ -240,7 +240,7 @@ class Model:
             return self._resume(known, params)
         parent, prev = self._session(params.get("parent_session_id")), self._prev(params)
         agent = params.get("agent_id") or (prev or {}).get("agent_id")
-        self._take(agent, params["effort_id"], parent, spared_root=None)
+        self._take(agent, params["effort_id"], parent, going_on=None)
         if prev is not None and parent is None:
             self._end(prev)
         self.sessions[reply["id"]] = {
@@ -248,9 +248,7 @@ class Model:
             "task_id": normpath(params["task_id"]),
             "effort_id": params["effort_id"],
             "prev_session_id": prev["id"] if prev else None,
-            "parent_session_id": parent["id"] if parent else None,
-            "root_session_id": parent["root_session_id"] if parent else reply["id"],
-            "spawn_depth": parent["spawn_depth"] + 1 if parent else 0,
+            **self._place(prev, parent, reply["id"]),
             "agent_id": agent,
             "driver": params.get("driver"),
             "native_id": params.get("native_id"),
@@ -267,16 +265,29 @@ class Model:
         self.events["session.started"] += 1
         return None
 
+    def _place(self, prev: Row | None, parent: Row | None, session_id: int) -> Row:
+        """Below its parent, else where the window stood that it continues."""
+        if parent is not None:
+            depth = parent["spawn_depth"] + 1
+            return {
+                "parent_session_id": parent["id"],
+                "root_session_id": parent["root_session_id"],
+                "spawn_depth": depth,
+            }
+        if prev is not None:
+            return {name: prev[name] for name in ("parent_session_id", "root_session_id", "spawn_depth")}
+        return {"parent_session_id": None, "root_session_id": session_id, "spawn_depth": 0}
+
     def _resume(self, known: Row, params: Row) -> None:
         """The same window again: a vendor's id names one session for good."""
         agent = params.get("agent_id") or known["agent_id"]
         parent = self._session(known["parent_session_id"])
-        self._take(agent, params["effort_id"], parent, spared_root=known["root_session_id"])
+        self._take(agent, params["effort_id"], parent, going_on=known)
         known |= {"effort_id": params["effort_id"], "agent_id": agent, "ended_at": None, "outcome": None}
         if params.get("pid") is not None:
             known["pid"] = params["pid"]
 
-    def _take(self, agent: str | None, effort_id: int, parent: Row | None, spared_root: int | None) -> None:
+    def _take(self, agent: str | None, effort_id: int, parent: Row | None, going_on: Row | None) -> None:
         """The agent holds the effort and leaves its other windows, unless it is a child at its parent's effort."""
         if agent is None:
             return
@@ -286,8 +297,15 @@ class Model:
         self._hold(agent, effort_id)
         if parent is None:
             for session in self._open_sessions():
-                if session["agent_id"] == agent and session["root_session_id"] != spared_root:
+                if session["agent_id"] == agent and not self._is_part_of(session, going_on):
                     self._end(session)
+
+    @staticmethod
+    def _is_part_of(session: Row, going_on: Row | None) -> bool:
+        """Whether a window is the one that goes on, or above or below it. Two roots of a tree are one, continued."""
+        if going_on is None or session["root_session_id"] != going_on["root_session_id"]:
+            return False
+        return session is going_on or not (session["parent_session_id"] is going_on["parent_session_id"] is None)
 
     def refuse_session_finish(self, params: Row) -> set[str]:
         return set() if self._session(params["session_id"]) else {"session_not_found"}

@@ -38,6 +38,7 @@ def shop(desk: Desk) -> Workshop:
         faults=Faults(),
         name="north",
         identify=lambda: uuid.uuid4().hex,
+        token=str,
     )
 
 

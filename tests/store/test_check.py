@@ -34,6 +34,7 @@ def test_a_whole_database_passes_and_is_counted(furnished: World) -> None:
         ("UPDATE commits SET metadata = '{}' WHERE id = 2", None),
         ("UPDATE messages SET role = 'system' WHERE id = 2", "messages"),
         ("UPDATE efforts SET ordinal = 5", "efforts"),
+        ("INSERT INTO budgets VALUES (1, 1, NULL, NULL, 5, 0.0, NULL)", "budgets"),
         ("UPDATE efforts SET lifecycle = 'finished', finished_at = 'x', outcome = 'error'", "agents"),
     ],
 )

@@ -256,7 +256,8 @@ def test_a_project_below_the_top_of_its_repository_is_worked_on_in_its_place(sho
     (path.parent / "a.txt").write_text("two\n")
     (path / ".ramet" / "e1").mkdir()
     (path / ".ramet" / "e1" / "1_PLAN.md").write_text("plan")
-    assert shop.finish(worktree).changes.files == [".api/x.txt", "a.txt"]
+    finished = shop.finish(worktree)
+    assert (finished.note, finished.changes.files) == (None, [".api/x.txt", "a.txt"])
     assert shop.run(top, "status", "--porcelain") == ""
 
 

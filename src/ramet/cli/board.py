@@ -15,7 +15,7 @@ from ramet.cli.watching import Change, Running, sentence
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-_COLOURS = {"started": "", "says": "dim", "requeued": "yellow", "limited": "yellow", "notice": "yellow"}
+_COLOURS = {"started": "", "says": "dim"} | dict.fromkeys(("requeued", "limited", "stuck", "notice"), "yellow")
 
 
 class Display(Protocol):

@@ -30,7 +30,8 @@ def drivers(ctx: click.Context) -> None:
     """The agent programs that Ramet can run: which are installed, and what they can do.
 
     resume: go on with a context window; fork: with a copy of it; tools, usage, limits: say which tools it uses, what it
-    used, and when a usage limit ends. The default runs efforts that name none; drivers.default changes it.
+    used, and when a usage limit ends; mcp: call Ramet's own tools; confinement: be confined to named tools. The default
+    runs efforts that name none; drivers.default changes it.
     """
     if ctx.invoked_subcommand is None:
         _show(ctx.obj)

@@ -35,18 +35,22 @@ def state(row: Row) -> str:
 
 
 def waits_for(row: Row) -> str | None:
-    """The effort before it, or the time of the next attempt."""
+    """The effort before it, the time of the next attempt, or the session in whose slot it is run."""
     if row["lifecycle"] != "queued":
         return None
     if row["blocked_by"] is not None:
         return f"e{row['blocked_by']} ({row['blocked_status']})"
-    return until(row["not_before"]) if row["blocked"] else None
+    if row["blocked"]:
+        return until(row["not_before"])
+    return None if row["awaited_by"] is None else f"s{row['awaited_by']}"
 
 
 def waiting_reason(row: Row) -> str:
     """Why nobody claims it, as the end of a sentence."""
     if row["run_id"] is not None:
         return f"belongs to r{row['run_id']}: `ramet runs show r{row['run_id']}`"
+    if row["awaited_by"] is not None:
+        return f"is run by s{row['awaited_by']}, which waits for it: `ramet tree s{row['awaited_by']}`"
     if row["blocked_by"] is None:
         return f"waits: its next attempt is in {until(row['not_before'])}" if row["blocked"] else "is ready"
     before, status = f"e{row['blocked_by']}", row["blocked_status"]

@@ -144,6 +144,17 @@ def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("drivers", "warn", f"no agent program is installed, only: {told}", fix)
 
 
+def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
+    """What `ramet mcp` needs. Agents work without it; they only cannot delegate."""
+    version = _version("mcp")
+    if version is None:
+        yield Finding("tools", "warn", "agents cannot spawn: mcp is not installed", "pip install 'ramet[mcp]'")
+    elif not version.startswith("2."):
+        yield Finding("tools", "fail", f"mcp {version} is not 2.x", "pip install --upgrade 'ramet[mcp]'")
+    else:
+        yield Finding("tools", "ok", f"mcp {version}: agents can spawn")
+
+
 def examine_worktrees(invocation: Invocation) -> Iterator[Finding]:
     """What git, the queue and the disk say of the worktrees."""
     rows = invocation.call("worktree.list")["items"]
@@ -186,6 +197,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "disk": examine_disk,
     "daemon": examine_daemon,
     "drivers": examine_drivers,
+    "tools": examine_tools,
     "worktrees": examine_worktrees,
     "keepers": examine_keepers,
 }

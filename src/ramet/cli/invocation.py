@@ -55,12 +55,18 @@ class Invocation:
         """The daemon of the configured database."""
         import msgspec  # noqa: PLC0415
 
-        from ramet.client.target import Target  # noqa: PLC0415
+        from ramet.client.target import Target, find_token  # noqa: PLC0415
 
         def encode(value: object) -> str:
             return msgspec.json.encode(value, enc_hook=str).decode()
 
-        return Target(str(self.places.socket), encode(self.configuration.settings), encode(self.places))
+        socket = str(self.places.socket)
+        return Target(
+            socket,
+            encode(self.configuration.settings),
+            encode(self.places),
+            token=find_token(self.environ, socket),
+        )
 
     @cached_property
     def connection(self) -> "Connection":
@@ -74,7 +80,7 @@ class Invocation:
         from ramet.errors import DaemonStopping, DaemonUnreachable  # noqa: PLC0415
 
         try:
-            return connect(self.target.socket)
+            return connect(self.target.socket, token=self.target.token)
         except (DaemonUnreachable, DaemonStopping):
             if not autostart:
                 raise
@@ -90,7 +96,8 @@ class Invocation:
         """Stop the daemon and wait for its end; whether one ran."""
         from ramet.client.stop import stop  # noqa: PLC0415
 
-        return stop(self.target.socket, self.configuration.settings.daemon.drain_seconds + _STOP_MARGIN_SECONDS)
+        seconds = self.configuration.settings.daemon.drain_seconds + _STOP_MARGIN_SECONDS
+        return stop(self.target.socket, seconds, self.target.token)
 
     def call(self, method: str, /, **params: Any) -> Any:
         """Ask the daemon; a parameter that is None was not given."""

@@ -28,9 +28,12 @@ def _reference(text: str) -> dict[str, int | str]:
 )
 @click.argument("targets", metavar="EFFORT|SESSION...", nargs=-1, required=True, type=_reference)
 @click.option("--reason", help="Why, for whoever looks at it later.")
+@click.option("--keep-children", is_flag=True, help="Let what it spawned go on.")
 @click.pass_context
-def kill(ctx: click.Context, targets: tuple[dict[str, int | str], ...], reason: str | None) -> None:
-    """End each EFFORT that runs, or that of SESSION, with all of its processes, and say what was ended.
+def kill(
+    ctx: click.Context, targets: tuple[dict[str, int | str], ...], reason: str | None, keep_children: bool
+) -> None:
+    """End each EFFORT that runs, or that of SESSION, with its processes and what it spawned, and say what was ended.
 
     A process is asked first (SIGINT), then told (SIGTERM), then killed (SIGKILL), work.grace_seconds apart. An effort
     that is only queued is cancelled. Exits with 1 where something has not ended in time.
@@ -39,17 +42,20 @@ def kill(ctx: click.Context, targets: tuple[dict[str, int | str], ...], reason: 
     inbox = Inbox()
     connection = invocation.connect(autostart=invocation.configuration.settings.daemon.autostart)
     inbox.follow(connection, last_event(connection))
-    killed = [invocation.call("fleet.kill", **target, reason=reason) for target in targets]
-    running = {row["id"] for row in killed if row["is_running"]}
-    with working(invocation, "ending " + " ".join(f"e{effort_id}" for effort_id in running)):
+    below = [[] if keep_children else _unfinished_below(invocation, target) for target in targets]
+    killed = [invocation.call("fleet.kill", **target, reason=reason, children=not keep_children) for target in targets]
+    running = {row["id"] for row in killed if row["is_running"]}.union(*(row["also"] for row in killed))
+    with working(invocation, "ending " + " ".join(f"e{effort_id}" for effort_id in sorted(running))):
         ended = _wait(inbox, running, _patience_seconds(invocation))
-    rows = [_result(invocation, row, ended) for row in killed]
+    rows = [_result(invocation, row, children, ended) for row, children in zip(killed, below, strict=True)]
     if invocation.as_json:
         print_json({"items": rows, "next": None})
     else:
         for row in rows:
             click.echo(clean(_sentence(row)))
-    if not all(row["has_ended"] for row in rows):
+            for child in row["children"]:
+                click.echo(clean(f"  below it: {_sentence(child)}"))
+    if not all(each["has_ended"] for row in rows for each in [row, *row["children"]]):
         ctx.exit(1)
 
 
@@ -73,11 +79,24 @@ def _wait(inbox: Inbox, running: set[int], seconds: float) -> dict[int, list[Any
     return ended
 
 
-def _result(invocation: Invocation, killed: Row, ended: dict[int, list[Any]]) -> dict[str, Any]:
-    """The effort as it is now, and what was ended for it."""
-    row = invocation.call("work.get", effort_id=killed["id"])
+def _unfinished_below(invocation: Invocation, target: dict[str, int | str]) -> list[int]:
+    """The efforts that end with the one that is meant, and that one."""
+    rows = invocation.call("spawn.tree", **target, below=True)["items"]
+    efforts = sorted({row["effort_id"] for row in rows})
+    found = invocation.connection.call_many([("work.get", {"effort_id": each}) for each in efforts]) if efforts else []
+    return [row["id"] for row in found if row["lifecycle"] != "finished"]
+
+
+def _result(invocation: Invocation, killed: Row, below: list[int], ended: dict[int, list[Any]]) -> dict[str, Any]:
+    """The effort as it is now, what was ended for it, and the same of what it spawned."""
+    children = [_look(invocation, each, each in killed["also"], ended) for each in below if each != killed["id"]]
+    return {**_look(invocation, killed["id"], killed["is_running"], ended), "children": children}
+
+
+def _look(invocation: Invocation, effort_id: int, was_running: bool, ended: dict[int, list[Any]]) -> dict[str, Any]:
+    row = invocation.call("work.get", effort_id=effort_id)
     has_ended = row["lifecycle"] != "active"
-    return {**row, "was_running": killed["is_running"], "has_ended": has_ended, "ended": ended.get(row["id"], [])}
+    return {**row, "was_running": was_running, "has_ended": has_ended, "ended": ended.get(row["id"], [])}
 
 
 def _sentence(row: Row) -> str:

@@ -2,10 +2,14 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from ramet.cli.output import clean
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 Part = tuple[str, str]
 """A text and its style; the style is empty for plain text."""
@@ -25,6 +29,15 @@ def print_lines(lines: Iterable[Line], *, cut: bool) -> None:
     for line in lines:
         text = Text.assemble(*((clean(part), style) for part, style in line))
         console.print(text, no_wrap=cut, overflow="ellipsis" if cut else "fold", soft_wrap=not cut)
+
+
+def as_picture(lines: Iterable[Line]) -> "Group":
+    """The lines for a terminal on which they are drawn again and again; what it has no room for is left out."""
+    from rich.console import Group  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    texts = (((clean(part), style) for part, style in line) for line in lines)
+    return Group(*(Text.assemble(*parts, no_wrap=True, overflow="ellipsis") for parts in texts))
 
 
 def spaced(parts: Iterable[Part | None]) -> list[Part]:

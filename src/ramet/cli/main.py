@@ -17,6 +17,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Look": {
         "status": ("ramet.cli.status:status", "One screen: the daemon, the database, what is going on."),
         "ps": ("ramet.cli.ps:ps", "Who is doing what: every agent that holds an effort."),
+        "tree": ("ramet.cli.session_tree:tree", "Who spawned whom, what each is doing, and what it cost."),
         "log": ("ramet.cli.log:log", "The commits of branches, the newest first; --graph draws them."),
         "show": ("ramet.cli.show:show", "Whatever a reference names: a commit, a branch, e12, s7, r3."),
         "diff": ("ramet.cli.diff:diff", "How two contexts differ."),
@@ -43,6 +44,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "run": ("ramet.cli.run:run", "Run the tasks of a markdown checklist, and watch; go on with --resume."),
         "chain": ("ramet.cli.chain:chain", "Plan, implement and review until a review approves."),
         "runs": ("ramet.cli.runs:runs", "List, show, archive and clean up runs."),
+    },
+    "Spawn": {
+        "spawn": ("ramet.cli.spawn:spawn", "Give a session a child with a goal, and wait for what comes of it."),
+        "budget": ("ramet.cli.budget:budget", "What sessions may use with all below them, and what they have used."),
     },
     "Work": {
         "project": ("ramet.cli.project:project", "The directory trees that agents work on."),
@@ -71,6 +76,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "daemon": ("ramet.cli.daemon:daemon", "Start, stop and look at the process that stays up."),
         "db": ("ramet.cli.db:db", "Back up, check, migrate or reset the database."),
         "config": ("ramet.cli.config:config", "Every configuration key, its value and where it comes from."),
+        "mcp": ("ramet.cli.mcp:mcp", "The tools that agents call, and which agent programs know of them."),
         "doctor": ("ramet.cli.doctor:doctor", "Check that everything Ramet needs is there and well."),
         "rpc": ("ramet.cli.rpc:rpc", "Every operation by its name, as programs call it."),
     },

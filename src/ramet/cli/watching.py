@@ -11,8 +11,11 @@ from ramet.cli.times import duration, seconds_between, until
 from ramet.model.branch import session_branch
 
 _LOOK_SECONDS = 0.5
-_TELLING = ("effort.attempted", "effort.requeued", "effort.finished", "effort.stop_requested", "session.limited")
-_TOLD_ANYWAY = ("gave_up", "timeout", "stuck", "limit")
+_TELLING = (
+    *("effort.attempted", "effort.requeued", "effort.finished", "effort.stop_requested"),
+    *("session.limited", "session.stuck"),
+)
+_TOLD_ANYWAY = ("gave_up", "timeout", "stuck", "limit", "budget")
 """Notices that say what the end of the attempt says."""
 
 
@@ -131,6 +134,8 @@ class Watch:
             return self._begin("started", effort, event)
         if kind == "effort.stop_requested":
             return Change("stopping", effort, event, text=event["data"]["reason"])
+        if kind == "session.stuck":
+            return Change("stuck", effort, event, text=event["data"]["text"])
         if kind == "session.limited":
             return Change("limited", effort, event, text=event["data"]["text"])
         former = self.running.pop(effort["id"], None)
@@ -169,12 +174,14 @@ def sentence(change: Change) -> str:
         case "started" | "running":
             attempt = f", attempt {effort['attempts']}" if effort["attempts"] > 1 else ""
             how = "started" if change.kind == "started" else "goes on"
-            place = effort["worktree"] or "the project"
+            place = effort["worktree"] or effort["workspace"] or "the project"
             return f"{name} {effort['skill']} {how} ({effort['driver']}{attempt}) in {place}"
         case "says":
             return clean(f"{name} says: {(change.text or '').strip()}").replace("\n", "\n  ")
         case "limited":
             return f"{name} has reached a usage limit: {change.text or 'no reason was given'}"
+        case "stuck":
+            return f"{name} does not get on: {change.text}"
         case "stopping":
             return f"{name} is asked to end" + (f": {change.text}" if change.text else "")
         case "notice":

@@ -27,12 +27,19 @@ _RETRY_SECONDS = 2.0
 
 
 def connect(
-    socket_path: str, timeout_seconds: float | None = None, *, first_timeout_seconds: float | None = None
+    socket_path: str,
+    timeout_seconds: float | None = None,
+    *,
+    first_timeout_seconds: float | None = None,
+    token: str | None = None,
 ) -> Connection:
     """A connection on which the daemon has answered once, so that it is neither starting nor going."""
     connection = Connection(socket_path, first_timeout_seconds or timeout_seconds)
     try:
-        connection.call("daemon.ping")
+        if token is None:
+            connection.call("daemon.ping")
+        else:
+            connection.call("daemon.hello", {"token": token})
     except BaseException:
         connection.close()
         raise
@@ -46,12 +53,16 @@ def ensure(
     """A connection to a daemon that answers. One that is on its way out is waited for and replaced."""
     deadline = time.monotonic() + start_timeout_seconds
     try:
-        return connect(target.socket, timeout_seconds, first_timeout_seconds=start_timeout_seconds)
+        return _connect(target, timeout_seconds, start_timeout_seconds)
     except (DaemonUnreachable, DaemonStopping):
         if not autostart:
             raise
     _start(target, deadline)
-    return connect(target.socket, timeout_seconds, first_timeout_seconds=start_timeout_seconds)
+    return _connect(target, timeout_seconds, start_timeout_seconds)
+
+
+def _connect(target: Target, timeout_seconds: float | None, first_timeout_seconds: float) -> Connection:
+    return connect(target.socket, timeout_seconds, first_timeout_seconds=first_timeout_seconds, token=target.token)
 
 
 def _start(target: Target, deadline: float) -> None:

@@ -39,6 +39,10 @@ class Connection:
         """End the connection. Twice does nothing."""
         self._stream.close()
 
+    def abort(self) -> None:
+        """End it under a thread that waits for a reply; the only thing that a second thread may do with it."""
+        self._stream.abort()
+
     def call(self, method: str, params: Params = None) -> Any:
         """The result of one operation."""
         return self.call_many([(method, params)])[0]

@@ -11,14 +11,18 @@ from ramet.errors import DaemonError, DaemonStopping, DaemonUnreachable
 _PAUSE_SECONDS = 0.02
 
 
-def stop(socket_path: str, timeout_seconds: float) -> bool:
-    """Ask the daemon to finish what it has and go, and wait for its end; whether there was one."""
+def stop(socket_path: str, timeout_seconds: float, token: str | None = None) -> bool:
+    """Ask the daemon to finish what it has and go, and wait for its end; whether there was one. To an agent, which says
+    its token, the daemon refuses it.
+    """
     try:
         connection = Connection(socket_path, timeout_seconds)
     except DaemonUnreachable:
         return False
     with connection:
         try:
+            if token is not None:
+                connection.call("daemon.hello", {"token": token})
             pid: int = connection.call("daemon.status")["pid"]
         except (DaemonUnreachable, DaemonStopping):
             return _wait_for_absence(socket_path, timeout_seconds)  # somebody else has asked it already

@@ -9,6 +9,7 @@ import select
 import socket
 import stat
 import time
+from contextlib import suppress
 
 from ramet.errors import DaemonUnreachable, SocketUnsafe
 
@@ -28,6 +29,11 @@ class LineStream:
     def close(self) -> None:
         """End the connection. Twice does nothing."""
         self._socket.close()
+
+    def abort(self) -> None:
+        """End the connection under a thread that waits for it: that one is told that it was lost."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def send(self, line: bytes) -> None:
         """Send it all, taking in what arrives meanwhile."""

@@ -18,8 +18,11 @@ from ramet.errors import InvalidSetting, UnknownKey
 
 DEFAULT = "default"
 
-OTHER_VARIABLES = ("RAMET_HOME", "RAMET_AGENT", "RAMET_SESSION", "RAMET_FAULT")
-"""Variables that are no keys: where things are, who runs a command, and what a crash test arms."""
+OTHER_VARIABLES = (
+    *("RAMET_HOME", "RAMET_FAULT", "RAMET_AGENT", "RAMET_SESSION", "RAMET_EFFORT", "RAMET_KEEPER"),
+    *("RAMET_SOCKET", "RAMET_TOKEN", "RAMET_TOOL_SECONDS"),
+)
+"""Variables that are no keys: where things are, what a crash test arms, and what an agent is told about itself."""
 
 
 class Configuration(Struct, frozen=True, kw_only=True):

@@ -235,6 +235,10 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
         int,
         Meta(ge=100, le=10_000_000, description="How large a prompt may become through what its chain produced."),
     ] = 50_000
+    tools: Annotated[
+        bool,
+        Meta(description="Whether agents that can are given Ramet's own tools: spawn, wait, report and read."),
+    ] = True
     prefer_newer_file: Annotated[
         bool,
         Meta(description="Whether a report that was edited on disk after its effort ended goes before the database."),
@@ -293,6 +297,42 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     ] = 30
 
 
+class SpawnSettings(Struct, frozen=True, kw_only=True):
+    """How far agents may delegate."""
+
+    depth: Annotated[
+        int, Meta(ge=0, le=100, description="How deep sessions may be; one that is as deep may not spawn.")
+    ] = 3
+    children: Annotated[int, Meta(ge=0, le=1_000_000, description="How many children one session may spawn.")] = 10
+    total: Annotated[
+        int, Meta(ge=0, le=1_000_000, description="How many sessions may be spawned in one tree, all together.")
+    ] = 100
+    concurrent: Annotated[
+        int, Meta(ge=0, le=100_000, description="How many of one tree may be unfinished at once; 0: any number.")
+    ] = 0
+    tokens: Annotated[
+        int, Meta(ge=0, le=2**53, description="How many tokens one tree may use, unless a budget says; 0: any number.")
+    ] = 0
+    cost_usd: Annotated[
+        float, Meta(ge=0, le=1e12, description="How much one tree may cost, unless a budget says; 0: any amount.")
+    ] = 0.0
+    orphan_seconds: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=2**31 - 1,
+            description="An awaited child that nobody is known to wait for goes to the queue after so long.",
+        ),
+    ] = 600
+
+
+class NotifySettings(Struct, frozen=True, kw_only=True):
+    """Who is told when a root session has ended."""
+
+    desktop: Annotated[bool, Meta(description="Whether the desktop shows it.")] = False
+    webhook: Annotated[str | None, Meta(description="The http or https address that it is posted to.")] = None
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """All of it."""
 
@@ -306,6 +346,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     work: WorkSettings = WorkSettings()
     drivers: DriverSettings = DriverSettings()
     runs: RunSettings = RunSettings()
+    spawn: SpawnSettings = SpawnSettings()
+    notify: NotifySettings = NotifySettings()
 
 
 class Places(Struct, frozen=True, kw_only=True):

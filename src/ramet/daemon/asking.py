@@ -12,11 +12,10 @@ from msgspec import Raw
 
 from ramet.daemon.executor import Executor
 from ramet.errors import DaemonStopping, RametError
+from ramet.model.principal import RUNNER
 from ramet.protocol.operation import decode_reply
 from ramet.protocol.operations import BY_REQUEST
 from ramet.protocol.requests import Request
-
-_PRINCIPAL = "runner"
 
 
 class Asking:
@@ -29,10 +28,10 @@ class Asking:
         self._lock = threading.Lock()
         self._is_closed = False
 
-    async def ask(self, request: Request) -> Any:
+    async def ask(self, request: Request, principal: str = RUNNER) -> Any:
         """The reply; a refusal is raised."""
         answered: asyncio.Future[Any] = self._loop.create_future()
-        self._start(request, lambda reply: _answer(answered, reply))
+        self._start(request, principal, lambda reply: _answer(answered, reply))
         return _raised(request, await answered)
 
     def ask_from_thread(self, request: Request) -> Any:
@@ -43,7 +42,7 @@ class Asking:
                 raise DaemonStopping
             self._waiting.add(answered)
         try:
-            self._loop.call_soon_threadsafe(self._start, request, lambda reply: _answer(answered, reply))
+            self._loop.call_soon_threadsafe(self._start, request, RUNNER, lambda reply: _answer(answered, reply))
             return _raised(request, answered.result())
         finally:
             self._waiting.discard(answered)
@@ -55,12 +54,12 @@ class Asking:
             for answered in tuple(self._waiting):
                 _answer(answered, DaemonStopping())
 
-    def _start(self, request: Request, done: Any) -> None:
+    def _start(self, request: Request, principal: str, done: Any) -> None:
         operation = BY_REQUEST[type(request)]
         if operation.changes:
-            self._executor.submit(operation, request, _PRINCIPAL, done)
+            self._executor.submit(operation, request, principal, done)
         else:
-            self._executor.read(operation, request, done)
+            self._executor.read(operation, request, principal, done)
 
 
 def _answer(answered: "Future[Any] | asyncio.Future[Any]", reply: Any) -> None:

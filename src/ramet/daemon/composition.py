@@ -14,15 +14,17 @@ from ramet.config.host import machine_name
 from ramet.config.settings import Places, Settings
 from ramet.daemon.asking import Asking
 from ramet.daemon.assistance import AssistedExecutor
+from ramet.daemon.channels import open_channels
 from ramet.daemon.executor import Executor
+from ramet.daemon.notifying import Notifying
 from ramet.daemon.pid_file import read_pid_file
+from ramet.daemon.tokens import Tokens
 from ramet.daemon.workplace import WorkplaceThreads
 from ramet.daemon.writer import Writer
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld
 from ramet.faults import Faults
 from ramet.runner.answers import answer
-from ramet.runner.crew import Crew
 from ramet.runner.workplace import Workplace
 from ramet.runner.workshop import Workshop
 from ramet.store import Store, open_store
@@ -97,22 +99,34 @@ def build_workplace(
     return workplace, WorkplaceThreads(lambda operation, request: answer(workplace, operation, request), loop)
 
 
-def build_crew(
-    asking: Asking, workplace: Workplace, settings: Settings, places: Places, faults: Faults, environ: Mapping[str, str]
-) -> Crew:
-    """Who runs agents here."""
-    return Crew(
-        Workshop(
-            ask=asking.ask,
-            workplace=workplace,
-            settings=settings,
-            places=places,
-            environ=environ,
-            faults=faults,
-            name=_worker_name(places, workplace.host),
-            identify=lambda: uuid.uuid4().hex,
-        )
+def build_workshop(
+    asking: Asking, workplace: Workplace, tokens: Tokens, faults: Faults, environ: Mapping[str, str]
+) -> Workshop:
+    """What everything that runs agents here is given."""
+    places = workplace.places
+    return Workshop(
+        ask=asking.ask,
+        workplace=workplace,
+        settings=workplace.settings,
+        places=places,
+        environ=environ,
+        faults=faults,
+        name=_worker_name(places, workplace.host),
+        identify=lambda: uuid.uuid4().hex,
+        token=tokens.make,
     )
+
+
+async def begin_notifying(
+    asking: Asking, worker: str, settings: Settings, environ: Mapping[str, str]
+) -> Notifying | None:
+    """Who tells people of what has ended; None where nobody wants to be told."""
+    channels = open_channels(settings.notify, environ)
+    if not channels:
+        return None
+    notifying = Notifying(channels, asking.ask, worker)
+    await notifying.begin()
+    return notifying
 
 
 def _worker_name(places: Places, host: str | None) -> str:

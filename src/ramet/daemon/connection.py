@@ -18,6 +18,7 @@ from msgspec import Raw, UnsetType
 from ramet.daemon.calls import Batch, Call, encode_answer, unforeseen
 from ramet.daemon.lines import Lines
 from ramet.errors import InvalidRequest, RametError, RequestTooLarge
+from ramet.model.principal import USER
 from ramet.model.redaction import Redactor
 from ramet.protocol import frames
 from ramet.protocol.ai import needs_model
@@ -80,6 +81,8 @@ class Connection(asyncio.Protocol):
         self._is_reading = True
         self._is_ending = False
         self.is_open = False
+        self.principal: str | None = USER
+        """Who it speaks for; None after a token that is nobody's, when it may do nothing more."""
         self.can_write = True
         """Whether the client reads what it is sent."""
 

@@ -26,7 +26,7 @@ class Executor(Protocol):
     def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         """Run a change; `done` is called when it is durable, or with the error. Never raises."""
 
-    def read(self, operation: Operation, request: Request, done: Done) -> None:
+    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         """Run an operation that only reads. A short one may call `done` before returning."""
 
     def last_event(self, done: Done) -> None:

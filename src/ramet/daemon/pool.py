@@ -33,7 +33,17 @@ log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE_SECONDS = 0.05
 _UPKEEP_SECONDS = 3600.0
-_SUBJECTS = ("worker", "task_id", "dir_path", "session_id", "effort_id", "project_id", "id", "path")
+_SUBJECTS = (
+    "worker",
+    "task_id",
+    "dir_path",
+    "session_id",
+    "parent_session_id",
+    "effort_id",
+    "project_id",
+    "id",
+    "path",
+)
 
 _Item = tuple[Call, Done]
 
@@ -81,9 +91,9 @@ class Pool:
         self._waiting += 1
         self._lanes[hash(_subject(request)) % len(self._lanes)].put((call, done))
 
-    def read(self, operation: Operation, request: Request, done: Done) -> None:
+    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         """Answer on a reader's connection."""
-        self._readers.read(operation, request, done)
+        self._readers.read(operation, request, principal, done)
 
     def last_event(self, done: Done) -> None:
         """The id of the newest event that every reader may see."""

@@ -53,12 +53,12 @@ class Readers:
         self._connections: list[Connection] = []
         self.pending = 0
 
-    def read(self, operation: Operation, request: Request, done: Done) -> None:
+    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         """Answer an operation that only reads."""
         if self._in_place and operation.host == "engine" and not _is_long(request):
-            done(self._answer(operation, request))
+            done(self._answer(operation, request, principal))
         else:
-            self._on_thread(done, self._answer, operation, request)
+            self._on_thread(done, self._answer, operation, request, principal)
 
     def last_event(self, done: Done) -> None:
         """The id of the newest event."""
@@ -82,21 +82,21 @@ class Readers:
         self.pending -= 1
         done(future.result())
 
-    def _answer(self, operation: Operation, request: Request) -> Any:
+    def _answer(self, operation: Operation, request: Request, principal: str) -> Any:
         try:
             if operation.host == "store":
                 return answer(self._store, request, self._settings)
-            return self._perform(operation, request)
+            return self._perform(operation, request, principal)
         except RametError as error:
             return error
         except Exception:
             log.exception("reading failed method=%s", operation.name)
             return RametError()
 
-    def _perform(self, operation: Operation, request: Request) -> Any:
+    def _perform(self, operation: Operation, request: Request, principal: str) -> Any:
         db = self._begin()
         try:
-            return self._engine.perform(db, self._engine.prepare(operation, request, "user"), self._clock.now_ms())
+            return self._engine.perform(db, self._engine.prepare(operation, request, principal), self._clock.now_ms())
         finally:
             db.rollback()
 

@@ -18,20 +18,19 @@ from ramet.daemon.connection import Connection
 from ramet.daemon.executor import Executor
 from ramet.daemon.socket_file import peer_uid
 from ramet.daemon.subscriptions import Subscriptions
+from ramet.daemon.tokens import Tokens
 from ramet.daemon.working import Working
 from ramet.daemon.workplace import WorkplaceThreads
-from ramet.errors import DaemonStopping
+from ramet.errors import DaemonStopping, Forbidden
+from ramet.model.principal import USER, of_session
 from ramet.model.redaction import Redactor
 from ramet.protocol.frames import PROTOCOL_VERSION
 from ramet.protocol.replies import DaemonStatusReply, HelloReply, Pong, Stopping, Subscribed
-from ramet.protocol.requests import SubscribeEvents
+from ramet.protocol.requests import Hello, SubscribeEvents
 from ramet.store.store import Topic
 from ramet.version import __version__
 
 log = logging.getLogger(__name__)
-
-_PRINCIPAL = "user"
-"""Who a connection speaks for: the socket lets nobody in but its user."""
 
 _SLOW_SECONDS = 1.0
 
@@ -72,6 +71,7 @@ class Server:
         self._is_empty = asyncio.Event()
         self._working: Working | None = None
         self._workplace: WorkplaceThreads | None = None
+        self._tokens: Tokens | None = None
         self._started = loop.time()
         self._requests = 0
         self.keeps_order = executor.keeps_order
@@ -83,10 +83,17 @@ class Server:
         self._listener = await self._loop.create_unix_server(lambda: Connection(self), sock=listener)
         self._watch_idleness()
 
-    def equip(self, *, working: Working | None = None, workplace: WorkplaceThreads | None = None) -> None:
-        """Who does the work that is asked for, and what answers with this machine's disk at hand."""
+    def equip(
+        self,
+        *,
+        working: Working | None = None,
+        workplace: WorkplaceThreads | None = None,
+        tokens: Tokens | None = None,
+    ) -> None:
+        """Who does the work that is asked for, what answers with the disk at hand, and how agents are known."""
         self._working = working
         self._workplace = workplace
+        self._tokens = tokens
 
     def committed(self, topic: Topic) -> None:
         """A transaction was committed, here or elsewhere: there are events to tell, and there may be work to do."""
@@ -166,23 +173,40 @@ class Server:
 
     def finished(self, call: Call) -> None:
         seconds = self._loop.time() - call.started
-        if seconds > _SLOW_SECONDS and call.operation.host != "daemon":
+        is_waiting = call.operation.host == "daemon" or getattr(call.request, "wait", False)
+        if seconds > _SLOW_SECONDS and not is_waiting:
             log.warning("slow request method=%s ms=%d", call.operation.name, seconds * 1000)
 
     def _dispatch(self, call: Call) -> None:
-        operation = call.operation
+        operation, principal = call.operation, call.connection.principal
         if self._stop_asked.is_set():
             call.done(DaemonStopping())
+        elif operation.name == "daemon.hello":
+            self._greet(call)
+        elif principal is None or (principal != USER and operation.scope == "user"):
+            call.done(_forbidden(call, principal))
         elif operation.host == "daemon":
             self._answer(call)
         elif operation.host == "workplace" and self._workplace is not None:
             self._workplace.run(operation, call.request, call.done)
-        elif operation.name == "fleet.kill" and self._working is not None:
-            self._executor.submit(operation, call.request, _PRINCIPAL, partial(self._working.kill, call))
         elif operation.changes:
-            self._executor.submit(operation, call.request, _PRINCIPAL, call.done)
+            follow = self._working and self._working.followers.get(operation.name)
+            self._executor.submit(operation, call.request, principal, partial(follow, call) if follow else call.done)
         else:
-            self._executor.read(operation, call.request, call.done)
+            self._executor.read(operation, call.request, principal, call.done)
+
+    def _greet(self, call: Call) -> None:
+        """Say who we are; with a token the connection is bound to a session, and no later greeting frees it."""
+        assert isinstance(call.request, Hello)  # noqa: S101
+        token = call.request.token
+        if token is not None:
+            session_id = self._tokens.check(token) if self._tokens else None
+            call.connection.principal = None if session_id is None else of_session(session_id)
+        principal = call.connection.principal
+        if principal is None:
+            call.done(Forbidden("the token is not one of this daemon's", field="token"))
+        else:
+            call.done(HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=principal))
 
     def _flush(self) -> None:
         unflushed, self._unflushed = self._unflushed, []
@@ -210,8 +234,6 @@ class Server:
         match call.operation.name:
             case "daemon.ping":
                 call.done(Pong())
-            case "daemon.hello":
-                call.done(HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=_PRINCIPAL))
             case "daemon.status":
                 call.done(self._status())
             case "daemon.stop":
@@ -223,6 +245,8 @@ class Server:
                 self._working.run(call)
             case "work.stop" if self._working is not None:
                 self._working.stop(call)
+            case "spawn.wait" if self._working is not None:
+                self._working.wait(call)
             case name:
                 raise LookupError(name)
 
@@ -256,3 +280,9 @@ class Server:
             self._executor.last_event(begin)
         else:
             begin(call.request.after)
+
+
+def _forbidden(call: Call, principal: str | None) -> Forbidden:
+    if principal is None:
+        return Forbidden("this connection gave a token that is nobody's", field="token", fix="connect again")
+    return Forbidden(f"{call.operation.name} is not for agents", field="method", value=call.operation.name)

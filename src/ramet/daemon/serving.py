@@ -21,10 +21,13 @@ from ramet.daemon.log import close_log, open_log
 from ramet.daemon.pid_file import write_pid_file
 from ramet.daemon.server import Identity, Server
 from ramet.daemon.socket_file import open_socket
+from ramet.daemon.tokens import Tokens, read_key
 from ramet.daemon.working import Working
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
+from ramet.runner.crew import Crew
+from ramet.runner.lending import Lending
 from ramet.store import Store
 
 log = logging.getLogger(__name__)
@@ -84,10 +87,15 @@ async def _live(
     )
     asking = Asking(executor, loop)
     workplace, threads = composition.build_workplace(asking, settings, places, environ, loop)
-    crew = composition.build_crew(asking, workplace, settings, places, faults, environ)
+    tokens = Tokens(read_key(places.home), str(places.socket))
+    shop = composition.build_workshop(asking, workplace, tokens, faults, environ)
+    crew = Crew(shop)
     try:
         server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor)
-        server.equip(working=Working(crew, loop), workplace=threads)
+        lending = Lending(shop, crew)
+        working = Working(crew, lending, asking, loop)
+        server.equip(working=working, workplace=threads, tokens=tokens)
+        notifying = await composition.begin_notifying(asking, shop.name, settings, environ)
         await crew.adopt()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
@@ -95,8 +103,15 @@ async def _live(
         write_pid_file(places.pid_file)
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
         _detach()
+        tasks = [loop.create_task(lending.tend())]
+        if notifying is not None:
+            tasks.append(loop.create_task(notifying.follow()))
         await server.stopping()
+        for task in tasks:
+            task.cancel()
         await server.drain()
+        if notifying is not None:
+            await notifying.close()
     finally:
         await crew.close()
         asking.close()

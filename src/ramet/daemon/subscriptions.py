@@ -14,6 +14,7 @@ from typing import Any
 from ramet.daemon.connection import Connection
 from ramet.daemon.executor import Executor
 from ramet.model.event import Event
+from ramet.model.principal import USER
 from ramet.protocol.frames import encode_notification
 from ramet.protocol.operations import OPERATIONS
 from ramet.protocol.replies import Page
@@ -91,7 +92,7 @@ class Subscriptions:
                 subscriber.is_reading = True
                 subscriber.is_behind = False
             page = ListEvents(after=cursor, limit=_PAGE)
-            self._executor.read(OPERATIONS["events.list"], page, partial(self._tell, group))
+            self._executor.read(OPERATIONS["events.list"], page, USER, partial(self._tell, group))
 
     def _tell(self, group: list[_Subscriber], reply: Any) -> None:
         for subscriber in group:

@@ -72,9 +72,9 @@ class Writer:
         self._waiting += 1
         self._queue.put((call, done))
 
-    def read(self, operation: Operation, request: Request, done: Done) -> None:
+    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
         """Answer beside the writer."""
-        self._readers.read(operation, request, done)
+        self._readers.read(operation, request, principal, done)
 
     def last_event(self, done: Done) -> None:
         """The id of the newest event."""

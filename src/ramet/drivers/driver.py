@@ -15,6 +15,17 @@ from ramet.model.stream import End, StreamEvent
 from ramet.protocol.keeping import Launch
 
 
+class ToolServer(Struct, frozen=True, kw_only=True):
+    """The MCP server that an agent is given."""
+
+    command: str
+    arguments: list[str]
+    variables: list[str]
+    """The environment variables that it needs, by name: their values are nobody's who can list processes."""
+    seconds: int
+    """How long one of its calls may take. The program waits a little longer."""
+
+
 class Start(Struct, frozen=True, kw_only=True):
     """An attempt about to be made."""
 
@@ -34,6 +45,12 @@ class Start(Struct, frozen=True, kw_only=True):
     """The context window's name: the one to go on with, or the one to give to a new one."""
     resumes: bool = False
     forks: bool = False
+    tools: ToolServer | None = None
+    """Ramet's own tools; only for drivers that take MCP servers."""
+    guidance: str = ""
+    """What the agent is told about them, in its system prompt."""
+    allowed_tools: list[str] | None = None
+    """Only these of the program's own tools; only for drivers that can be confined."""
 
 
 class ProcessExit(Struct, frozen=True, kw_only=True):

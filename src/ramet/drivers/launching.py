@@ -3,6 +3,9 @@
 from ramet.drivers.driver import Start
 from ramet.protocol.keeping import Launch
 
+VENDOR_MARGIN_SECONDS = 60
+"""How much longer than our own tools a program waits for their answers."""
+
 _OF_ANOTHER_SESSION = {
     "CLAUDECODE",
     "CLAUDE_CODE_CHILD_SESSION",

@@ -69,14 +69,15 @@ def _with_status(tx: Transaction, member: FleetMember) -> FleetMember:
         last_heartbeat=member.last_heartbeat,
         created_at=member.since,
         now=to_datetime(tx.now_ms),
-        patience=_patience(tx, is_leased=is_leased),
+        patience=patience(tx, is_leased=is_leased),
         has_tool_in_flight=bool(member.tools_in_flight),
         is_lease_over=bool(member.is_lease_over),
+        waits_for="child" if member.is_awaiting else None,
     )
     return replace(member, status=status)
 
 
-def _patience(tx: Transaction, *, is_leased: bool) -> Patience:
+def patience(tx: Transaction, *, is_leased: bool) -> Patience:
     """Only an agent that was started from the queue has somebody who would end it."""
     stuck = tx.work.stuck_seconds if is_leased else 0
     return Patience(

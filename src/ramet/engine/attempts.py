@@ -1,13 +1,15 @@
 """Attempts: a claimed effort gets a session, whose agent a keeper holds."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ramet.engine import efforts, leases, lines, messages, named, notices, sessions
+from ramet.engine import budgets, efforts, leases, lines, messages, named, notices, sessions
 from ramet.engine.contents import Prepared
 from ramet.engine.messages import Turn
 from ramet.engine.transaction import Transaction
 from ramet.errors import WorktreeBusy
 from ramet.model.effort import Effort
+from ramet.model.instant import to_iso
 from ramet.model.session import Session
 from ramet.protocol.work import Attempt, BeginAttempt
 from ramet.store import leases as lease_rows
@@ -55,7 +57,8 @@ def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
     _say_prompt(tx, session, prepared.prompt)
     lease_rows.renew(tx.db, effort.id, request.generation, lease_seconds=tx.work.lease_seconds, now=tx.now)
     lines.begun(tx, effort)
-    return Attempt(session=session, effort=efforts.reply(effort))
+    stop = budgets.begin(tx, session) or effort.stop_request
+    return Attempt(session=session, effort=efforts.reply(replace(effort, stop_request=stop)))
 
 
 def _require_free_worktree(tx: Transaction, request: BeginAttempt) -> None:
@@ -67,41 +70,53 @@ def _require_free_worktree(tx: Transaction, request: BeginAttempt) -> None:
 
 
 def _open_session(tx: Transaction, effort: Effort, request: BeginAttempt) -> Session:
-    """The session that the attempt goes on with, or a new one behind the effort's last."""
-    known = _known(tx, effort, request)
+    """The session that the attempt goes on with, the one that a spawn left for it, or a new one behind the effort's
+    last.
+    """
+    waiting = session_rows.find_waiting(tx.db, effort.id) if effort.spawned_by else None
+    known = waiting or _known(tx, effort, request)
     if known is not None:
         sessions.require_same_task(known.task_id, effort.task_id, "native_id", known.id)
-    sessions.take_over(tx, request.agent_id, effort, None, tree=known.root_session_id if known else 0)
+    sessions.take_over(tx, request.agent_id, effort, None, going_on=known)
     scope = {"task_id": effort.task_id, "effort_id": effort.id, "agent_id": request.agent_id}
+    if waiting is not None:
+        session_rows.name_driver(tx.db, waiting.id, request.driver, request.native_id)
+        return _attach(tx, waiting, effort, request)
     if known is not None:
-        session = session_rows.attach(
-            tx.db,
-            known.id,
-            effort_id=effort.id,
-            agent_id=request.agent_id,
-            instance=request.instance,
-            generation=request.generation,
-        )
-        tx.record("session.resumed", session_id=session.id, **scope)
-        return session
+        tx.record("session.resumed", session_id=known.id, **scope)
+        return _attach(tx, known, effort, request)
     prev = session_rows.find_last_of_effort(tx.db, effort.id)
     new = NewSession(
         task_id=effort.task_id,
         effort_id=effort.id,
-        prev_session_id=prev.id if prev else None,
-        parent_session_id=None,
-        root_session_id=None,
-        spawn_depth=0,
+        **sessions.place_in_tree(prev, None),
         agent_id=request.agent_id,
         driver=request.driver,
         native_id=request.native_id,
         pid=None,
         instance=request.instance,
         generation=request.generation,
+        deadline=_deadline(tx, request),
     )
     session = session_rows.start(tx.db, new, now=tx.now, now_ms=tx.now_ms)
     tx.record("session.started", session_id=session.id, **scope)
     return session
+
+
+def _attach(tx: Transaction, session: Session, effort: Effort, request: BeginAttempt) -> Session:
+    return session_rows.attach(
+        tx.db,
+        session.id,
+        effort_id=effort.id,
+        agent_id=request.agent_id,
+        instance=request.instance,
+        generation=request.generation,
+        deadline=_deadline(tx, request),
+    )
+
+
+def _deadline(tx: Transaction, request: BeginAttempt) -> str | None:
+    return None if request.timeout_seconds is None else to_iso(tx.now_ms + request.timeout_seconds * 1000)
 
 
 def _known(tx: Transaction, effort: Effort, request: BeginAttempt) -> Session | None:

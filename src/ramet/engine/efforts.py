@@ -2,7 +2,7 @@
 
 from msgspec.structs import asdict
 
-from ramet.engine import lines, named, ownership, sessions, skills, tasks
+from ramet.engine import endings, named, ownership, sessions, skills, tasks
 from ramet.engine.transaction import Transaction
 from ramet.errors import EffortHeld
 from ramet.model.effort import Check, Effort
@@ -53,7 +53,8 @@ def finish(tx: Transaction, request: FinishEffort) -> EffortReply:
     effort = efforts.finish(tx.db, effort.id, request.outcome, tx.now)
     tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": request.outcome})
     ownership.release(tx, effort.id)
-    lines.ended(tx, effort)
+    effort = endings.ended(tx, effort)
+    endings.leave_children(tx, effort.id)
     if request.keywords is not None:
         tasks.add_keywords(tx, effort.task_id, request.keywords)
     return reply(effort)

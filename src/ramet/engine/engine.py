@@ -13,12 +13,14 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from ramet.config.environment import Environment
-from ramet.config.settings import LimitSettings, RunSettings, Settings, WorkSettings
+from ramet.config.settings import LimitSettings, RunSettings, Settings, SpawnSettings, WorkSettings
 from ramet.engine import (
     admission,
     agents,
     assisting,
     attempts,
+    awaiting,
+    budgets,
     chains,
     compressing,
     contexts,
@@ -39,16 +41,19 @@ from ramet.engine import (
     secrets,
     sessions,
     skills,
+    spawning,
     spawns,
     tasks,
+    trees,
 )
 from ramet.engine.assisting import Filled
 from ramet.engine.compiler import Compiler
 from ramet.engine.contents import Contents
 from ramet.engine.histories import PreparedCommit
-from ramet.engine.transaction import Transaction
+from ramet.engine.transaction import Rules, Transaction
 from ramet.errors import IdempotencyConflict
 from ramet.model.commit import estimate_tokens
+from ramet.model.principal import asking_session
 from ramet.model.redaction import Redactor
 from ramet.model.tokens import TokenCounter, make_counter
 from ramet.protocol.ai import Answer, Question
@@ -67,6 +72,8 @@ COMPILING: dict[str, Callable[[Transaction, Compiler, Any], Any]] = {
     "history.diff": contexts.diff,
     "history.compress": compressing.compress,
     "history.spawn": spawns.spawn,
+    "spawn.agent": spawning.spawn_agent,
+    "spawn.agents": spawning.spawn_agents,
 }
 """The operations that read a branch as a model would."""
 
@@ -156,6 +163,18 @@ HANDLERS: dict[str, Handler] = {
     "drivers.parked": parking.list_parked,
     "drivers.release": parking.release,
     "drivers.admit": admission.admit,
+    "spawn.expect": awaiting.expect,
+    "spawn.stranded": awaiting.list_stranded,
+    "spawn.tend": awaiting.tend,
+    "spawn.results": spawning.list_results,
+    "spawn.report": spawning.report,
+    "spawn.cancel": killing.cancel,
+    "spawn.collapse": spawning.collapse,
+    "spawn.children": trees.list_children,
+    "spawn.ancestors": trees.list_ancestors,
+    "spawn.tree": trees.show,
+    "budget.get": budgets.get,
+    "budget.set": budgets.set_limit,
     "ai.generate": assisting.give,
     "ai.embed": assisting.give,
 }
@@ -187,10 +206,14 @@ class Engine:
         count_tokens: TokenCounter = estimate_tokens,
         work: WorkSettings | None = None,
         runs: RunSettings | None = None,
+        spawn: SpawnSettings | None = None,
     ) -> None:
-        self._limits = limits
-        self._work = work or WorkSettings()
-        self._runs = runs or RunSettings()
+        self._rules = Rules(
+            limits=limits,
+            work=work or WorkSettings(),
+            runs=runs or RunSettings(),
+            spawn=spawn or SpawnSettings(),
+        )
         self._codec = codec
         self.redactor = redactor
         self._contents = Contents(redactor, codec, count_tokens)
@@ -207,6 +230,7 @@ class Engine:
             count_tokens=make_counter(tokens.counter, tokens.model, tokens.calibration),
             work=settings.work,
             runs=settings.runs,
+            spawn=settings.spawn,
         )
 
     def prepare(self, operation: Operation, request: Request, principal: str) -> Call:
@@ -230,7 +254,7 @@ class Engine:
 
     def question(self, db: Connection, call: Call, now_ms: int) -> Question | Raw:
         """What a model has to be asked before a change can be made; or the reply, where it was made before."""
-        tx = self._transaction(db, now_ms)
+        tx = self._transaction(db, now_ms, call.principal)
         request = call.request
         if isinstance(request, Change) and request.idempotency_key is not None:
             kept = _find_kept(tx, call, request, request.idempotency_key)
@@ -240,7 +264,7 @@ class Engine:
 
     def perform(self, db: Connection, call: Call, now_ms: int) -> Any:
         """Do it, inside the transaction that is open on `db`."""
-        tx = self._transaction(db, now_ms)
+        tx = self._transaction(db, now_ms, call.principal)
         handler = self._handler(call.operation.name)
         if call.answer is not None:
             handler = assisting.recording(handler, call.answer)
@@ -249,15 +273,14 @@ class Engine:
             return self._once(tx, handler, call, request, request.idempotency_key)
         return handler(tx, call.prepared)
 
-    def _transaction(self, db: Connection, now_ms: int) -> Transaction:
+    def _transaction(self, db: Connection, now_ms: int, principal: str) -> Transaction:
         return Transaction(
             db,
             now_ms,
-            limits=self._limits,
-            work=self._work,
-            runs=self._runs,
+            rules=self._rules,
             codec=self._codec,
             contents=self._contents,
+            asker=asking_session(principal),
         )
 
     def _handler(self, name: str) -> Handler:
@@ -277,7 +300,7 @@ class Engine:
 
     def forget_old_replies(self, db: Connection, now_ms: int) -> None:
         """Let go of replies whose keys nobody can expect to repeat any more."""
-        idempotency.forget(db, now_ms - self._limits.idempotency_days * DAY_MS)
+        idempotency.forget(db, now_ms - self._rules.limits.idempotency_days * DAY_MS)
 
 
 def _find_kept(tx: Transaction, call: Call, request: Change, key: str) -> Raw | None:

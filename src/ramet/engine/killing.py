@@ -1,34 +1,31 @@
-"""Ending what runs: by asking the keeper that holds the agent, or at once where nothing runs yet.
-
-What is ended is over, or goes back to the queue.
+"""Ending what runs, and with it what it spawned: by asking the keeper that holds the agent, or at once where nothing
+runs yet. What is ended is over, or goes back to the queue.
 """
 
 from msgspec.structs import asdict
 
-from ramet.engine import efforts, named, queue
+from ramet.engine import efforts, endings, named, queue, scopes
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, NothingRuns
 from ramet.model.effort import Effort, StopRequest
+from ramet.protocol.spawning import CancelSpawn
 from ramet.protocol.work import Kill, Killed
 from ramet.store import queue as queue_rows
-from ramet.store import sessions
+from ramet.store import sessions, spawning
 
 
 def kill(tx: Transaction, request: Kill) -> Killed:
     """End a running effort, or cancel one that waits; where it is to be attempted again, it waits."""
-    effort = _meant(tx, request)
-    named.require_unfinished(effort)
-    if effort.lifecycle == "active" and effort.lease_owner is None:
-        raise NothingRuns(
-            f"effort {effort.id} was started by hand: nothing runs for it that Ramet started",
-            field="effort_id",
-            value=effort.id,
-        )
-    if effort.lease_owner and sessions.find_kept(tx.db, effort.id, effort.lease_generation) is not None:
-        return _request_stop(tx, effort, StopRequest(reason=request.reason, requeues=request.requeues))
-    if request.requeues:
-        return _put_back(tx, effort, request.reason)
-    return _killed(queue.finish_waiting(tx, effort, "cancelled", request.reason), is_running=False)
+    stop = StopRequest(reason=request.reason, requeues=request.requeues)
+    return _kill(tx, _meant(tx, request), stop, with_children=request.children)
+
+
+def cancel(tx: Transaction, request: CancelSpawn) -> Killed:
+    """End what a session serves, and all below it."""
+    session = named.session(tx, request.session_id)
+    scopes.require(tx, session)
+    stop = StopRequest(reason=request.reason)
+    return _kill(tx, named.effort(tx, session.effort_id), stop, with_children=request.children)
 
 
 def _meant(tx: Transaction, request: Kill) -> Effort:
@@ -39,21 +36,43 @@ def _meant(tx: Transaction, request: Kill) -> Effort:
     return named.effort(tx, request.effort_id or 0)
 
 
-def _request_stop(tx: Transaction, effort: Effort, stop: StopRequest) -> Killed:
+def _kill(tx: Transaction, effort: Effort, stop: StopRequest, *, with_children: bool) -> Killed:
+    named.require_unfinished(effort)
+    if effort.lifecycle == "active" and effort.lease_owner is None:
+        raise NothingRuns(
+            f"effort {effort.id} was started by hand: nothing runs for it that Ramet started",
+            field="effort_id",
+            value=effort.id,
+        )
+    # The children first: those that their parent waits for would else count as left by it.
+    below = spawning.list_unfinished_below(tx.db, effort.id) if with_children else []
+    ending = StopRequest(reason=stop.reason or f"effort {effort.id} was ended")
+    also = [child.id for child in below if _end(tx, child, ending).lease_owner]
+    is_running = _is_kept(tx, effort)
+    already = effort.stop_request is not None if is_running else stop.requeues and effort.lifecycle == "queued"
+    ended = _end(tx, effort, stop)
+    return Killed(**asdict(efforts.reply(ended, already=already)), is_running=is_running, also=also)
+
+
+def _is_kept(tx: Transaction, effort: Effort) -> bool:
+    """Whether a keeper holds an agent for it, or held one that nobody has settled yet."""
+    return bool(effort.lease_owner) and sessions.find_kept(tx.db, effort.id, effort.lease_generation) is not None
+
+
+def _end(tx: Transaction, effort: Effort, stop: StopRequest) -> Effort:
+    """Ask whoever runs it to end it, once; what does not run is over at once, or waits again."""
+    if not _is_kept(tx, effort):
+        return _end_unbegun(tx, effort, stop)
     if effort.stop_request is not None:
-        return _killed(effort, is_running=True, already=True)
+        return effort
     stopping = queue_rows.request_stop(tx.db, effort.id, stop)
     data = {"reason": stop.reason, "requeues": stop.requeues}
     tx.record("effort.stop_requested", task_id=effort.task_id, effort_id=effort.id, data=data)
-    return _killed(stopping, is_running=True)
+    return stopping
 
 
-def _put_back(tx: Transaction, effort: Effort, reason: str | None) -> Killed:
-    """Let go of an effort that was claimed, and has no agent yet."""
-    if effort.lifecycle == "queued":
-        return _killed(effort, is_running=False, already=True)
-    return _killed(queue.put_back(tx, effort, reason), is_running=False)
-
-
-def _killed(effort: Effort, *, is_running: bool, already: bool = False) -> Killed:
-    return Killed(**asdict(efforts.reply(effort, already=already)), is_running=is_running)
+def _end_unbegun(tx: Transaction, effort: Effort, stop: StopRequest) -> Effort:
+    """Let go of an effort that has no agent yet."""
+    if not stop.requeues:
+        return endings.finish_waiting(tx, effort, "cancelled", stop.reason)
+    return effort if effort.lifecycle == "queued" else queue.put_back(tx, effort, stop.reason)

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from ramet.engine import lines, named, notices, parking, queue, sessions
+from ramet.engine import endings, lines, named, notices, parking, queue, sessions
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, LeaseLost
 from ramet.model.effort import Effort, Failure, Outcome
@@ -200,7 +200,9 @@ def _settle(
     """Let go of an effort: what was open ends, and it is finished, or waits for its next attempt."""
     facts: dict[str, Any] = {"agent_failures": decision.agent_failures, "host_failures": decision.host_failures}
     if effort.is_attended:
-        sessions.end_all(tx, effort.id, outcome, settlement.reason)
+        # What a spawn left for the first attempt is there for the next one too.
+        if not decision.requeue or session_rows.find_waiting(tx.db, effort.id) is None:
+            sessions.end_all(tx, effort.id, outcome, settlement.reason)
         facts["usage"] = settlement.usage or usage.sum_of_effort(tx.db, effort.id)
     if decision.requeue:
         facts["not_before"] = following.not_before
@@ -211,7 +213,9 @@ def _settle(
     settled = queue_rows.settle(tx.db, effort.id, replace(settlement, **facts))
     _tell(tx, settled, decision, outcome)
     if not decision.requeue:
-        lines.ended(tx, settled)
+        settled = endings.ended(tx, settled)
+    if effort.is_awaiting:
+        endings.leave_children(tx, effort.id)
     return settled
 
 

@@ -17,6 +17,14 @@ def head(tx: Transaction, branch: str, field: str = "branch") -> Head:
     return found
 
 
+def taken_head(tx: Transaction, branch: str, field: str = "branch") -> Head:
+    """The same, and nobody else moves the branch until this transaction ends."""
+    found = history.take_head(tx.db, branch)
+    if found is None:
+        raise BranchNotFound(f"there is no branch {branch!r}", field=field, value=branch)
+    return found
+
+
 def head_or_new(tx: Transaction, branch: str) -> Head:
     """Where a branch stands; one that is not there begins empty."""
     found = history.find_head(tx.db, branch)

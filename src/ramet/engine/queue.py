@@ -5,10 +5,10 @@ Whether an effort has to wait follows from its dependencies and its time, and is
 
 from msgspec.structs import asdict, replace
 
-from ramet.engine import efforts, lines, named, sessions, skills, tasks
+from ramet.engine import efforts, endings, lines, named, skills, tasks
 from ramet.engine.transaction import Transaction
 from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, InvalidParams, NotFinished
-from ramet.model.effort import Effort, Failure, Outcome
+from ramet.model.effort import Effort, Failure
 from ramet.model.instant import from_datetime, to_datetime, to_iso
 from ramet.model.queueing import Scope
 from ramet.model.skill import artifact_prefix
@@ -148,6 +148,7 @@ def retry(tx: Transaction, request: RetryWork) -> WorkReply:
         priority=effort.priority,
         timeout_seconds=effort.timeout_seconds,
         retry_of=effort.id,
+        workspace=effort.workspace,
     )
     copy = _enqueue(tx, new)
     queue.repoint(tx.db, effort.id, copy.id)
@@ -203,25 +204,7 @@ def drop(tx: Transaction, request: DropWork) -> EffortReply:
             fix="end it first with fleet.kill",
         )
     named.require_unfinished(effort)
-    return efforts.reply(finish_waiting(tx, effort, "dropped", None))
-
-
-def finish_waiting(tx: Transaction, effort: Effort, outcome: Outcome, reason: str | None) -> Effort:
-    """Finish an effort for which nothing runs."""
-    settlement = Settlement(
-        lifecycle="finished",
-        finished_at=tx.now,
-        outcome=outcome,
-        reason=reason,
-        failure=effort.failure,
-        agent_failures=effort.agent_failures,
-        host_failures=effort.host_failures,
-    )
-    sessions.end_all(tx, effort.id, outcome, reason)
-    finished = queue.settle(tx.db, effort.id, settlement)
-    tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": outcome})
-    lines.ended(tx, finished)
-    return finished
+    return efforts.reply(endings.finish_waiting(tx, effort, "dropped", None))
 
 
 def put_back(

@@ -11,12 +11,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.engine import messages, named, notices
+from ramet.engine import budgets, messages, named, notices
 from ramet.engine.contents import Contents
 from ramet.engine.messages import Turn
 from ramet.engine.transaction import Transaction
+from ramet.model.budgeting import Amount
 from ramet.model.content import PAYLOAD, ContentPayload, DialogueContent, ReasoningContent, ToolIOContent, pack
+from ramet.model.effort import StopRequest
 from ramet.model.event import EventKind
+from ramet.model.instant import to_iso
 from ramet.model.redaction import Redactor
 from ramet.model.stream import (
     End,
@@ -26,18 +29,20 @@ from ramet.model.stream import (
     Remark,
     Started,
     StreamEvent,
+    Stuck,
     Text,
     ToolCall,
     ToolResult,
     Usage,
 )
 from ramet.protocol.work import Reported, ReportStream
-from ramet.store import leases, sessions, usage
+from ramet.store import leases, sessions, spawning, usage
 from ramet.store.messages import Transcript
 from ramet.store.sessions import Reporter, SessionReport
 
 _LONGEST_NAME = 200
 _LONGEST_NOTE = 10_000
+_LONGEST_ARGUMENTS = 200
 _MOST_CALLS = 100
 _STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
 _ERRORS = "stderr"
@@ -70,6 +75,10 @@ def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Hear
     match event:
         case Limit():
             event = replace(event, text=_note(event.text, redactor))
+        case Stuck():
+            given = None if event.arguments is None else _note(event.arguments, redactor)[:_LONGEST_ARGUMENTS]
+            tool = None if event.tool is None else _name(event.tool)
+            event = replace(event, text=_note(event.text, redactor), tool=tool, arguments=given)
         case End(reason=str(reason)):
             event = replace(event, reason=_note(reason, redactor))
         case Usage():
@@ -133,12 +142,22 @@ def report(tx: Transaction, prepared: PreparedReport) -> Reported:
             _record(tx, "effort.late_report", reporter, {"instance": request.instance, "events": len(request.events)})
         return Reported(seq=last, is_current=False, is_renewed=False)
     news = prepared.heard[reporter.reported_seq + 1 - request.seq :] if request.seq <= reporter.reported_seq + 1 else []
-    if news:
-        _write(tx, reporter, news)
+    stop = _write(tx, reporter, news) if news else None
     is_current = reporter.is_leased and reporter.generation == reporter.lease_generation
     is_renewed = is_current and _renew(tx, reporter, is_asked=not request.events)
-    stop = reporter.stop_request if is_current else None
-    return Reported(seq=reporter.reported_seq + len(news), is_current=is_current, is_renewed=is_renewed, stop=stop)
+    return Reported(
+        seq=reporter.reported_seq + len(news),
+        is_current=is_current,
+        is_renewed=is_renewed,
+        stop=(reporter.stop_request or stop) if is_current else None,
+        is_child_alive=reporter.has_children and not request.events and _is_child_alive(tx, reporter),
+    )
+
+
+def _is_child_alive(tx: Transaction, reporter: Reporter) -> bool:
+    """Whether an agent that has nothing to say waits for others who have."""
+    since = to_iso(tx.now_ms - tx.work.lease_seconds * 1000)
+    return spawning.is_child_alive(tx.db, reporter.session_id, since)
 
 
 def _renew(tx: Transaction, reporter: Reporter, *, is_asked: bool) -> bool:
@@ -148,7 +167,8 @@ def _renew(tx: Transaction, reporter: Reporter, *, is_asked: bool) -> bool:
     return bool(renew(tx.db, reporter.effort_id, reporter.generation, lease_seconds=lease_seconds, now=tx.now))
 
 
-def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> None:
+def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> StopRequest | None:
+    """Write what is new; whether the agent has to end for what it used."""
     transcript = Transcript(reporter.session_id, reporter.agent_id, reporter.head)
     written = messages.write(tx, transcript, [heard.turn for heard in news if heard.turn is not None])
     events = [heard.event for heard in news]
@@ -158,17 +178,20 @@ def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> None:
     ids = [each.message_id for each in written if each.message_id is not None]
     data = {"events": len(news), "messages": len(ids), "last_message": ids[-1] if ids else None}
     _record(tx, "session.reported", reporter, data)
+    used = [usage.put(tx.db, reporter.session_id, event) for event in events if isinstance(event, Usage)]
+    return budgets.check_usage(tx, reporter.session_id, sum(used, Amount())) if used else None
 
 
 def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> None:
     """What has a place of its own."""
     match event:
-        case Usage():
-            usage.put(tx.db, reporter.session_id, event)
         case NativeId():
             sessions.set_native_id(tx.db, reporter.session_id, event.native_id)
         case Limit():
             _record(tx, "session.limited", reporter, {"text": event.text, "resets_at": event.resets_at})
+        case Stuck():
+            data = {name: getattr(event, name) for name in ("reason", "text", "tool", "arguments", "turns")}
+            _record(tx, "session.stuck", reporter, data)
         case End() if not reporter.has_ended:
             data = {"outcome": event.outcome, "failure": event.failure, "ended": event.ended}
             _record(tx, "session.ended", reporter, data)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.model.redaction import Redactor
-from ramet.protocol.history import Spawn
+from ramet.protocol.history import Report, Spawn
 from ramet.protocol.requests import (
     EnterPhase,
     FinishEffort,
@@ -22,6 +22,7 @@ from ramet.protocol.requests import (
     UpsertTask,
 )
 from ramet.protocol.runs import NewLine, StartRun
+from ramet.protocol.spawning import CancelSpawn, ChildOrder, ReportSession, SpawnAgent, SpawnAgents
 from ramet.protocol.work import AddWork, CompleteWork, Kill, SetOutput
 
 AnyStruct = TypeVar("AnyStruct", bound=Struct)
@@ -45,6 +46,12 @@ FREE_TEXTS: dict[type[Struct], tuple[str, ...]] = {
     Kill: ("reason",),
     StartRun: ("name", "prompt", "lines"),
     NewLine: ("text",),
+    SpawnAgent: ("goal", "context"),
+    SpawnAgents: ("agents",),
+    ChildOrder: ("goal", "context"),
+    ReportSession: ("report",),
+    Report: ("summary", "decisions", "failed_approaches", "artifacts", "next_steps"),
+    CancelSpawn: ("reason",),
 }
 """The fields of each request in which anything may be written."""
 
@@ -61,6 +68,8 @@ def redact(request: AnyStruct, redactor: Redactor) -> AnyStruct:
 
 
 def _clean(given: Any, redactor: Redactor) -> Any:
+    if isinstance(given, Struct):
+        return redact(given, redactor)
     if isinstance(given, list) and given and type(given[0]) in FREE_TEXTS:
         return [redact(each, redactor) for each in given]
     kept, _ = redactor.redact_value(given)

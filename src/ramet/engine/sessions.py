@@ -4,6 +4,8 @@ A vendor's own id names one context window for good: starting it again resumes t
 for the same agent ends the session before it, but never a session that the new one was spawned from.
 """
 
+from typing import Any
+
 from msgspec.structs import asdict
 
 from ramet.engine import named, ownership
@@ -146,7 +148,7 @@ def _resume(tx: Transaction, known: Session, effort: Effort, request: StartSessi
     require_same_task(known.task_id, effort.task_id, "effort_id", effort.id)
     agent_id = request.agent_id or known.agent_id
     if agent_id is not None:
-        take_over(tx, agent_id, effort, _parent_of(tx, known), tree=known.root_session_id)
+        take_over(tx, agent_id, effort, _parent_of(tx, known), going_on=known)
     session = sessions.resume(tx.db, known.id, effort.id, agent_id, request.pid)
     if session != known:
         tx.record("session.resumed", effort_id=effort.id, session_id=session.id, agent_id=agent_id)
@@ -176,16 +178,18 @@ def _prev(tx: Transaction, request: StartSession, effort: Effort) -> Session | N
     return sessions.find_last_of_agent(tx.db, request.agent_id, effort.id)
 
 
-def take_over(tx: Transaction, agent_id: str, effort: Effort, parent: Session | None, tree: int = 0) -> None:
-    """The agent holds the effort, and its sessions from before end but those of the `tree` that goes on; a child's
-    start ends nothing.
+def take_over(
+    tx: Transaction, agent_id: str, effort: Effort, parent: Session | None, going_on: Session | None = None
+) -> None:
+    """The agent holds the effort, and its sessions from before end but for the one that goes on and those above and
+    below it; a child's start ends nothing.
     """
     agent = ownership.enlist(tx, agent_id)
     if parent is not None and parent.effort_id == effort.id:
         return
     ownership.acquire(tx, agent, effort.id)
     if parent is None:
-        for session_id in sessions.list_open_of_agent(tx.db, agent_id, outside=tree):
+        for session_id in sessions.list_left_by_agent(tx.db, agent_id, going_on):
             _end(tx, session_id)
 
 
@@ -200,15 +204,26 @@ def _new(
     return NewSession(
         task_id=task_id,
         effort_id=request.effort_id,
-        prev_session_id=prev.id if prev else None,
-        parent_session_id=parent.id if parent else None,
-        root_session_id=parent.root_session_id if parent else None,
-        spawn_depth=parent.spawn_depth + 1 if parent else 0,
+        **place_in_tree(prev, parent),
         agent_id=agent_id,
         driver=request.driver,
         native_id=request.native_id,
         pid=request.pid,
     )
+
+
+def place_in_tree(prev: Session | None, parent: Session | None) -> dict[str, Any]:
+    """Where a new session stands: below its parent, else where the one stood that it continues. So nothing gets out of
+    its depth by being continued.
+    """
+    place: dict[str, Any] = {"prev_session_id": prev.id if prev else None}
+    if parent is not None:
+        depth = parent.spawn_depth + 1
+        return place | {"parent_session_id": parent.id, "root_session_id": parent.root_session_id, "spawn_depth": depth}
+    if prev is not None:
+        above = {"parent_session_id": prev.parent_session_id, "root_session_id": prev.root_session_id}
+        return place | above | {"spawn_depth": prev.spawn_depth}
+    return place | {"parent_session_id": None, "root_session_id": None, "spawn_depth": 0}
 
 
 def require_same_task(expected: str, actual: str, field: str, value: SessionRef) -> None:

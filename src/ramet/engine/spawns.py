@@ -9,7 +9,7 @@ from ramet.engine.compiler import Compiler
 from ramet.engine.compressing import SUMMARY
 from ramet.engine.histories import Kind
 from ramet.engine.transaction import Transaction
-from ramet.errors import BranchExists, ModelMissing, NothingToExpand, SpawnError
+from ramet.errors import BranchExists, ModelMissing, NothingToExpand, SpawnCycle, SpawnError
 from ramet.model.branch import Head, Point
 from ramet.model.compiling import within_budget
 from ramet.model.content import COLLAPSE, COMPRESSES, PAYLOAD, MetadataContent, pack
@@ -39,12 +39,27 @@ _ALWAYS_INHERITED = ("instruction", "config")
 
 def spawn(tx: Transaction, compiler: Compiler, request: Spawn) -> SpawnRow:
     """A child history. What it inherits is taken before the spawn is written into the parent."""
-    head = places.head(tx, request.parent, "parent")
+    places.head(tx, request.parent, "parent")
     _refuse_relatives(tx, request)
     before = places.place(tx, request.parent, "parent")
-    _inherit(tx, compiler, request, before)
+    if request.inherit == "full_clone":
+        history.create_branch(tx.db, request.child, before.commit_id if before else None, tx.now_ms)
+    else:
+        inherit(tx, compiler, request, before)
+    return link(tx, request, before)
+
+
+def link(
+    tx: Transaction,
+    request: Spawn,
+    before: Point | None,
+    *,
+    parent_session_id: int | None = None,
+    child_session_id: int | None = None,
+) -> SpawnRow:
+    """Write into the parent that a child came out of it, and keep where the child comes from."""
     purpose = tx.contents.prepare(request.purpose).text
-    _write_into_parent(tx, head, request, purpose)
+    _write_into_parent(tx, places.head(tx, request.parent, "parent"), request, purpose)
     row = spawns.save(
         tx.db,
         NewSpawn(
@@ -54,6 +69,8 @@ def spawn(tx: Transaction, compiler: Compiler, request: Spawn) -> SpawnRow:
             purpose=purpose,
             inheritance_mode=request.inherit,
             display_name=request.display_name and tx.contents.prepare(request.display_name).text,
+            parent_session_id=parent_session_id,
+            child_session_id=child_session_id,
         ),
         tx.now,
     )
@@ -63,9 +80,7 @@ def spawn(tx: Transaction, compiler: Compiler, request: Spawn) -> SpawnRow:
 
 def _refuse_relatives(tx: Transaction, request: Spawn) -> None:
     if request.child == request.parent or spawns.has_ancestor(tx.db, request.parent, request.child):
-        raise SpawnError(
-            f"{request.child!r} would descend from itself", field="child", value=request.child, fix="name a new branch"
-        )
+        raise SpawnCycle(f"{request.child!r} would descend from itself", field="child", value=request.child)
     if spawns.get_parent(tx.db, request.child) is not None:
         raise SpawnError(
             f"{request.child!r} has a parent already", field="child", value=request.child, fix="name a new branch"
@@ -74,19 +89,23 @@ def _refuse_relatives(tx: Transaction, request: Spawn) -> None:
         raise BranchExists(f"there is a branch {request.child!r} already", field="child", value=request.child)
 
 
-def _inherit(tx: Transaction, compiler: Compiler, request: Spawn, before: Point | None) -> None:
-    if request.inherit == "full_clone":
-        history.create_branch(tx.db, request.child, before.commit_id if before else None, tx.now_ms)
-        return
+def inherit(tx: Transaction, compiler: Compiler, request: Spawn, before: Point | None) -> None:
+    """What of the parent is copied into the child."""
     head = places.head_or_new(tx, request.child)
     if request.inherit == "head_snapshot":
         _snapshot(tx, compiler, head, before, request.max_tokens)
-    elif request.filter is None or not _says_something(request.filter):
+        return
+    require_filter(request.filter)
+    if request.filter is not None:
+        _select(tx, head, before, request.filter)
+
+
+def require_filter(chosen: Filter | None) -> None:
+    """Refuse a selective child that says nothing of what it selects."""
+    if chosen is None or not _says_something(chosen):
         raise SpawnError(
             "a selective child needs a filter", field="filter", fix="give types, tags or last_turns, or use full_clone"
         )
-    else:
-        _select(tx, head, before, request.filter)
 
 
 def _says_something(chosen: Filter) -> bool:
@@ -144,18 +163,22 @@ def collapse(tx: Transaction, request: Collapse) -> CollapseReply:
         raise SpawnError(f"{request.child!r} was not spawned from anything", field="child", value=request.child)
     child = places.place(tx, request.child, "child")
     text = fit(_summary(tx, request, pointer, child), request.target_tokens)
-    content = tx.contents.prepare(
-        text, {COLLAPSE: {"child": request.child, "head": child.hash.hex() if child else None}}
-    )
+    return fold(tx, pointer, request.child, text, auto_commit=request.auto_commit)
+
+
+def fold(tx: Transaction, pointer: SpawnRow, branch: str, text: str, *, auto_commit: bool = True) -> CollapseReply:
+    """Put a text into the parent's history that stands for what a child did on a branch."""
+    child = places.place(tx, branch, "child")
+    content = tx.contents.prepare(text, {COLLAPSE: {"child": branch, "head": child.hash.hex() if child else None}})
     commit_hash = None
-    if request.auto_commit:
-        done = histories.add(tx, places.head(tx, pointer.parent, "child"), content, SUMMARY)
+    if auto_commit:
+        done = histories.add(tx, places.taken_head(tx, pointer.parent, "child"), content, SUMMARY)
         spawns.record_collapse(tx.db, pointer.spawn_id, done.id, child.commit_id if child else None, tx.now_ms)
-        tx.record("branch.collapsed", data={"parent": pointer.parent, "child": request.child})
+        tx.record("branch.collapsed", data={"parent": pointer.parent, "child": branch})
         commit_hash = done.hash.hex()
     return CollapseReply(
         parent_commit_hash=commit_hash,
-        child=request.child,
+        child=branch,
         summary_text=content.text,
         summary_tokens=content.tokens,
         source_tokens=child.token_sum if child else 0,

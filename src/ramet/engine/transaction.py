@@ -3,7 +3,9 @@
 from functools import cached_property
 from typing import Any
 
-from ramet.config.settings import LimitSettings, RunSettings, WorkSettings
+from msgspec import Struct
+
+from ramet.config.settings import LimitSettings, RunSettings, SpawnSettings, WorkSettings
 from ramet.engine.contents import Contents
 from ramet.model.event import EventKind, NewEvent
 from ramet.model.instant import to_iso
@@ -12,27 +14,31 @@ from ramet.store.blobs import Codec
 from ramet.store.connection import Connection
 
 
+class Rules(Struct, frozen=True, kw_only=True):
+    """What the configuration says about what may be done."""
+
+    limits: LimitSettings
+    work: WorkSettings
+    runs: RunSettings
+    spawn: SpawnSettings
+
+
 class Transaction:
     """One operation's view of the world."""
 
     def __init__(
-        self,
-        db: Connection,
-        now_ms: int,
-        *,
-        limits: LimitSettings,
-        work: WorkSettings,
-        runs: RunSettings,
-        codec: Codec,
-        contents: Contents,
+        self, db: Connection, now_ms: int, *, rules: Rules, codec: Codec, contents: Contents, asker: int | None = None
     ) -> None:
         self.db = db
         self.now_ms = now_ms
-        self.limits = limits
-        self.work = work
-        self.runs = runs
+        self.limits = rules.limits
+        self.work = rules.work
+        self.runs = rules.runs
+        self.spawn = rules.spawn
         self.codec = codec
         self.contents = contents
+        self.asker = asker
+        """The session of the agent that asks; None where it is the user, who may ask for everything."""
 
     @cached_property
     def now(self) -> str:

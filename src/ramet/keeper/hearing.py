@@ -40,9 +40,9 @@ class Hearing:
             return
         for line in lines:
             for event in self._read(line):
-                self.verdict = self.verdict or self._watch.note(event)
                 if not self._is_full or isinstance(event, Usage | NativeId | Limit):
                     self._spool.add(event, now)
+                self.verdict = self.verdict or self._watch.note(event)
 
     def hear_errors(self, size: int, lines: list[str], now: float) -> None:
         """Lines of its standard error."""

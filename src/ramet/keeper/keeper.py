@@ -52,9 +52,15 @@ class Keeper:
         self._selector = selectors.DefaultSelector()
         self._spool = Spool(self._folder / SPOOL_FILE)
         self._tree = Tree(spec, os.getpid())
-        self._watch = Watch(spec, now, self._tree.cpu_seconds, is_talkative=driver.abilities.tools)
+        self._watch = Watch(
+            spec,
+            now,
+            self._tree.cpu_seconds,
+            lambda stuck: self._spool.add(stuck, time.monotonic()),
+            is_talkative=driver.abilities.tools,
+        )
         log = Log()
-        self._telling = Telling(spec, self._spool, self._selector, log, now)
+        self._telling = Telling(spec, self._spool, self._selector, log, now, self._watch.hear)
         self._hearing = Hearing(
             driver.reader(spec.profile),
             self._spool,

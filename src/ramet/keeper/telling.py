@@ -1,6 +1,7 @@
 """What the daemon is told and what it answers: the spool goes out, the lease is renewed, a wish to stop comes in."""
 
 import selectors
+from collections.abc import Callable
 
 import msgspec
 from msgspec import Raw, Struct
@@ -28,13 +29,24 @@ class _Reported(Struct, frozen=True):
     is_current: bool
     stop: StopRequest | None
     is_renewed: bool
+    is_child_alive: bool = False
 
 
 class Telling:
     """Tells the daemon of one agent."""
 
-    def __init__(self, spec: KeeperSpec, spool: Spool, selector: selectors.BaseSelector, log: Log, now: float) -> None:
+    def __init__(
+        self,
+        spec: KeeperSpec,
+        spool: Spool,
+        selector: selectors.BaseSelector,
+        log: Log,
+        now: float,
+        hear_child: Callable[[float], None],
+    ) -> None:
+        """`hear_child` is told when a child of the agent has given a sign of life."""
         self._spec = spec
+        self._hear_child = hear_child
         self._spool = spool
         self._log = log
         self._uplink = Uplink(spec.socket, selector, min(_ANSWER_SECONDS, spec.lease_seconds / 3), self._hear)
@@ -115,6 +127,8 @@ class Telling:
         if reported.is_renewed:
             self._renewed_at = self._asked_at  # the lease counts from when the daemon heard, which was later
         self.answered_at = now
+        if reported.is_child_alive:
+            self._hear_child(now)
         self._spool.acknowledge(reported.seq)
         if reported.seq < self._asked_seq:
             self._log.write(f"the daemon has {reported.seq} of {self._asked_seq} events")

@@ -9,11 +9,16 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ramet.model.effort import Failure, Outcome
-from ramet.model.stream import StreamEvent, ToolCall, ToolResult
+from ramet.model.stream import StreamEvent, Stuck, StuckReason, Text, ToolCall, ToolResult
 from ramet.protocol.keeping import KeeperSpec
 
 _BUSY_SHARE = 0.01
 """What computes less than this share of the time only waits: runtimes look at their timers while they do nothing."""
+_NOTED_REPEATS = 3
+"""So often the same step in a row is told; what it is ended for is `repeat_limit`."""
+_MOST_OF_THE_TIME = 0.8
+_ARGUMENTS = 2000
+"""How much of what a tool is given is remembered: enough for whoever takes the secrets out and cuts it."""
 
 
 class Verdict(Struct, frozen=True):
@@ -27,28 +32,42 @@ class Verdict(Struct, frozen=True):
 class Watch:
     """Watches one agent."""
 
-    def __init__(self, spec: KeeperSpec, now: float, cpu_seconds: Callable[[], float], *, is_talkative: bool) -> None:
-        """`is_talkative` says whether the agent's silence means something."""
+    def __init__(
+        self,
+        spec: KeeperSpec,
+        now: float,
+        cpu_seconds: Callable[[], float],
+        tell: Callable[[Stuck], None],
+        *,
+        is_talkative: bool,
+    ) -> None:
+        """`is_talkative` says whether the agent's silence means something; `tell` hears that it does not get on."""
         self._spec = spec
+        self._tell = tell
+        self._is_talkative = is_talkative
         self._ends_at = now + spec.timeout_seconds if spec.timeout_seconds else float("inf")
+        self._warns_at = now + spec.timeout_seconds * _MOST_OF_THE_TIME if spec.timeout_seconds else float("inf")
         self._cpu_seconds = cpu_seconds
         self._watches_silence = is_talkative and spec.stuck_seconds > 0
         self._look_seconds = min(spec.silent_seconds, spec.stuck_seconds / 2)
         self._heard_at = now
         self._looked: tuple[float, float] | None = None
         """When the silent agent was looked at, and how long it had computed by then."""
-        self._tools: dict[str, tuple[str, int]] = {}
+        self._tools: dict[str, _Call] = {}
         self._last_step: tuple[str, int, int, bool] | None = None
         self._repeats = 0
+        self._turns = 0
+        self._has_used_tools = False
 
     @property
     def due_at(self) -> float:
         """When to look at the agent next."""
+        ends_at = min(self._ends_at, self._warns_at)
         if not self._watches_silence or self._tools:
-            return self._ends_at
+            return ends_at
         if self._looked is None:
-            return min(self._ends_at, self._heard_at + self._look_seconds)
-        return min(self._ends_at, self._looked[0] + self._spec.stuck_seconds - self._look_seconds)
+            return min(ends_at, self._heard_at + self._look_seconds)
+        return min(ends_at, self._looked[0] + self._spec.stuck_seconds - self._look_seconds)
 
     def hear(self, now: float) -> None:
         """The program has given a sign of life."""
@@ -57,11 +76,15 @@ class Watch:
 
     def note(self, event: StreamEvent) -> Verdict | None:
         """Follow which tools are at work; a verdict where the agent does the same again and again."""
-        if isinstance(event, ToolCall):
-            self._tools[event.call_id] = (event.name, hash(repr(event.input)))
+        if isinstance(event, Text):
+            self._turns += not event.is_partial
+        elif isinstance(event, ToolCall):
+            self._turns += 1
+            self._tools[event.call_id] = _Call.of(event)
         elif isinstance(event, ToolResult):
-            name, given = self._tools.pop(event.call_id, (event.name or "?", 0))
-            return self._count((name, given, hash(event.output), event.is_error))
+            self._has_used_tools = True
+            call = self._tools.pop(event.call_id, None) or _Call(event.name or "?")
+            return self._count(call, (call.name, call.fingerprint, hash(event.output), event.is_error))
         return None
 
     def check(self, now: float) -> Verdict | None:
@@ -69,9 +92,20 @@ class Watch:
         if now >= self._ends_at:
             reason = f"it took longer than {self._spec.timeout_seconds} seconds"
             return Verdict("timeout", "timeout", reason)
+        if now >= self._warns_at:
+            self._warn()
         if now < self.due_at:
             return None
         return self._look(now)
+
+    def _warn(self) -> None:
+        """Most of the time is over. Only of some is it known that they have done nothing with it."""
+        self._warns_at = float("inf")
+        text = f"{_MOST_OF_THE_TIME:.0%} of its {self._spec.timeout_seconds} seconds are over"
+        if self._is_talkative and not self._has_used_tools:
+            self._say("no_progress", f"{text}, and it has used no tool")
+        else:
+            self._say("time", text)
 
     def _look(self, now: float) -> Verdict | None:
         """The first look only remembers, the next ones compare. Less than before means that somebody has finished."""
@@ -79,13 +113,33 @@ class Watch:
         self._looked = (now, computed)
         if before is None or abs(computed - before[1]) > (now - before[0]) * _BUSY_SHARE:
             return None
-        silent = f"it said nothing for {now - self._heard_at:.0f} seconds"
-        return Verdict("stuck", "timeout", f"{silent}, used no tool and did not compute")
+        text = f"it said nothing for {now - self._heard_at:.0f} seconds, used no tool and did not compute"
+        self._say("silence", text)
+        return Verdict("stuck", "timeout", text)
 
-    def _count(self, step: tuple[str, int, int, bool]) -> Verdict | None:
+    def _count(self, call: "_Call", step: tuple[str, int, int, bool]) -> Verdict | None:
         self._repeats = self._repeats + 1 if step == self._last_step else 1
         self._last_step = step
-        if not 0 < self._spec.repeat_limit <= self._repeats:
+        is_over = 0 < self._spec.repeat_limit <= self._repeats
+        if not is_over and self._repeats != _NOTED_REPEATS:
             return None
-        reason = f"it used {step[0]} {self._repeats} times in a row with the same arguments and the same result"
-        return Verdict("stuck", "timeout", reason)
+        text = f"it used {call.name} {self._repeats} times in a row with the same arguments and the same result"
+        self._say("repetition", text, call)
+        return Verdict("stuck", "timeout", text) if is_over else None
+
+    def _say(self, reason: StuckReason, text: str, call: "_Call | None" = None) -> None:
+        tool, arguments = (call.name, call.arguments) if call else (None, None)
+        self._tell(Stuck(reason=reason, text=text, tool=tool, arguments=arguments, turns=self._turns))
+
+
+class _Call(Struct, frozen=True):
+    """A tool at work: what it was given, so far as two calls are told apart by it, and how that begins."""
+
+    name: str
+    fingerprint: int = 0
+    arguments: str | None = None
+
+    @classmethod
+    def of(cls, event: ToolCall) -> "_Call":
+        given = repr(event.input)
+        return cls(event.name, hash(given), given[:_ARGUMENTS])

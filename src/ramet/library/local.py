@@ -24,6 +24,7 @@ from ramet.engine.assisting import fill
 from ramet.errors import DatabaseUnreachable, TooContended, UnknownMethod
 from ramet.faults import Faults
 from ramet.library.transport import Subscription, encode_params
+from ramet.model.principal import USER
 from ramet.protocol.ai import needs_model
 from ramet.protocol.frames import decode_params
 from ramet.protocol.operation import decode_reply
@@ -34,9 +35,6 @@ from ramet.runner.workplace import Workplace
 from ramet.store import Store, open_store
 from ramet.store.answer import answer
 from ramet.store.connection import Retry
-
-_PRINCIPAL = "user"
-"""The same as the daemon's, so that a key used one way is known the other way too."""
 
 
 class LocalTransport:
@@ -109,7 +107,7 @@ class LocalTransport:
             self._require_open()
             if operation.host == "store":
                 return answer(self._store, request, self._settings.query)
-            call = self._engine.prepare(operation, request, _PRINCIPAL)
+            call = self._engine.prepare(operation, request, USER)
             return self._change(call) if operation.changes else self._read(call)
 
     def _ask(self, request: Request) -> Any:
@@ -120,7 +118,7 @@ class LocalTransport:
 
     def _assist(self, operation: Operation, request: Request) -> Any:
         """Ask a model first; other threads go on meanwhile."""
-        call = self._engine.prepare(operation, request, _PRINCIPAL)
+        call = self._engine.prepare(operation, request, USER)
         with self._lock:
             self._require_open()
             question = self._engine.question(self._connection, call, self._clock.now_ms())

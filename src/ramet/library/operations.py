@@ -4,7 +4,7 @@ Method and parameter names are those of the wire; `from` is spelled `from_`. Wha
 be given by position, all others by name.
 """
 
-# ruff: noqa: A002, N802, PLR0913
+# ruff: noqa: A002, N802, N803, PLR0913
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -22,7 +22,20 @@ from ramet.model.project import Project
 from ramet.model.run import RunLimits
 from ramet.model.session import Session
 from ramet.model.skill import Skill
-from ramet.model.stream import End, Limit, NativeId, Reasoning, Remark, Started, Text, ToolCall, ToolResult, Usage
+from ramet.model.spawning import SpawnResult
+from ramet.model.stream import (
+    End,
+    Limit,
+    NativeId,
+    Reasoning,
+    Remark,
+    Started,
+    Stuck,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from ramet.model.task import Task
 from ramet.protocol.ai import Embedded, Generated
 from ramet.protocol.history import (
@@ -77,6 +90,7 @@ from ramet.protocol.runs import (
     RunReply,
     TurnRow,
 )
+from ramet.protocol.spawning import BudgetReply, ChildLimits, ChildOrder, Expected, Results, Stranded, Tended, Trees
 from ramet.protocol.work import (
     Attempt,
     Blocked,
@@ -527,6 +541,7 @@ class FleetOperations(Namespace):
         *,
         effort_id: int | None = None,
         session_id: int | str | None = None,
+        children: bool = True,
         reason: str | None = None,
         requeues: bool = False,
         idempotency_key: str | None = None,
@@ -538,6 +553,7 @@ class FleetOperations(Namespace):
                 "idempotency_key": idempotency_key,
                 "effort_id": effort_id,
                 "session_id": session_id,
+                "children": children,
                 "reason": reason,
                 "requeues": requeues,
             },
@@ -573,9 +589,9 @@ class EventsOperations(Namespace):
 class DaemonOperations(Namespace):
     """`daemon.…`"""
 
-    def hello(self, *, client: str | None = None) -> HelloReply:
+    def hello(self, *, client: str | None = None, token: str | None = None) -> HelloReply:
         """Say who calls, and learn who answers."""
-        reply: HelloReply = self._call("daemon.hello", {"client": client})
+        reply: HelloReply = self._call("daemon.hello", {"client": client, "token": token})
         return reply
 
     def ping(self) -> Pong:
@@ -1030,6 +1046,7 @@ class WorkOperations(Namespace):
         native_id: str | None = None,
         continues: bool = False,
         is_cut: bool = False,
+        timeout_seconds: int | None = None,
         worktree: str | None = None,
         git_branch: str | None = None,
         git_base: str | None = None,
@@ -1051,6 +1068,7 @@ class WorkOperations(Namespace):
                 "native_id": native_id,
                 "continues": continues,
                 "is_cut": is_cut,
+                "timeout_seconds": timeout_seconds,
                 "worktree": worktree,
                 "git_branch": git_branch,
                 "git_base": git_base,
@@ -1063,7 +1081,9 @@ class WorkOperations(Namespace):
         session_id: int,
         instance: str,
         seq: int,
-        events: Sequence[Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | End],
+        events: Sequence[
+            Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | Stuck | End
+        ],
         *,
         idempotency_key: str | None = None,
     ) -> Reported:
@@ -1408,6 +1428,233 @@ class RunOperations(Namespace):
         return reply
 
 
+class SpawnOperations(Namespace):
+    """`spawn.…`"""
+
+    def agent(
+        self,
+        goal: str,
+        *,
+        parent_session_id: int | str | None = None,
+        workflowId: str | None = None,
+        workspacePath: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        inherit: Inheritance | None = None,
+        filter: Filter | Mapping[str, Any] | None = None,
+        driver: str | None = None,
+        model: str | None = None,
+        limits: ChildLimits | Mapping[str, Any] | None = None,
+        allowedTools: Sequence[str] | None = None,
+        wait: bool = False,
+        timeout_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> SpawnResult:
+        """Spawn a child session with a goal; with `wait`, answer with its result."""
+        reply: SpawnResult = self._call(
+            "spawn.agent",
+            {
+                "idempotency_key": idempotency_key,
+                "goal": goal,
+                "parent_session_id": parent_session_id,
+                "workflowId": workflowId,
+                "workspacePath": workspacePath,
+                "context": context,
+                "inherit": inherit,
+                "filter": filter,
+                "driver": driver,
+                "model": model,
+                "limits": limits,
+                "allowedTools": allowedTools,
+                "wait": wait,
+                "timeout_seconds": timeout_seconds,
+            },
+        )
+        return reply
+
+    def agents(
+        self,
+        agents: Sequence[ChildOrder],
+        *,
+        parent_session_id: int | str | None = None,
+        wait: bool = False,
+        timeout_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Results:
+        """Spawn up to ten children at once; results in the order of the request, each refusal as data."""
+        reply: Results = self._call(
+            "spawn.agents",
+            {
+                "idempotency_key": idempotency_key,
+                "agents": agents,
+                "parent_session_id": parent_session_id,
+                "wait": wait,
+                "timeout_seconds": timeout_seconds,
+            },
+        )
+        return reply
+
+    def wait(self, session_ids: Sequence[int], *, timeout_seconds: int | None = None) -> Results:
+        """Wait for children, and lend them the parent's slot meanwhile."""
+        reply: Results = self._call("spawn.wait", {"session_ids": session_ids, "timeout_seconds": timeout_seconds})
+        return reply
+
+    def expect(
+        self, session_ids: Sequence[int], *, is_expected: bool = True, idempotency_key: str | None = None
+    ) -> Expected:
+        """Note that a parent waits for children, or does no more."""
+        reply: Expected = self._call(
+            "spawn.expect", {"idempotency_key": idempotency_key, "session_ids": session_ids, "is_expected": is_expected}
+        )
+        return reply
+
+    def stranded(self, *, is_starting: bool = False, host: str | None = None) -> Stranded:
+        """The children that wait for somebody who is not there any more."""
+        reply: Stranded = self._call("spawn.stranded", {"is_starting": is_starting, "host": host})
+        return reply
+
+    def tend(self, *, is_starting: bool = False, host: str | None = None, idempotency_key: str | None = None) -> Tended:
+        """Give children whose parents are gone an outcome, or their place in the queue."""
+        reply: Tended = self._call(
+            "spawn.tend", {"idempotency_key": idempotency_key, "is_starting": is_starting, "host": host}
+        )
+        return reply
+
+    def results(self, session_ids: Sequence[int]) -> Results:
+        """What came of children so far."""
+        reply: Results = self._call("spawn.results", {"session_ids": session_ids})
+        return reply
+
+    def report(
+        self,
+        report: Report | Mapping[str, Any],
+        *,
+        session_id: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> SpawnResult:
+        """Leave a session's closing report, which its parent receives."""
+        reply: SpawnResult = self._call(
+            "spawn.report", {"idempotency_key": idempotency_key, "report": report, "session_id": session_id}
+        )
+        return reply
+
+    def cancel(
+        self,
+        session_id: int | str,
+        *,
+        children: bool = True,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Killed:
+        """End a session that runs, and all below it."""
+        reply: Killed = self._call(
+            "spawn.cancel",
+            {"idempotency_key": idempotency_key, "session_id": session_id, "children": children, "reason": reason},
+        )
+        return reply
+
+    def collapse(
+        self,
+        session_id: int | str,
+        *,
+        text: str | None = None,
+        target_tokens: int | None = None,
+        auto_commit: bool = True,
+        idempotency_key: str | None = None,
+    ) -> CollapseReply:
+        """Fold what a child session did into its parent's history."""
+        reply: CollapseReply = self._call(
+            "spawn.collapse",
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "text": text,
+                "target_tokens": target_tokens,
+                "auto_commit": auto_commit,
+            },
+        )
+        return reply
+
+    def children(
+        self,
+        *,
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        branch: str | None = None,
+        task_id: str | None = None,
+        run_id: int | None = None,
+    ) -> Trees:
+        """The sessions that a session spawned."""
+        reply: Trees = self._call(
+            "spawn.children",
+            {"session_id": session_id, "effort_id": effort_id, "branch": branch, "task_id": task_id, "run_id": run_id},
+        )
+        return reply
+
+    def ancestors(
+        self,
+        *,
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        branch: str | None = None,
+        task_id: str | None = None,
+        run_id: int | None = None,
+    ) -> Trees:
+        """From a session's parent up to its root."""
+        reply: Trees = self._call(
+            "spawn.ancestors",
+            {"session_id": session_id, "effort_id": effort_id, "branch": branch, "task_id": task_id, "run_id": run_id},
+        )
+        return reply
+
+    def tree(
+        self,
+        *,
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        branch: str | None = None,
+        task_id: str | None = None,
+        run_id: int | None = None,
+        below: bool = False,
+    ) -> Trees:
+        """The whole tree of a session, with status, outcome and cost, from any of its names."""
+        reply: Trees = self._call(
+            "spawn.tree",
+            {
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "branch": branch,
+                "task_id": task_id,
+                "run_id": run_id,
+                "below": below,
+            },
+        )
+        return reply
+
+
+class BudgetOperations(Namespace):
+    """`budget.…`"""
+
+    def get(self, session_id: int | str) -> BudgetReply:
+        """What a session and all below it may use, have used and have promised."""
+        reply: BudgetReply = self._call("budget.get", {"session_id": session_id})
+        return reply
+
+    def set(
+        self,
+        session_id: int | str,
+        *,
+        tokens: int | None = None,
+        cost_usd: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> BudgetReply:
+        """Bound what a session and all below it may use."""
+        reply: BudgetReply = self._call(
+            "budget.set",
+            {"idempotency_key": idempotency_key, "session_id": session_id, "tokens": tokens, "cost_usd": cost_usd},
+        )
+        return reply
+
+
 class AiOperations(Namespace):
     """`ai.…`"""
 
@@ -1458,4 +1705,6 @@ class Operations(Namespace):
         self.report = ReportOperations(transport)
         self.worktree = WorktreeOperations(transport)
         self.run = RunOperations(transport)
+        self.spawn = SpawnOperations(transport)
+        self.budget = BudgetOperations(transport)
         self.ai = AiOperations(transport)

@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 
 from ramet.client.autostart import ensure
 from ramet.client.connection import Connection
-from ramet.client.target import Target
+from ramet.client.target import Target, find_token
 from ramet.config.layers import load
 from ramet.config.places import find_places
 from ramet.config.settings import Settings
@@ -59,6 +59,7 @@ class RemoteTransport:
             socket=str(places.socket),
             settings=msgspec.json.encode(settings).decode(),
             places=msgspec.json.encode(places, enc_hook=os.fspath).decode(),
+            token=find_token(os.environ, str(places.socket)),
         )
         return cls(target, settings, autostart=autostart, timeout_seconds=timeout_seconds)
 

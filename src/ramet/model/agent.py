@@ -37,4 +37,6 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     tools_in_flight: list[str] | None = None
     is_lease_over: bool | None = None
     """None where its effort was not claimed from the queue."""
+    is_awaiting: bool = False
+    """Whether its session waits for a child."""
     status: SessionStatus | None = None

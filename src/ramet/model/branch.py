@@ -8,6 +8,10 @@ place extends the segment as long as nobody else has.
 
 from msgspec import Struct
 
+_OF_SESSIONS = "session/"
+_DIGITS = 19
+"""As many as no id has."""
+
 
 class Head(Struct, frozen=True):
     """Where a branch stands. An empty branch has no commit and no segment, and seq 0."""
@@ -30,7 +34,13 @@ class Span(Struct, frozen=True):
 
 def session_branch(session_id: int) -> str:
     """The name of a session's branch."""
-    return f"session/{session_id}"
+    return f"{_OF_SESSIONS}{session_id}"
+
+
+def branch_session(branch: str) -> int | None:
+    """The session whose branch goes by this name."""
+    number = branch.removeprefix(_OF_SESSIONS)
+    return int(number) if branch.startswith(_OF_SESSIONS) and number.isdecimal() and len(number) < _DIGITS else None
 
 
 class Point(Struct, frozen=True):

@@ -19,6 +19,10 @@ class Abilities(Struct, frozen=True, kw_only=True):
     """Say what it used."""
     limits: bool = False
     """Say that a usage limit was reached, and when it ends."""
+    mcp: bool = False
+    """Take an MCP server, and be told about it: so it can spawn, report and read."""
+    confinement: bool = False
+    """Be confined to the tools that are named."""
 
 
 class DriverRow(Struct, frozen=True, kw_only=True):

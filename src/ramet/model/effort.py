@@ -90,6 +90,12 @@ class Effort(Struct, frozen=True, kw_only=True):
     """Failures of what runs the agent, which are not the agent's."""
     stop_request: StopRequest | None
     changes: Changes | None
+    spawned_by: int | None
+    """The session that spawned it."""
+    awaited_by: int | None
+    """The session that waits for it now: it runs in that session's slot, outside the queue."""
+    workspace: str | None
+    """The directory in which it works; None where that is the project, or its own worktree."""
 
 
 class Check(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeVar
 
-from ramet.errors import TaskFileInvalid
+from ramet.errors import TaskCycle, TaskFileInvalid
 
 _MOST_WAITS = 1_000_000
 """So many pairs of lines, one of which waits for the other, are followed; more are nobody's intention."""
@@ -111,7 +111,7 @@ def _names(line: Numbered, key: str) -> bool:
 def _all_ready(lines: Sequence[Numbered], waits: dict[str, list[str]]) -> list[str]:
     keys = list(_ready(waits))
     if len(keys) < len(waits):
-        raise TaskFileInvalid(f"tasks wait for each other: {show_cycle(find_cycle(lines))}")
+        raise TaskCycle(f"tasks wait for each other: {show_cycle(find_cycle(lines))}")
     return keys
 
 

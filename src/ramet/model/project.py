@@ -1,6 +1,7 @@
 """A project: a directory tree that agents work on, known by its absolute path."""
 
 import posixpath
+from collections.abc import Iterable
 from datetime import datetime
 
 from msgspec import Struct
@@ -27,6 +28,15 @@ def normal_path(path: str) -> str | None:
     if not path.startswith("/") or "\0" in path:
         return None
     return "/" + posixpath.normpath(path).lstrip("/")
+
+
+def place_inside(path: str, base: str, roots: Iterable[str]) -> str | None:
+    """A path, taken from `base` where it is not absolute, in its normal form; None where none of the roots contains it.
+
+    Lexical too: where a link leads is for whoever goes there to see.
+    """
+    normal = normal_path(posixpath.join(base, path))
+    return normal if normal is not None and any(contains(root, normal) for root in roots) else None
 
 
 def contains(project_path: str, path: str) -> bool:

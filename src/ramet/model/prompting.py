@@ -121,7 +121,7 @@ def compose(
     """Put it all together, within a budget for what others wrote; `also` follows what the skill asks for."""
     instruction = effort.prompt or ""
     before = [lead(effort), also]
-    behind = [_say_gone(effort, materials, missing), _say_failed(effort, failed), _list_earlier(earlier)]
+    behind = [_say_gone(effort, materials, missing), say_failed(effort, failed), _list_earlier(earlier)]
     texts = {material.effort.id: material.text for material in materials if material.text is not None}
 
     def render(bodies: Mapping[int, str]) -> Composed:
@@ -209,7 +209,7 @@ def _say_gone(effort: Effort, materials: Sequence[Material], missing: Sequence[i
     return f"({names}, which this goes back to, is gone)"
 
 
-def _say_failed(effort: Effort, failed: Effort | None) -> str:
+def say_failed(effort: Effort, failed: Effort | None = None) -> str:
     """Why it was not done before: by an effort that this one repeats, or by an earlier attempt."""
     if failed is None and effort.lifecycle != "finished" and effort.failure is not None:
         failed = effort

@@ -25,6 +25,7 @@ _PATTERNS: dict[str, str] = {
     "slack": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
     "stripe": r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{20,}",
     "npm": r"\bnpm_[A-Za-z0-9]{36}",
+    "ramet": r"\bs[1-9][0-9]{0,18}\.[0-9a-f]{64}\b",
     "pypi": r"\bpypi-[A-Za-z0-9_-]{50,}",
     "jwt": r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
     "url_password": r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,100}:[^\s/@'\"]{1,200}@",

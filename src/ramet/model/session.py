@@ -14,7 +14,13 @@ from ramet.model.effort import Outcome
 SessionRef = int | str
 """A session's integer id, or `driver:native_id`."""
 
-SessionStatus = Literal["starting", "running", "detecting", "stuck", "orphaned", "ended"]
+SessionStatus = Literal["starting", "running", "waiting_child", "detecting", "stuck", "orphaned", "ended"]
+
+
+WaitsFor = Literal["child", "begin"]
+"""What a session may wait for: the end of a child, or, as a child that was spawned, for its own beginning."""
+
+_WAITING: dict[WaitsFor, SessionStatus] = {"child": "waiting_child", "begin": "starting"}
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -51,6 +57,10 @@ class Session(Struct, frozen=True, kw_only=True):
     """The number of the last event that its keeper has reported."""
     tools_in_flight: list[str] | None
     """The calls of tools that have not come back."""
+    deadline: datetime | None
+    """When its attempt will have used up its time; None where it has no end."""
+    report: dict[str, Any] | None
+    """What it reported at its end, as `protocol.history.Report` spells it."""
 
 
 class Patience(Struct, frozen=True, kw_only=True):
@@ -70,12 +80,17 @@ def derive_status(
     patience: Patience,
     has_tool_in_flight: bool = False,
     is_lease_over: bool = False,
+    waits_for: WaitsFor | None = None,
 ) -> SessionStatus:
-    """What a session is doing, from what is recorded about it. An agent whose tool is at work is not silent."""
+    """What a session is doing, from what is recorded about it. An agent whose tool is at work is not silent, nor is one
+    that waits.
+    """
     if ended_at is not None:
         return "ended"
     if is_lease_over:
         return "orphaned"
+    if waits_for is not None:
+        return _WAITING[waits_for]
     if has_tool_in_flight:
         return "running"
     silence = now - (last_heartbeat or created_at)

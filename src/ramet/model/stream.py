@@ -5,7 +5,7 @@ them into the session's history. A stream begins with `Started` and closes with 
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -84,6 +84,24 @@ class Limit(Struct, frozen=True, kw_only=True, tag_field="kind", tag="limit"):
     resets_at: datetime | None = None
 
 
+StuckReason = Literal["repetition", "silence", "no_progress", "time", "issue"]
+
+
+class Stuck(Struct, frozen=True, kw_only=True, tag_field="kind", tag="stuck"):
+    """The agent does not get on. Some of it is only noticed; where it is ended for it, the `End` says so."""
+
+    reason: StuckReason
+    """The same step again and again; not a word; most of its time is over and nothing was done, or only the time is;
+    the program itself says so.
+    """
+    text: str
+    tool: str | None = None
+    arguments: str | None = None
+    """The beginning of what the tool was given."""
+    turns: int = 0
+    """How often it had spoken or used a tool."""
+
+
 class EndedProcess(Struct, frozen=True, kw_only=True):
     """A process that was ended, and how much it took."""
 
@@ -110,4 +128,4 @@ class End(Struct, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """Whether it printed more than is kept."""
 
 
-StreamEvent = Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | End
+StreamEvent = Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | Stuck | End

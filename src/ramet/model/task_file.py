@@ -20,7 +20,7 @@ from typing import NoReturn
 import msgspec
 from msgspec import Struct
 
-from ramet.errors import TaskFileInvalid
+from ramet.errors import TaskCycle, TaskFileInvalid
 from ramet.model.checklist import Item, Note, is_fence, read_checklist
 from ramet.model.ordering import find_cycle, show_cycle
 
@@ -303,7 +303,7 @@ def _check_circles(lines: Sequence[Line], items: Sequence[Item]) -> None:
     if cycle:
         item = next(item for line, item in zip(lines, items, strict=True) if line.key in cycle)
         note = next(filter(_is_dependency, item.notes), None)
-        raise TaskFileInvalid(
+        raise TaskCycle(
             f"tasks wait for each other: {show_cycle(cycle)}",
             line=note.row if note else item.row,
             column=(note.raw if note else item.raw).find("-") + 1,

@@ -22,6 +22,7 @@ HISTORY_OPERATIONS = (
         request=history.Log,
         reply=Page[history.CommitRow],
         errors=_PLACE,
+        scope="session",
     ),
     Operation(
         name="history.show",
@@ -29,6 +30,7 @@ HISTORY_OPERATIONS = (
         request=history.Show,
         reply=history.CommitDetail,
         errors=_PLACE,
+        scope="session",
     ),
     Operation(
         name="history.compile",
@@ -36,6 +38,7 @@ HISTORY_OPERATIONS = (
         request=history.Compile,
         reply=history.Compiled,
         errors=_PLACE,
+        scope="session",
     ),
     Operation(
         name="history.branch",

@@ -11,6 +11,7 @@ from ramet.errors import RametError
 from ramet.protocol.requests import Change, Request
 
 Host = Literal["engine", "store", "daemon", "workplace"]
+Scope = Literal["user", "session"]
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -25,6 +26,9 @@ class Operation(Struct, frozen=True, kw_only=True):
     """Who answers: a function of the engine in one transaction, the database itself, only a daemon, or the workplace,
     which also looks at this machine's disk.
     """
+
+    scope: Scope = "user"
+    """Who may ask for it: only the user, or also an agent, for its own session and what is below it."""
 
     locks_rows: bool = False
     """Whether it locks the rows that it decides on. Where several machines share a database, others then wait for it or

@@ -18,6 +18,7 @@ from ramet.protocol.history_operations import HISTORY_OPERATIONS
 from ramet.protocol.operation import Operation
 from ramet.protocol.replies import Page
 from ramet.protocol.run_operations import RUN_OPERATIONS
+from ramet.protocol.spawn_operations import SPAWN_OPERATIONS
 from ramet.protocol.work_operations import WORK_OPERATIONS
 
 __all__ = ["BY_REQUEST", "OPERATIONS", "Operation"]
@@ -101,6 +102,7 @@ OPERATIONS: dict[str, Operation] = {
             request=requests.GetEffort,
             reply=replies.EffortDetail,
             errors=_EFFORT,
+            scope="session",
         ),
         Operation(
             name="db.effort.list",
@@ -182,12 +184,14 @@ OPERATIONS: dict[str, Operation] = {
             request=requests.GetSession,
             reply=Session,
             errors=_SESSION,
+            scope="session",
         ),
         Operation(
             name="db.session.find",
             purpose="Sessions by task, effort or agent, the newest first.",
             request=requests.FindSessions,
             reply=Page[Session],
+            scope="session",
         ),
         Operation(
             name="db.skills.upsert",
@@ -330,6 +334,7 @@ OPERATIONS: dict[str, Operation] = {
             request=requests.Hello,
             reply=replies.HelloReply,
             host="daemon",
+            scope="session",
         ),
         Operation(
             name="daemon.ping",
@@ -337,6 +342,7 @@ OPERATIONS: dict[str, Operation] = {
             request=requests.Ping,
             reply=replies.Pong,
             host="daemon",
+            scope="session",
         ),
         Operation(
             name="daemon.status",
@@ -355,6 +361,7 @@ OPERATIONS: dict[str, Operation] = {
         *HISTORY_OPERATIONS,
         *WORK_OPERATIONS,
         *RUN_OPERATIONS,
+        *SPAWN_OPERATIONS,
         *AI_OPERATIONS,
     )
 }

@@ -247,6 +247,8 @@ class BackUpDatabase(Request, frozen=True, kw_only=True):
 
 class Hello(Request, frozen=True, kw_only=True):
     client: Text | None = None
+    token: Name | None = None
+    """The token of an agent's session: the connection may from then on do only what that session may."""
 
 
 class Ping(Request, frozen=True, kw_only=True):

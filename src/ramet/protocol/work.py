@@ -151,6 +151,8 @@ class BeginAttempt(Change, frozen=True, kw_only=True):
     """Whether the attempt goes on with the session that the effort names."""
     is_cut: bool = False
     """Whether the prompt was shortened to fit `work.prompt_max_tokens`."""
+    timeout_seconds: TimeoutSeconds | None = None
+    """How long the attempt may take; a child of its session has to fit into what is left of it."""
     worktree: Path | None = None
     git_branch: Name | None = None
     git_base: Name | None = None
@@ -169,6 +171,8 @@ class ReportStream(Change, frozen=True, kw_only=True):
 class Kill(Change, frozen=True, kw_only=True):
     effort_id: Id | None = None
     session_id: SessionId | None = None
+    children: bool = True
+    """Whether all that it spawned is ended too."""
     reason: Text | None = None
     requeues: bool = False
     """Whether it goes back to the queue then, to be attempted again, instead of being cancelled."""
@@ -336,12 +340,16 @@ class Reported(Struct, frozen=True, kw_only=True):
     is_renewed: bool
     """Whether the whole lease is left again. A report without events always renews it, others when it is low."""
     stop: StopRequest | None = None
+    is_child_alive: bool = False
+    """Whether a session below this one has given a sign of life: its parent is not silent, but waits."""
 
 
 class Killed(EffortReply, frozen=True, kw_only=True):
     """The effort that ends, and whether something has to be ended for it first."""
 
     is_running: bool
+    also: list[int] = field(default_factory=list)
+    """The efforts below it that run and are asked to end with it."""
 
 
 class Synced(Struct, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ WORK_OPERATIONS = (
         request=work.GetWork,
         reply=work.WorkReply,
         errors=_EFFORT,
+        scope="session",
     ),
     Operation(
         name="work.list",
@@ -112,6 +113,7 @@ WORK_OPERATIONS = (
         request=work.WorkChain,
         reply=work.Chain,
         errors=_EFFORT,
+        scope="session",
     ),
     Operation(
         name="work.output",
@@ -127,6 +129,7 @@ WORK_OPERATIONS = (
         reply=work.Prompt,
         errors=_EFFORT,
         host="workplace",
+        scope="session",
     ),
     Operation(
         name="work.run",
@@ -155,6 +158,7 @@ WORK_OPERATIONS = (
         purpose="What needs a person's attention, the newest first.",
         request=work.ListNotices,
         reply=Page[Notice],
+        scope="session",
     ),
     Operation(
         name="fleet.dismiss",

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ramet.errors import (
     DatabaseUnreachable,
     DriverMissing,
+    InvalidParams,
     NoStart,
     PathOutside,
     RametError,
@@ -35,7 +36,7 @@ from ramet.runner.workshop import Order, Workshop
 
 log = logging.getLogger(__name__)
 
-_PERMANENT = (UnknownDriver, DriverMissing, PathOutside, WorktreeError)
+_PERMANENT = (UnknownDriver, DriverMissing, PathOutside, WorktreeError, InvalidParams)
 """What will be the same the next time."""
 _AWAY_SECONDS = 2.0
 """How long a shared database that is away is left alone."""
@@ -120,6 +121,7 @@ class Attempts:
                 native_id=prepared.native_id,
                 continues=prepared.continues,
                 is_cut=prepared.prompt.cut,
+                timeout_seconds=prepared.timeout_seconds,
                 worktree=worktree.path if worktree else None,
                 git_branch=worktree.branch if worktree else None,
                 git_base=worktree.base if worktree else None,

@@ -10,21 +10,24 @@ import itertools
 import logging
 import time
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ramet.errors import DatabaseUnreachable, RunAttended
 from ramet.model.effort import StopRequest
 from ramet.model.run import Run
+from ramet.model.session import Session
 from ramet.protocol.requests import Request
 from ramet.protocol.work import Claimed, ClaimWork, Completed, ListWork, NextWork, Refused, RunWork, StopWork, WorkDone
 from ramet.runner import adopting, keepers
 from ramet.runner.attempts import Attempts
 from ramet.runner.attending import attend, leave_all
+from ramet.runner.tending import tend
 from ramet.runner.workshop import Order, Workshop
 
 log = logging.getLogger(__name__)
@@ -52,6 +55,21 @@ class _Run(Struct, eq=False):
     """When there last was nothing for a free slot."""
 
 
+class _Post(Struct, frozen=True):
+    """Who is in a slot, and with what."""
+
+    effort_id: int
+    order: Order
+
+
+class _Seat(Struct, frozen=True):
+    """A slot for an awaited child."""
+
+    order: Order
+    run: _Run | None
+    """Whose slot it is; None where it is lent by the one who waits."""
+
+
 class Crew:
     """Everything that runs. All of it happens on the event loop's thread."""
 
@@ -63,17 +81,21 @@ class Crew:
         """Those that work on lines of runs, for which nothing of the queue waits."""
         self._runs: list[_Run] = []
         self._taken: set[str] = set()
+        self._posts: dict[str, _Post] = {}
         self._attended: set[int] = set()
         self._news = asyncio.Event()
-        self._commits = 0
+        self.commits = 0
+        """How many there have been: who looks at something remembers the number, and waits until it has changed."""
         self._leases_kept = 0.0
 
     async def adopt(self) -> None:
         """Take over what a former daemon left: agents that live, and what is left of those that do not."""
         await leave_all(self._shop)
         found = await adopting.look(self._shop)
+        await tend(self._shop, is_starting=True)
         for left in found:
             self._taken.add(left.slot)
+            self._posts[left.slot] = _Post(left.effort_id, Order(slot=left.slot))
             self._begin(self._look_after(left))
 
     async def run(self, request: RunWork) -> WorkDone:
@@ -109,13 +131,32 @@ class Crew:
 
     def look_again(self) -> None:
         """Something was committed: there may be work."""
-        self._commits += 1
+        self.commits += 1
         self._news.set()
 
-    def end(self, effort_id: int, stop: StopRequest) -> None:
-        """Let the keeper of an effort end its agent."""
+    async def news(self, commits: int) -> None:
+        """Return when something has been committed since there were so many; or after a while, for others may have."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_SECONDS):
+                while commits == self.commits:
+                    self._news.clear()
+                    await self._news.wait()
+
+    async def lend(self, effort_id: int, lender: Session) -> bool | None:
+        """Run a child that a session waits for: in that session's slot, else in one that has nothing to do. Whether it
+        has begun; None where there is no slot.
+        """
+        seat = self._find_seat(lender)
+        if seat is None:
+            return None
+        has_begun: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._begin(self._run_child(effort_id, seat, has_begun))
+        return await has_begun  # the child is looked after, even where nobody waits here any more
+
+    def end(self, effort_ids: Collection[int], stop: StopRequest) -> None:
+        """Let the keepers of efforts end their agents."""
         for record in keepers.list_records(self._shop.places.keepers):
-            if record.effort_id == effort_id:
+            if record.effort_id in effort_ids:
                 keepers.ask_to_stop(self._shop.places.keepers, record, stop)
 
     @property
@@ -133,7 +174,7 @@ class Crew:
     async def _serve(self, run: _Run) -> None:
         is_over = False
         while True:
-            commits = self._commits
+            commits = self.commits
             has_begun = await self._begin_patiently(run)
             if run.is_stopped and not run.running:
                 return
@@ -246,12 +287,8 @@ class Crew:
 
     async def _wait_for_news(self, run: _Run, commits: int) -> None:
         """Until something was committed since; and not too often for nothing."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK_SECONDS):
-                while commits == self._commits:
-                    self._news.clear()
-                    await self._news.wait()
-                await asyncio.sleep(max(0.0, run.found_nothing_at + _COALESCE_SECONDS - time.monotonic()))
+        await self.news(commits)
+        await asyncio.sleep(max(0.0, run.found_nothing_at + _COALESCE_SECONDS - time.monotonic()))
 
     async def _ask(self, request: Request) -> Any:
         return await self._shop.ask(request)
@@ -268,14 +305,61 @@ class Crew:
             run=run.attended,
         )
         try:
-            done = await self._attempts.make(claimed, order)
-            self._count(run, done)
+            self._count(run, await self._make(claimed, order))
+        finally:
+            self._give_back(run, slot)
+
+    async def _make(self, claimed: Claimed, order: Order) -> Completed | None:
+        self._posts[order.slot] = _Post(claimed.id, order)
+        try:
+            return await self._attempts.make(claimed, order)
         except Exception:
             log.exception("an attempt could not be settled effort=%d", claimed.id)
+            return None
         finally:
-            run.running -= 1
-            run.free.append(slot)
-            if run not in self._runs:
+            del self._posts[order.slot]
+
+    def _give_back(self, run: _Run, slot: str) -> None:
+        run.running -= 1
+        run.free.append(slot)
+        if run not in self._runs:
+            self._taken.discard(slot)
+
+    def _find_seat(self, lender: Session) -> _Seat | None:
+        """A slot for a child: one at a time in that of the session that waits for it. Where nobody here runs that
+        session, it has one of its own all the same.
+        """
+        post = self._posts.get(lender.agent_id or "")
+        is_here = post is not None and post.effort_id == lender.effort_id
+        order = post.order if post is not None and is_here else Order(slot=f"{self._shop.name}/s{lender.id}")
+        slot = f"{order.slot}.1" if is_here else order.slot
+        if slot not in self._taken:
+            self._taken.add(slot)
+            return _Seat(replace(order, slot=slot, run=None), None)
+        run = next((run for run in self._runs if run.free and not run.is_stopped), None)
+        if run is None:
+            return None
+        run.running += 1
+        return _Seat(replace(order, slot=run.free.pop(), run=None), run)
+
+    async def _run_child(self, effort_id: int, seat: _Seat, has_begun: asyncio.Future[bool]) -> None:
+        slot = seat.order.slot
+        try:
+            await self._keep_leases()
+            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id, host=self._shop.host))
+            if not has_begun.done():
+                has_begun.set_result(isinstance(claimed, Claimed))
+            if isinstance(claimed, Claimed):
+                await self._make(claimed, seat.order)
+        except Exception as error:
+            log.exception("a child could not be run effort=%d", effort_id)
+            if not has_begun.done():
+                has_begun.set_exception(error)
+        finally:
+            has_begun.cancel()  # which changes nothing where it is done
+            if seat.run is not None:
+                self._give_back(seat.run, slot)
+            else:
                 self._taken.discard(slot)
 
     def _count(self, run: _Run, done: Completed | None) -> None:
@@ -292,6 +376,7 @@ class Crew:
             log.exception("an adopted attempt could not be settled effort=%d", left.effort_id)
         finally:
             self._taken.discard(left.slot)
+            self._posts.pop(left.slot, None)
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

@@ -15,6 +15,7 @@ from ramet.drivers import choosing
 from ramet.drivers.choosing import Found
 from ramet.drivers.driver import Driver, Start
 from ramet.errors import GitFailed, WorktreeError
+from ramet.model import guidance
 from ramet.model.driver import NEVER_PARKED
 from ramet.model.effort import Effort
 from ramet.model.run import Run
@@ -23,7 +24,8 @@ from ramet.protocol.keeping import KeeperSpec
 from ramet.protocol.requests import GetSession
 from ramet.protocol.runs import Admission, AdmitDriver
 from ramet.protocol.work import Attempt, Chain, Claimed, Completed, Prompt, WorkChain
-from ramet.runner import lines, prompts
+from ramet.runner import lines, prompts, spawns
+from ramet.runner.spawns import Spawned
 from ramet.runner.workshop import Order, Workshop
 from ramet.runner.worktrees import owner_of
 from ramet.workspace import worktrees
@@ -46,6 +48,10 @@ class Prepared(Struct, frozen=True, kw_only=True):
     prompt: Prompt
     project_path: str
     worktree: Worktree | None
+    workspace: str | None
+    """Where it works, where that was said; else in the worktree, or in the project."""
+    timeout_seconds: int | None
+    spawned: Spawned
     native_id: str | None
     continues: bool
     leased_at: float | None = None
@@ -65,7 +71,10 @@ def prepare(shop: Workshop, claimed: Claimed, order: Order) -> Prepared:
     chain: Chain = shop.workplace.ask(WorkChain(effort_id=claimed.id, host=shop.host))
     settings = shop.workplace.settings_in(chain.project_path, order.environment, order.settings)
     found = choosing.resolve(_wanted(claimed, order), settings.drivers, order.environment or shop.environ)
+    spawned = spawns.read(claimed)
+    spawns.require_confinement(found.driver, spawned)
     _be_admitted(shop, claimed, found)
+    workspace = spawns.find_workspace(shop.workplace, claimed, chain.project_path)
     continued = _continued(shop, claimed, found.driver)
     prompt = prompts.build(shop.workplace, claimed.id, order.run)
     return Prepared(
@@ -78,7 +87,10 @@ def prepare(shop: Workshop, claimed: Claimed, order: Order) -> Prepared:
         model=_model(claimed, found),
         prompt=prompts.continuation(prompt, claimed.reason) if continued else prompt,
         project_path=chain.project_path,
-        worktree=_worktree(shop, claimed, chain, order.run),
+        worktree=None if workspace else _worktree(shop, claimed, chain, order.run),
+        workspace=workspace,
+        timeout_seconds=claimed.timeout_seconds or settings.work.timeout_seconds or None,
+        spawned=spawned,
         native_id=continued.native_id if continued else _new_native_id(shop, found.driver),
         continues=continued is not None,
     )
@@ -118,17 +130,22 @@ def move_apart(shop: Workshop, claimed: Claimed, prepared: Prepared) -> Prepared
 def specify(shop: Workshop, claimed: Claimed, attempt: Attempt, prepared: Prepared, order: Order) -> KeeperSpec:
     """What the keeper is told."""
     settings = prepared.settings
+    tools = spawns.tool_server(prepared.driver, settings, prepared.timeout_seconds)
+    depths = {"spawn_depth": attempt.session.spawn_depth, "max_depth": shop.settings.spawn.depth}
     start = Start(
         instruction=prepared.prompt.instruction,
         context=prepared.prompt.context,
         prompt=prepared.prompt.prompt,
         program=prepared.program,
-        directory=prepared.worktree.path if prepared.worktree else prepared.project_path,
+        directory=prepared.workspace or (prepared.worktree.path if prepared.worktree else prepared.project_path),
         environment=_environment(shop, attempt, prepared, order),
         profile=prepared.profile,
         model=prepared.model,
         native_id=prepared.native_id,
         resumes=prepared.continues,
+        tools=tools,
+        guidance=guidance.compose(**depths) if tools else "",
+        allowed_tools=prepared.spawned.allowed_tools,
     )
     return KeeperSpec(
         instance=prepared.instance,
@@ -140,7 +157,7 @@ def specify(shop: Workshop, claimed: Claimed, attempt: Attempt, prepared: Prepar
         launch=choosing.wrap(prepared.driver.launch(start), prepared.profile),
         folder=str(shop.places.keepers / prepared.instance),
         socket=str(shop.places.socket),
-        timeout_seconds=claimed.timeout_seconds or settings.timeout_seconds or None,
+        timeout_seconds=prepared.timeout_seconds,
         silent_seconds=settings.silent_seconds,
         stuck_seconds=settings.stuck_seconds,
         repeat_limit=settings.repeat_limit,
@@ -163,6 +180,8 @@ def _environment(shop: Workshop, attempt: Attempt, prepared: Prepared, order: Or
         "RAMET_AGENT": order.slot,
         "RAMET_SESSION": str(attempt.session.id),
         "RAMET_EFFORT": str(attempt.effort.id),
+        "RAMET_SOCKET": str(shop.places.socket),
+        "RAMET_TOKEN": shop.token(attempt.session.id),
     }
 
 

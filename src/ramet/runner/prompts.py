@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ramet.config.settings import Settings, WorkSettings
 from ramet.errors import EffortNotFound
-from ramet.model import line_prompting, prompting
+from ramet.model import child_prompting, line_prompting, prompting
 from ramet.model.effort import Effort
 from ramet.model.instant import from_iso
 from ramet.model.line_prompting import Said
@@ -15,7 +15,7 @@ from ramet.model.prompting import Composed
 from ramet.model.run import Run
 from ramet.protocol.runs import GetRun, ListTurns, RunDetail, TurnRow
 from ramet.protocol.work import Chain, GetWork, Prompt, WorkChain, WorkPrompt
-from ramet.runner import lines, reports, runs
+from ramet.runner import lines, reports, runs, spawns
 from ramet.runner.workplace import Workplace
 
 
@@ -46,6 +46,11 @@ def build(workplace: Workplace, effort_id: int, run: Run | None = None) -> Promp
 
 def _compose(workplace: Workplace, chain: Chain, run: Run | None, settings: Settings) -> Composed:
     effort, *ancestors = chain.efforts
+    if effort.spawned_by is not None:
+        spawned = spawns.read(effort)
+        tokens = settings.work.prompt_max_tokens
+        inherited = spawns.compile_inherited(workplace, effort, spawned, tokens // 2)
+        return child_prompting.compose(effort, spawned.context, inherited, tokens)
     if run is not None and run.mode == "sequential":
         return line_prompting.compose_sequential(effort, _said(workplace, effort, run), settings.runs.context_tokens)
     if run is not None and run.mode == "parallel":

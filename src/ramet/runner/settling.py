@@ -87,7 +87,7 @@ def _output(effort: Effort, project: str, end: End) -> tuple[str | None, str | N
     report_file = report_file_of(effort)
     if report_file is None:
         return end.answer, None
-    text = reports.collect(effort.worktree or project, project, report_file)
+    text = reports.collect(effort.worktree or effort.workspace or project, project, report_file)
     if text is None and end.answer:
         reports.publish(project, report_file, end.answer)
         text = end.answer

@@ -29,6 +29,8 @@ class Workshop(Struct, frozen=True, kw_only=True):
     """What the slots of this daemon are named after."""
     identify: Callable[[], str]
     """A new identity: 32 hexadecimal digits that nobody else has."""
+    token: Callable[[int], str]
+    """By which the agent of a session proves that it is that."""
 
     @property
     def host(self) -> str | None:

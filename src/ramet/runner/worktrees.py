@@ -70,15 +70,17 @@ def _know(workplace: Workplace, project: ProjectRef | None) -> list[_Known]:
 def _users(workplace: Workplace) -> Iterator[tuple[str, int]]:
     """Every directory that an unfinished effort works in, or will go on from."""
     for effort in _unfinished(workplace, "queued"):
-        if effort.worktree is not None:
+        if effort.workspace is not None:
+            yield effort.workspace, effort.id
+        elif effort.worktree is not None:
             yield effort.worktree, effort.id
         elif effort.based_on is not None:
             based = _get(workplace, effort.based_on)
             if based is not None and based.worktree is not None:
                 yield based.worktree, effort.id
     for effort in _unfinished(workplace, "active"):
-        if effort.worktree is not None:
-            yield effort.worktree, effort.id
+        if (used := effort.workspace or effort.worktree) is not None:
+            yield used, effort.id
 
 
 def _unfinished(workplace: Workplace, state: Lifecycle) -> Iterator[Effort]:

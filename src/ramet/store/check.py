@@ -108,3 +108,5 @@ def _check_work(db: Connection) -> Iterator[Finding]:
         yield Finding(check="sessions", detail=f"session {session} of {task} serves an effort of {other}")
     for (message,) in db.all(_sql.strayed_messages):
         yield Finding(check="messages", detail=f"message {message} has another role than its commit")
+    for (session,) in db.all(_sql.miscounted):
+        yield Finding(check="budgets", detail=f"the budget of session {session} does not say what was used of it")

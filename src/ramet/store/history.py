@@ -50,6 +50,12 @@ def find_head(db: Connection, branch: str) -> Head | None:
     return None if row is None else Head(*row)
 
 
+def take_head(db: Connection, branch: str) -> Head | None:
+    """The same, and nobody else moves the branch until this transaction ends."""
+    db.run(_sql.take_branch, name=branch)
+    return find_head(db, branch)
+
+
 def head_at(db: Connection, branch_id: int, commit_id: int) -> Head:
     """A branch as it stands at a commit that was just put on it."""
     return Head(*db.must(_sql.head_at, branch_id=branch_id, commit_id=commit_id))

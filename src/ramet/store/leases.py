@@ -40,6 +40,8 @@ class Held(Tried, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None
     is_attended: bool
     """Whether it has sessions or an agent."""
+    is_awaiting: bool
+    """Whether its sessions wait for children."""
 
 
 class Renewal(Struct, frozen=True):

@@ -33,6 +33,9 @@ class NewWork(Struct, frozen=True, kw_only=True):
     run_id: int | None = None
     run_line: str | None = None
     run_order: int | None = None
+    spawned_by: int | None = None
+    awaited_by: int | None = None
+    workspace: str | None = None
 
 
 class Waiting(Effort, frozen=True, kw_only=True):

@@ -15,6 +15,9 @@ from ramet.store.queries import Query, QueryFile
 
 _sql = QueryFile("sessions")
 
+_IS_BEHIND = 13
+"""The column of a reporter that says that its branch has just been moved by somebody who was waited for."""
+
 
 class NewSession(Struct, frozen=True, kw_only=True):
     """A session about to be started."""
@@ -33,6 +36,9 @@ class NewSession(Struct, frozen=True, kw_only=True):
     instance: str | None = None
     """The keeper that holds its agent, where there is one."""
     generation: int = 0
+    deadline: str | None = None
+    begins_at: int | None = None
+    """The commit at which its branch begins; None for an empty one."""
 
 
 class Reporter(Struct, frozen=True, kw_only=True):
@@ -50,6 +56,8 @@ class Reporter(Struct, frozen=True, kw_only=True):
     is_leased: bool
     lease_generation: int
     stop_request: StopRequest | None
+    has_children: bool
+    """Whether any session below it is open, or any that it waits for."""
     head: Head
 
 
@@ -68,10 +76,10 @@ class SessionReport(Struct, frozen=True, kw_only=True):
 
 
 def start(db: Connection, new: NewSession, *, now: str, now_ms: int) -> Session:
-    """A new open session with an empty branch of its own."""
+    """A new open session with a branch of its own."""
     session_id = int(db.must(_sql.next_id)[0])
     branch = session_branch(session_id)
-    history.create_branch(db, branch, None, now_ms)
+    history.create_branch(db, branch, new.begins_at, now_ms)
     return _row(
         db,
         _sql.insert,
@@ -89,6 +97,7 @@ def start(db: Connection, new: NewSession, *, now: str, now_ms: int) -> Session:
         instance=new.instance,
         generation=new.generation,
         branch=branch,
+        deadline=new.deadline,
         now=now,
     )
 
@@ -114,7 +123,14 @@ def resume(db: Connection, session_id: int, effort_id: int, agent_id: str | None
 
 
 def attach(
-    db: Connection, session_id: int, *, effort_id: int, agent_id: str, instance: str, generation: int
+    db: Connection,
+    session_id: int,
+    *,
+    effort_id: int,
+    agent_id: str,
+    instance: str,
+    generation: int,
+    deadline: str | None,
 ) -> Session:
     """Another keeper goes on with a context window."""
     return _row(
@@ -125,7 +141,28 @@ def attach(
         agent_id=agent_id,
         instance=instance,
         generation=generation,
+        deadline=deadline,
     )
+
+
+def find_waiting(db: Connection, effort_id: int) -> Session | None:
+    """The session of a spawned effort that waits for its first keeper."""
+    return db.struct(Session, _sql.waiting, effort_id=effort_id)
+
+
+def name_driver(db: Connection, session_id: int, driver: str, native_id: str | None) -> None:
+    """Which program is at work in a session that was there before it."""
+    db.run(_sql.name_driver, id=session_id, driver=driver, native_id=native_id)
+
+
+def find_first_of_effort(db: Connection, effort_id: int) -> Session | None:
+    """The session with which an effort began."""
+    return db.struct(Session, _sql.first_of_effort, effort_id=effort_id)
+
+
+def set_report(db: Connection, session_id: int, report: Struct) -> Session:
+    """Note what a session reports at its end."""
+    return _row(db, _sql.set_report, id=session_id, report=to_json(report))
 
 
 def find_last_of_effort(db: Connection, effort_id: int) -> Session | None:
@@ -154,10 +191,12 @@ def end_of_effort(db: Connection, effort_id: int, outcome: Outcome, notes: str |
 def find_reporter(db: Connection, session_id: int) -> Reporter | None:
     """The session that a keeper reports on."""
     row = db.one(_sql.reporter, session_id=session_id)
+    if row is not None and row[_IS_BEHIND]:
+        row = db.one(_sql.reporter, session_id=session_id)
     if row is None:
         return None
     session_id, agent_id, instance, generation, seq, tools, has_ended, *effort_and_head = row
-    effort_id, task_id, is_leased, lease_generation, stop, *head = effort_and_head
+    effort_id, task_id, is_leased, lease_generation, stop, has_children, _, *head = effort_and_head
     return Reporter(
         session_id=session_id,
         agent_id=agent_id,
@@ -171,6 +210,7 @@ def find_reporter(db: Connection, session_id: int) -> Reporter | None:
         is_leased=bool(is_leased),
         lease_generation=lease_generation,
         stop_request=None if stop is None else msgspec.json.decode(stop, type=StopRequest),
+        has_children=bool(has_children),
         head=Head(*head),
     )
 
@@ -192,9 +232,11 @@ def finish(db: Connection, session_id: int, payload: dict[str, Any] | None, outc
     return _row(db, _sql.finish, id=session_id, payload=to_json(payload), outcome=outcome, now=now)
 
 
-def list_open_of_agent(db: Connection, agent_id: str, *, outside: int) -> list[int]:
-    """The open sessions of an agent that are not in the tree with the root `outside`."""
-    return [row[0] for row in db.all(_sql.open_of_agent, agent_id=agent_id, outside=outside)]
+def list_left_by_agent(db: Connection, agent_id: str, going_on: Session | None) -> list[int]:
+    """The open sessions of an agent that have no part in the one that goes on: those above and below it have."""
+    tree = 0 if going_on is None else going_on.root_session_id
+    root = going_on.id if going_on and going_on.parent_session_id is None else None
+    return [row[0] for row in db.all(_sql.open_of_agent, agent_id=agent_id, tree=tree, root=root)]
 
 
 def bind(db: Connection, session_id: int, effort_id: int) -> Session:

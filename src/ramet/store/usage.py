@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ramet.model.budgeting import Amount
 from ramet.model.stream import Usage
 from ramet.store.connection import Connection
 from ramet.store.queries import QueryFile
@@ -12,19 +13,17 @@ _MOST = 2**53
 """More than anybody uses, and what every database and JSON reader can hold."""
 
 
-def put(db: Connection, session_id: int, usage: Usage) -> None:
-    """What a session used, under its key."""
-    db.run(
-        _sql.put,
-        session_id=session_id,
-        key=usage.key,
-        model=usage.model,
-        input_tokens=_bounded(usage.input_tokens),
-        output_tokens=_bounded(usage.output_tokens),
-        cache_read_tokens=_bounded(usage.cache_read_tokens),
-        cache_write_tokens=_bounded(usage.cache_write_tokens),
-        cost_usd=usage.cost_usd,
-    )
+def put(db: Connection, session_id: int, usage: Usage) -> Amount:
+    """What a session used, under its key; how much more that is than it had said under the same key before."""
+    tokens = {
+        "input_tokens": _bounded(usage.input_tokens),
+        "output_tokens": _bounded(usage.output_tokens),
+        "cache_read_tokens": _bounded(usage.cache_read_tokens),
+        "cache_write_tokens": _bounded(usage.cache_write_tokens),
+    }
+    before = db.one(_sql.said, session_id=session_id, key=usage.key) or (0, 0.0)
+    db.run(_sql.put, session_id=session_id, key=usage.key, model=usage.model, cost_usd=usage.cost_usd, **tokens)
+    return Amount(tokens=sum(tokens.values()) - before[0], cost_usd=(usage.cost_usd or 0.0) - before[1])
 
 
 def _bounded(count: int) -> int:

@@ -62,6 +62,15 @@ def write(root: str | Path, relative: str, data: bytes) -> None:
             raise
 
 
+def has_folder(root: str | Path, relative: str) -> bool:
+    """Whether there is a folder."""
+    try:
+        with _folder(root, f"{relative}/-"):
+            return True
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
 def copy(source: str | Path, target: str | Path, relative: str) -> None:
     """Copy a regular file from one folder to the same place in another, unless something is there."""
     with _folder(source, relative) as (folder, name), _open(name, _FILE, folder, relative) as original:

@@ -5,6 +5,7 @@ read to its end; `subtype` says `success` of API errors too, so only `is_error` 
 with 0 and prints no result at all.
 """
 
+import json
 import re
 from datetime import UTC, datetime
 from typing import Any
@@ -12,9 +13,9 @@ from typing import Any
 from ramet.config.settings import ProfileSettings
 from ramet.drivers import lines
 from ramet.drivers.claude_usage import Spending
-from ramet.drivers.driver import ProcessExit, Start
+from ramet.drivers.driver import ProcessExit, Start, ToolServer
 from ramet.drivers.failures import describe, fail, of_status
-from ramet.drivers.launching import launch
+from ramet.drivers.launching import VENDOR_MARGIN_SECONDS, launch
 from ramet.model.driver import Abilities
 from ramet.model.effort import Failure
 from ramet.model.stream import (
@@ -35,6 +36,9 @@ _ITSELF = "<synthetic>"
 _SILENT = ("stream_event", "tool_progress", "tool_use_summary", "keep_alive", "prompt_suggestion")
 _LIMIT = re.compile(r"limit reached|(?:hit|reached) your [^\n]{0,40}limit", re.IGNORECASE)
 _RESET_IN_TEXT = re.compile(r"limit reached\|(\d{9,13})\b")
+_SPAWN = "mcp__ramet__spawn_agent"
+_ALL = "default"
+"""What `--tools` takes for all tools that there are; no tool has this name."""
 _UNKNOWN_SESSION = "No conversation found"
 _HOPELESS = ("already in use", "unknown option", "Invalid session ID", "cannot be used with root")
 """Complaints without a result: about how it was started, which another attempt would not change."""
@@ -212,6 +216,41 @@ def _instant(seconds: int) -> datetime | None:
         return None
 
 
+def _tools(start: Start) -> list[str]:
+    """Ramet's tools beside the program's own; or only those that the agent may use.
+
+    `--tools` chooses among the built-in ones, `--strict-mcp-config` leaves out every server that is not named here. Of
+    ours, a confined agent may report and read; it may spawn, and so get at other tools, only where that was allowed.
+    """
+    arguments = ["--mcp-config", _server(start.tools)] if start.tools else []
+    allowed = ["mcp__ramet"] if start.tools else []
+    if start.allowed_tools is not None:
+        built_in = [name for name in start.allowed_tools if "__" not in name and name != _ALL]
+        arguments += ["--strict-mcp-config", "--tools", ",".join(built_in)]
+        if start.tools and _SPAWN not in start.allowed_tools:
+            arguments += ["--disallowedTools", _SPAWN]
+        allowed += built_in
+    return [*arguments, "--allowedTools", ",".join(allowed)] if allowed else arguments
+
+
+def _server(tools: ToolServer) -> str:
+    """Its `timeout` is how long a call may take, whatever MCP_TOOL_TIMEOUT says; with `alwaysLoad` the first turn waits
+    for the server, and the model sees the tools without searching for them.
+    """
+    server = {
+        "type": "stdio",
+        "command": tools.command,
+        "args": tools.arguments,
+        "env": {
+            **{name: f"${{{name}}}" for name in tools.variables},
+            "RAMET_TOOL_SECONDS": str(tools.seconds),
+        },
+        "timeout": (tools.seconds + VENDOR_MARGIN_SECONDS) * 1000,
+        "alwaysLoad": True,
+    }
+    return json.dumps({"mcpServers": {"ramet": server}})
+
+
 class Claude:
     """Claude Code."""
 
@@ -219,13 +258,15 @@ class Claude:
     programs = ("claude",)
     bundled = ("claude_agent_sdk", "_bundled/claude")
     tells_version = True
-    abilities = Abilities(resume=True, fork=True, tools=True, usage=True, limits=True)
+    abilities = Abilities(resume=True, fork=True, tools=True, usage=True, limits=True, mcp=True, confinement=True)
     names_sessions = True
     fix = "install Claude Code: npm install -g @anthropic-ai/claude-code, or pip install claude-agent-sdk"
 
     def launch(self, start: Start) -> Launch:
         """`claude -p`, with the prompt on its standard input: it may be long, and is nobody else's business."""
-        arguments = ["-p", "--output-format", "stream-json", "--verbose"]
+        arguments = ["-p", "--output-format", "stream-json", "--verbose", *_tools(start)]
+        if start.guidance:
+            arguments += ["--append-system-prompt", start.guidance]
         arguments += ["--permission-mode", start.profile.permission_mode or "acceptEdits"]
         if start.model:
             arguments += ["--model", start.model]

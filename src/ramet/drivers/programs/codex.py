@@ -6,15 +6,16 @@ one too, so the thread is the key. A copy of a thread goes on with its original'
 here; so copies are not offered.
 """
 
+import json
 import re
 from datetime import datetime
 from typing import Any
 
 from ramet.config.settings import ProfileSettings
 from ramet.drivers import lines
-from ramet.drivers.driver import ProcessExit, Start
+from ramet.drivers.driver import ProcessExit, Start, ToolServer
 from ramet.drivers.failures import describe, fail, of_status
-from ramet.drivers.launching import launch
+from ramet.drivers.launching import VENDOR_MARGIN_SECONDS, launch
 from ramet.model.driver import Abilities
 from ramet.model.effort import Failure
 from ramet.model.stream import (
@@ -181,6 +182,20 @@ def _reset_in(reason: str) -> datetime | None:
         return None
 
 
+def _server(tools: ToolServer) -> str:
+    """`required` lets the first turn wait for the server; nobody is there to approve of its calls."""
+    return (
+        f"{{command={_toml(tools.command)}, args={_toml(tools.arguments)}, env_vars={_toml(tools.variables)}, "
+        f'env={{RAMET_TOOL_SECONDS="{tools.seconds}"}}, required=true, default_tools_approval_mode="approve", '
+        f"startup_timeout_sec=60, tool_timeout_sec={tools.seconds + VENDOR_MARGIN_SECONDS}}}"
+    )
+
+
+def _toml(value: str | list[str]) -> str:
+    """As TOML writes strings and lists of them: like JSON, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 class Codex:
     """Codex."""
 
@@ -188,7 +203,7 @@ class Codex:
     programs = ("codex",)
     bundled = ("codex_cli_bin", "bin/codex")
     tells_version = True
-    abilities = Abilities(resume=True, tools=True, usage=True, limits=True)
+    abilities = Abilities(resume=True, tools=True, usage=True, limits=True, mcp=True)
     names_sessions = False
     fix = "install Codex: npm install -g @openai/codex, or pip install openai-codex-cli-bin"
 
@@ -201,6 +216,10 @@ class Codex:
         arguments += ["--sandbox", start.profile.permission_mode or "workspace-write"]
         if start.model:
             arguments += ["--model", start.model]
+        if start.tools:
+            arguments += ["-c", f"mcp_servers.ramet={_server(start.tools)}"]
+        if start.guidance:
+            arguments += ["-c", f"developer_instructions={_toml(start.guidance)}"]
         arguments += start.profile.arguments
         if start.resumes and start.native_id:
             arguments += ["resume", start.native_id]

@@ -155,6 +155,9 @@ CREATE TABLE efforts (
     run_line               TEXT,
     run_order              INTEGER,
     run_agent              TEXT,
+    spawned_by             INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
+    awaited_by             INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
+    workspace              TEXT,
     UNIQUE (task_id, ordinal),
     CHECK ((lifecycle = 'finished') = (finished_at IS NOT NULL)),
     CHECK ((lifecycle = 'finished') = (outcome IS NOT NULL))
@@ -168,6 +171,8 @@ CREATE INDEX idx_efforts_lease ON efforts (lease_expires_at) WHERE lease_expires
 CREATE INDEX idx_efforts_owner ON efforts (lease_owner) WHERE lease_owner IS NOT NULL;
 CREATE INDEX idx_efforts_retry ON efforts (retry_of) WHERE retry_of IS NOT NULL;
 CREATE INDEX idx_efforts_run ON efforts (run_id, run_order) WHERE run_id IS NOT NULL;
+CREATE INDEX idx_efforts_spawned ON efforts (spawned_by) WHERE spawned_by IS NOT NULL;
+CREATE INDEX idx_efforts_awaited ON efforts (awaited_by) WHERE awaited_by IS NOT NULL;
 
 -- An agent holds at most one effort, and an effort has at most one holder.
 CREATE TABLE agents (
@@ -207,6 +212,8 @@ CREATE TABLE sessions (
     process_started     REAL,
     reported_seq        INTEGER NOT NULL DEFAULT 0,
     tools_in_flight     TEXT,
+    deadline            TEXT,
+    report              TEXT,
     UNIQUE (driver, native_id),
     CHECK (native_id IS NULL OR driver IS NOT NULL),
     CHECK ((ended_at IS NULL) = (outcome IS NULL))
@@ -216,6 +223,8 @@ CREATE INDEX idx_sessions_effort_ended ON sessions (effort_id, ended_at);
 CREATE INDEX idx_sessions_agent ON sessions (agent_id, id);
 CREATE INDEX idx_sessions_task ON sessions (task_id, id);
 CREATE INDEX idx_sessions_root ON sessions (root_session_id);
+CREATE INDEX idx_sessions_parent ON sessions (parent_session_id) WHERE parent_session_id IS NOT NULL;
+CREATE INDEX idx_sessions_prev ON sessions (prev_session_id) WHERE prev_session_id IS NOT NULL;
 -- Most sessions have ended; those that are looked for again and again have not.
 CREATE INDEX idx_sessions_open ON sessions (id) WHERE ended_at IS NULL;
 
@@ -413,7 +422,7 @@ CREATE TABLE usage (
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN
-                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound', 'review_bound', 'parked')),
+                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound', 'review_bound', 'parked', 'budget')),
     text         TEXT NOT NULL,
     effort_id    INTEGER REFERENCES efforts (id) ON DELETE CASCADE,
     session_id   INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
@@ -423,6 +432,7 @@ CREATE TABLE notices (
 ) STRICT;
 
 CREATE INDEX idx_notices_open ON notices (id) WHERE dismissed_at IS NULL;
+CREATE INDEX idx_notices_effort ON notices (effort_id);
 
 -- Runs: a task file or a chain, whose lines are efforts; what its reviews found. And what lets several machines share
 -- the work: which drivers are left alone for a while, and where on each host a project is.
@@ -479,3 +489,18 @@ CREATE TABLE project_paths (
     PRIMARY KEY (project_id, host),
     UNIQUE (host, path)
 ) STRICT;
+
+-- What a session and all below it may use; nulls: any amount. What they have used is the sum of their `usage`, counted
+-- here with each call so that looking at a bound costs the same however large the tree is. It is settled when nothing
+-- more will be used of it: what is left of it is then free for others.
+CREATE TABLE budgets (
+    session_id      INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    root_session_id INTEGER NOT NULL,
+    tokens          INTEGER CHECK (tokens >= 0),
+    cost_usd        REAL CHECK (cost_usd >= 0),
+    spent_tokens    INTEGER NOT NULL,
+    spent_cost_usd  REAL NOT NULL,
+    settled_at      TEXT
+) STRICT;
+
+CREATE INDEX idx_budgets_root ON budgets (root_session_id, settled_at);

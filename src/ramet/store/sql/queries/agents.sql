@@ -34,5 +34,7 @@ SELECT (SELECT count(*) FROM projects) AS projects, (SELECT count(*) FROM tasks)
        (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM agents) AS agents;
 
 -- name: fleet
--- Who is doing what, and whose lease has run out.
-SELECT f.*, f.lease_expires_at < :now AS is_lease_over FROM fleet_status f ORDER BY f.agent;
+-- Who is doing what, whose lease has run out, and who waits for a child.
+SELECT f.*, f.lease_expires_at < :now AS is_lease_over,
+       EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = f.session_id) AS is_awaiting
+FROM fleet_status f ORDER BY f.agent;

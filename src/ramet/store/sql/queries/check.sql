@@ -66,6 +66,24 @@ WHERE s.task_id <> e.task_id;
 -- Messages whose role is not that of their commit.
 SELECT m.id FROM messages m JOIN commits c ON c.id = m.commit_id WHERE m.role <> c.role;
 
+-- name: miscounted
+-- Budgets that do not say what their sessions, those that continue them and all below have used.
+WITH RECURSIVE below (top, id, parent_id) AS (
+    SELECT s.id, s.id, s.parent_session_id FROM budgets b JOIN sessions s ON s.id = b.session_id
+    UNION
+    SELECT b.top, s.id, s.parent_session_id
+    FROM below b
+    JOIN sessions s ON s.parent_session_id = b.id
+                    OR (s.prev_session_id = b.id AND s.root_session_id <> s.id
+                        AND s.parent_session_id IS NOT DISTINCT FROM b.parent_id)
+), used (top, tokens, cost_usd) AS (
+    SELECT b.top, sum(u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens), sum(u.cost_usd)
+    FROM below b JOIN usage u ON u.session_id = b.id GROUP BY b.top
+)
+SELECT b.session_id FROM budgets b LEFT JOIN used u ON u.top = b.session_id
+WHERE b.spent_tokens <> coalesce(u.tokens, 0) OR abs(b.spent_cost_usd - coalesce(u.cost_usd, 0.0)) > 0.000001
+ORDER BY b.session_id;
+
 -- name: counts
 -- How much there is.
 SELECT (SELECT count(*) FROM projects), (SELECT count(*) FROM tasks), (SELECT count(*) FROM efforts),

@@ -18,7 +18,7 @@ SELECT * FROM efforts WHERE task_id = :task_id ORDER BY ordinal;
 
 -- name: finish
 -- Finish an effort.
-UPDATE efforts SET lifecycle = 'finished', finished_at = :now, outcome = :outcome WHERE id = :id
+UPDATE efforts SET lifecycle = 'finished', finished_at = :now, outcome = :outcome, awaited_by = NULL WHERE id = :id
 RETURNING *;
 
 -- name: set_phase

@@ -10,6 +10,10 @@ SELECT b.id AS branch_id, c.segment_id, coalesce(c.seq, 0) AS seq, c.id AS commi
 FROM branches b LEFT JOIN commits c ON c.id = b.commit_id
 WHERE b.name = :name;
 
+-- name: take_branch
+-- Let nobody else move a branch until this transaction ends.
+SELECT id FROM branches WHERE name = :name;
+
 -- name: head_at
 -- A branch as if it stood at a commit.
 SELECT CAST(:branch_id AS BIGINT), segment_id, seq, id, hash, token_sum FROM commits WHERE id = :commit_id;

@@ -14,7 +14,7 @@ UPDATE efforts SET
     lease_owner = :worker, lease_generation = lease_generation + 1, lease_expires_at = strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+' || :lease_seconds || ' seconds')
 WHERE id = (
     SELECT e.id FROM efforts e
-    WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0)
+    WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0) AND e.awaited_by IS NULL
       AND (e.not_before IS NULL OR e.not_before <= :now)
       AND NOT EXISTS (
           SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
@@ -50,7 +50,9 @@ SELECT * FROM efforts WHERE lease_expires_at < :now ORDER BY lease_expires_at, i
 -- The same, to be given to somebody else.
 SELECT e.id, e.task_id, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
        e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
-                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended
+                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
+       EXISTS (SELECT 1 FROM efforts c JOIN sessions s ON s.id = c.awaited_by
+               WHERE c.awaited_by IS NOT NULL AND s.effort_id = e.id) AS is_awaiting
 FROM efforts e
 WHERE e.lease_expires_at < :now ORDER BY e.lease_expires_at, e.id;
 
@@ -71,7 +73,9 @@ RETURNING id;
 -- An effort that somebody has a lease on, and whether anything has to be ended or let go with it.
 SELECT e.id, e.task_id, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
        e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
-                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended
+                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
+       EXISTS (SELECT 1 FROM efforts c JOIN sessions s ON s.id = c.awaited_by
+               WHERE c.awaited_by IS NOT NULL AND s.effort_id = e.id) AS is_awaiting
 FROM efforts e WHERE e.id = :id;
 
 -- name: worktree_user

@@ -1,9 +1,11 @@
 -- name: enqueue
 -- Put an effort into the queue.
 INSERT INTO efforts (task_id, skill, mode, ordinal, lifecycle, metadata, created_at, prompt, based_on, depends_on,
-                     driver, model, priority, timeout_seconds, retry_of, run_id, run_line, run_order)
+                     driver, model, priority, timeout_seconds, retry_of, run_id, run_line, run_order,
+                     spawned_by, awaited_by, workspace)
 VALUES (:task_id, :skill, :mode, :ordinal, 'queued', :metadata, :now, :prompt, :based_on, :depends_on,
-        :driver, :model, :priority, :timeout_seconds, :retry_of, :run_id, :run_line, :run_order)
+        :driver, :model, :priority, :timeout_seconds, :retry_of, :run_id, :run_line, :run_order,
+        :spawned_by, :awaited_by, :workspace)
 RETURNING id;
 
 -- name: is_there
@@ -117,7 +119,7 @@ ORDER BY e.id DESC;
 -- name: next_ready
 -- The effort that is the next to be claimed; nulls mean any skill, driver, project and host, and no run.
 SELECT e.* FROM efforts e
-WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0)
+WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0) AND e.awaited_by IS NULL
   AND (e.not_before IS NULL OR e.not_before <= :now)
   AND NOT EXISTS (
       SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
@@ -144,7 +146,8 @@ UPDATE efforts SET
     output_content = coalesce(:output_content, output_content), report_file = coalesce(:report_file, report_file),
     git_head = coalesce(:git_head, git_head), git_branch = coalesce(:git_branch, git_branch),
     changes = coalesce(:changes, changes), usage = coalesce(:usage, usage), metadata = coalesce(:metadata, metadata),
-    lease_owner = NULL, lease_expires_at = NULL, stop_request = NULL
+    lease_owner = NULL, lease_expires_at = NULL, stop_request = NULL,
+    awaited_by = CASE WHEN CAST(:outcome AS TEXT) IS NULL THEN awaited_by END
 WHERE id = :id
 RETURNING *;
 

@@ -5,9 +5,9 @@ SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sessions'), 0) + 
 -- name: insert
 -- Start a session.
 INSERT INTO sessions (id, task_id, effort_id, prev_session_id, parent_session_id, root_session_id, spawn_depth,
-                      agent_id, driver, native_id, pid, instance, generation, branch, created_at)
+                      agent_id, driver, native_id, pid, instance, generation, branch, created_at, deadline)
 VALUES (:id, :task_id, :effort_id, :prev_session_id, :parent_session_id, :root_session_id, :spawn_depth,
-        :agent_id, :driver, :native_id, :pid, :instance, :generation, :branch, :now)
+        :agent_id, :driver, :native_id, :pid, :instance, :generation, :branch, :now, :deadline)
 RETURNING *;
 
 -- name: by_id
@@ -29,8 +29,27 @@ RETURNING *;
 -- A keeper holds the session's agent from now on, and numbers what it hears anew.
 UPDATE sessions SET ended_at = NULL, outcome = NULL, notes = NULL, exit_status = NULL, exit_signal = NULL, pid = NULL,
                     process_started = NULL, reported_seq = 0, tools_in_flight = NULL, instance = :instance,
-                    generation = :generation, agent_id = :agent_id, effort_id = :effort_id
+                    generation = :generation, agent_id = :agent_id, effort_id = :effort_id, deadline = :deadline
 WHERE id = :id
+RETURNING *;
+
+-- name: waiting
+-- The session of a spawned effort that waits for its first keeper.
+SELECT s.* FROM sessions s JOIN efforts e ON e.id = s.effort_id AND e.spawned_by = s.parent_session_id
+WHERE s.effort_id = :effort_id AND s.ended_at IS NULL AND s.instance IS NULL AND s.driver IS NULL
+ORDER BY s.id LIMIT 1;
+
+-- name: name_driver
+-- Which program is at work in a session that was there before it, and the id that it has there.
+UPDATE sessions SET driver = :driver, native_id = :native_id WHERE id = :id;
+
+-- name: first_of_effort
+-- The session with which an effort began.
+SELECT * FROM sessions WHERE effort_id = :effort_id ORDER BY id LIMIT 1;
+
+-- name: set_report
+-- What a session reports at its end.
+UPDATE sessions SET report = :report WHERE id = :id
 RETURNING *;
 
 -- name: last_of_effort
@@ -55,6 +74,9 @@ RETURNING id;
 -- All that a report needs to know of its session, its effort's lease and where its branch stands, in one look.
 SELECT s.id, s.agent_id, s.instance, s.generation, s.reported_seq, s.tools_in_flight, s.ended_at IS NOT NULL,
        e.id, e.task_id, e.lease_owner IS NOT NULL, e.lease_generation, e.stop_request,
+       EXISTS (SELECT 1 FROM sessions o WHERE o.parent_session_id = s.id AND o.ended_at IS NULL)
+       OR EXISTS (SELECT 1 FROM efforts a WHERE a.awaited_by = s.id),
+       b.commit_id IS NOT NULL AND c.id IS NULL,
        b.id, c.segment_id, coalesce(c.seq, 0), c.id, c.hash, coalesce(c.token_sum, 0)
 FROM sessions s
 JOIN efforts e ON e.id = s.effort_id
@@ -87,10 +109,13 @@ WHERE id = :id
 RETURNING *;
 
 -- name: open_of_agent
--- The open sessions of an agent outside one tree. Few are open at all, while a worker's ended ones grow without end:
--- coalesce keeps the planner from looking through those.
+-- The open sessions of an agent outside one tree; and where it is a root that goes on, that tree's other roots, which are
+-- the same context continued. Few are open at all, while a worker's ended ones grow without end: coalesce keeps the
+-- planner from looking through those.
 SELECT id FROM sessions
-WHERE coalesce(agent_id, '') = :agent_id AND ended_at IS NULL AND root_session_id <> :outside ORDER BY id;
+WHERE coalesce(agent_id, '') = :agent_id AND ended_at IS NULL
+  AND (root_session_id <> :tree OR (CAST(:root AS BIGINT) IS NOT NULL AND parent_session_id IS NULL AND id <> :root))
+ORDER BY id;
 
 -- name: last_of_agent
 -- The newest session of an agent on an effort.
@@ -151,7 +176,11 @@ WHERE effort_id = :effort_id AND id < :before AND (CAST(:task_id AS TEXT) IS NUL
 ORDER BY id DESC LIMIT :limit;
 
 -- name: silent
--- Open sessions without a sign of life since an instant, the longest silent first.
-SELECT * FROM sessions
-WHERE ended_at IS NULL AND coalesce(last_heartbeat, created_at) < :before
-ORDER BY coalesce(last_heartbeat, created_at), id LIMIT :limit;
+-- Open sessions without a sign of life since an instant, the longest silent first. A parent that waits for a child is
+-- not silent, and a child that was not begun yet has nobody who could be.
+SELECT s.* FROM sessions s
+WHERE s.ended_at IS NULL AND coalesce(s.last_heartbeat, s.created_at) < :before
+  AND NOT EXISTS (SELECT 1 FROM efforts e WHERE e.awaited_by = s.id)
+  AND NOT EXISTS (SELECT 1 FROM efforts e WHERE e.id = s.effort_id AND e.lifecycle = 'queued'
+                    AND e.spawned_by = s.parent_session_id)
+ORDER BY coalesce(s.last_heartbeat, s.created_at), s.id LIMIT :limit;

@@ -1,3 +1,8 @@
+-- name: said
+-- What a session has said that it used under a key.
+SELECT input_tokens + output_tokens + cache_read_tokens + cache_write_tokens, coalesce(cost_usd, 0.0)
+FROM usage WHERE session_id = :session_id AND key = :key;
+
 -- name: put
 -- What a session used, under a key; the same key again replaces it.
 INSERT INTO usage (session_id, key, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd)

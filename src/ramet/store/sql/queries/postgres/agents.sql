@@ -5,5 +5,6 @@ FROM agents a LEFT JOIN efforts e ON e.id = a.effort_id ORDER BY a.id COLLATE "C
 
 -- name: fleet
 -- Who is doing what, in the same order; leases run out by the server's time.
-SELECT f.*, f.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS is_lease_over
+SELECT f.*, f.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS is_lease_over,
+       EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = f.session_id) AS is_awaiting
 FROM fleet_status f ORDER BY f.agent COLLATE "C";

@@ -15,7 +15,7 @@ UPDATE efforts SET
     lease_owner = :worker, lease_generation = lease_generation + 1, lease_expires_at = to_char(now() AT TIME ZONE 'UTC' + :lease_seconds * INTERVAL '1 second', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 WHERE id = (
     SELECT e.id FROM efforts e
-    WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(CAST(:run_id AS BIGINT), 0)
+    WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(CAST(:run_id AS BIGINT), 0) AND e.awaited_by IS NULL
       AND (e.not_before IS NULL OR e.not_before <= :now)
       AND NOT EXISTS (
           SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
@@ -53,7 +53,9 @@ WHERE lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI
 -- The same, to be given to somebody else; not those that another one is about to take.
 SELECT e.id, e.task_id, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
        e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
-                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended
+                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
+       EXISTS (SELECT 1 FROM efforts c JOIN sessions s ON s.id = c.awaited_by
+               WHERE c.awaited_by IS NOT NULL AND s.effort_id = e.id) AS is_awaiting
 FROM efforts e
 WHERE e.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 ORDER BY e.lease_expires_at, e.id
@@ -78,6 +80,8 @@ RETURNING id;
 -- An effort that somebody has a lease on, and whether anything has to be ended or let go with it. Nobody else changes it
 -- until this transaction ends.
 SELECT e.*, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
-             OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended
+             OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
+       EXISTS (SELECT 1 FROM efforts c JOIN sessions s ON s.id = c.awaited_by
+               WHERE c.awaited_by IS NOT NULL AND s.effort_id = e.id) AS is_awaiting
 FROM efforts e WHERE e.id = :id
 FOR UPDATE OF e;

@@ -1,0 +1,13 @@
+"""Scopes: an agent may ask for its own session and for those below it. The user may ask for all."""
+
+from ramet.engine.transaction import Transaction
+from ramet.errors import Forbidden
+from ramet.model.session import Session
+from ramet.store import spawning
+
+
+def require(tx: Transaction, session: Session, field: str = "session_id") -> None:
+    """Refuse a session that is not the asker's. Another attempt at the asker's own effort is its own as well."""
+    if tx.asker is None or session.id == tx.asker or spawning.is_within(tx.db, session.id, tx.asker):
+        return
+    raise Forbidden(f"session {tx.asker} may not ask for session {session.id}", field=field, value=session.id)

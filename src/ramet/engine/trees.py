@@ -1,0 +1,190 @@
+"""Trees: who spawned whom, what each is doing, and what it cost with all below it.
+
+A session's total has what continues it and what it spawned, each call once: so the total of a root is what its whole
+tree used. Parents have lower ids than their children, and a session than what continues it; nearly everything here
+follows from that order.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from ramet.engine import agents, named, places, runs, scopes
+from ramet.engine.transaction import Transaction
+from ramet.errors import InvalidParams, SessionNotFound
+from ramet.model.branch import branch_session
+from ramet.model.instant import from_iso, to_datetime
+from ramet.model.session import SessionStatus, derive_status
+from ramet.model.spawning import TreeRow
+from ramet.protocol.spawning import ListAncestors, ListChildren, Lookup, ShowTree, Trees
+from ramet.store import trees
+from ramet.store.trees import Node
+
+_CHARACTERS = 200
+"""How much of a goal, and of what a session left, is shown in a tree."""
+
+
+def list_children(tx: Transaction, request: ListChildren) -> Trees:
+    """The sessions that a session spawned."""
+    named_ids, rows = _look_up(tx, request)
+    return Trees(items=[row for row in rows if row.parent_session_id in named_ids])
+
+
+def list_ancestors(tx: Transaction, request: ListAncestors) -> Trees:
+    """From a session's parent up to its root."""
+    named_ids, rows = _look_up(tx, request)
+    above: set[int | None] = {row.parent_session_id for row in rows if row.id in named_ids}
+    found = []
+    for row in reversed(rows):
+        if row.id in above:
+            above.add(row.parent_session_id)
+            found.append(row)
+    return Trees(items=found)
+
+
+def show(tx: Transaction, request: ShowTree) -> Trees:
+    """The whole trees of what is named, or only that and what is below it. An agent sees no more than what is below
+    its own.
+    """
+    named_ids, rows = _look_up(tx, request)
+    if request.below:
+        rows = _below(rows, named_ids)
+    if tx.asker is not None:
+        own = named.session(tx, tx.asker).effort_id
+        rows = _below(rows, {row.id for row in rows if row.effort_id == own})
+    return Trees(items=rows)
+
+
+def _below(rows: Sequence[TreeRow], tops: set[int]) -> list[TreeRow]:
+    """Some sessions, what continues them and what is below."""
+    above = _above(rows)
+    kept: set[int | None] = set(tops)
+    found = []
+    for row in rows:
+        if row.id in kept or above(row) in kept:
+            kept.add(row.id)
+            found.append(row)
+    return found
+
+
+def _look_up(tx: Transaction, request: Lookup) -> tuple[set[int], list[TreeRow]]:
+    """The sessions that a request names, and all of their trees."""
+    members = _members(tx, request)
+    if tx.asker is not None:
+        for session_id, _ in members:
+            scopes.require(tx, named.session(tx, session_id))
+    nodes = trees.list_nodes(tx.db, (root for _, root in members), characters=_CHARACTERS, now=tx.now)
+    return {session_id for session_id, _ in members}, _roll_up(tx, nodes)
+
+
+def _members(tx: Transaction, request: Lookup) -> list[tuple[int, int]]:
+    """The sessions that a request names, by the one name that it gives, and their roots."""
+    names = (request.session_id, request.effort_id, request.branch, request.task_id, request.run_id)
+    if sum(name is not None for name in names) != 1:
+        raise InvalidParams(
+            "give one of session_id, effort_id, branch, task_id and run_id", field="session_id", value=names[0]
+        )
+    if request.effort_id is not None:
+        return trees.list_members(tx.db, "effort", named.effort(tx, request.effort_id).id)
+    if request.task_id is not None:
+        return trees.list_members(tx.db, "task", named.task(tx, request.task_id)[0])
+    if request.run_id is not None:
+        return trees.list_members(tx.db, "run", runs.find(tx, request.run_id).id)
+    ref = request.session_id if request.branch is None else _session_of(tx, request.branch)
+    session = named.session(tx, ref or 0)
+    return [(session.id, session.root_session_id)]
+
+
+def _session_of(tx: Transaction, branch: str) -> int:
+    places.head(tx, branch)
+    session_id = branch_session(branch)
+    if session_id is None:
+        raise SessionNotFound(f"branch {branch!r} is no session's", field="branch", value=branch)
+    return session_id
+
+
+def _above(rows: Sequence[Node | TreeRow]) -> Callable[[Node | TreeRow], int | None]:
+    """What a session's use counts for as well: the session of its tree that it continues, where both have the same
+    parent; else its parent.
+    """
+    continued = {row.prev_session_id for row in rows}
+    places_of = {row.id: (row.root_session_id, row.parent_session_id) for row in rows if row.id in continued}
+
+    def above(row: Node | TreeRow) -> int | None:
+        prev = row.prev_session_id
+        if prev is not None and places_of.get(prev) == (row.root_session_id, row.parent_session_id):
+            return prev
+        return row.parent_session_id
+
+    return above
+
+
+def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
+    """The rows of some trees with what each cost together with all that counts for it."""
+    above = _above(nodes)
+    tokens = {node.id: node.tokens or 0 for node in nodes}
+    costs = {node.id: node.cost_usd for node in nodes}
+    for node in reversed(nodes):
+        upper = above(node)
+        if upper in tokens:
+            tokens[upper] += tokens[node.id]
+            costs[upper] = _sum(costs[upper], costs[node.id])
+    status = _statuses(tx)
+    return [_row(node, status(node), tokens[node.id], costs[node.id]) for node in nodes]
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    """What two cost together; None where neither has said."""
+    return other if one is None else one if other is None else one + other
+
+
+def _row(node: Node, status: SessionStatus, total_tokens: int, total_cost_usd: float | None) -> TreeRow:
+    return TreeRow(
+        node.id,
+        node.parent_session_id,
+        node.prev_session_id,
+        node.root_session_id,
+        node.spawn_depth,
+        node.task_id,
+        node.effort_id,
+        node.skill,
+        node.agent_id,
+        node.driver,
+        node.native_id,
+        node.branch,
+        node.goal,
+        status,
+        node.outcome,
+        node.notes,
+        from_iso(node.created_at),
+        _instant(node.ended_at),
+        node.tokens or 0,
+        node.cost_usd,
+        total_tokens,
+        total_cost_usd,
+    )
+
+
+def _statuses(tx: Transaction) -> Callable[[Node], SessionStatus]:
+    """What a session is doing, in the words of the fleet."""
+    now = to_datetime(tx.now_ms)
+    patience = {is_leased: agents.patience(tx, is_leased=is_leased) for is_leased in (False, True)}
+
+    def status(node: Node) -> SessionStatus:
+        if node.ended_at is not None:
+            return "ended"
+        return derive_status(
+            ended_at=None,
+            last_heartbeat=_instant(node.last_heartbeat),
+            created_at=from_iso(node.created_at),
+            now=now,
+            patience=patience[node.is_lease_over is not None],
+            has_tool_in_flight=bool(node.has_tool_in_flight),
+            is_lease_over=bool(node.is_lease_over),
+            waits_for="child" if node.is_waiting else "begin" if node.is_unseen else None,
+        )
+
+    return status
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else from_iso(text)

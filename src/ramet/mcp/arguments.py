@@ -1,0 +1,62 @@
+"""The arguments that agents give, checked before anything is asked."""
+
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ramet.errors import InvalidParams
+from ramet.protocol.requests import Id
+from ramet.protocol.spawning import ChildOrder
+from ramet.protocol.work import TimeoutSeconds
+
+_Arguments = TypeVar("_Arguments")
+
+
+class AwaitSessions(
+    Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    rename={"session_ids": "sessionIds", "timeout_seconds": "timeoutSeconds"},
+):
+    session_ids: Annotated[list[Id], Meta(min_length=1, max_length=1000)]
+    timeout_seconds: TimeoutSeconds | None = None
+
+
+class ReadOutput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"effort_id": "effortId"}):
+    effort_id: Id
+    offset: Annotated[int, Meta(ge=0)] = 0
+
+
+class _Agents(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    agents: Annotated[list[ChildOrder], Meta(min_length=1)]
+
+
+class SpawnAgent(Struct, frozen=True, kw_only=True):
+    """One child or several, and whether to wait for them."""
+
+    children: list[ChildOrder]
+    is_single: bool
+    wait: bool
+
+
+def check(kind: type[_Arguments], given: dict[str, Any]) -> _Arguments:
+    """What was given, as its type; `InvalidParams` says what is wrong with it."""
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise InvalidParams(str(error), fix="see the tool's schema") from error
+
+
+def check_spawn(given: dict[str, Any]) -> SpawnAgent:
+    """A child is described beside `wait`, or several are in `agents`."""
+    rest = dict(given)
+    wait = check(bool, rest.pop("wait", True))
+    if "agents" not in rest:
+        return SpawnAgent(children=[check(ChildOrder, rest)], is_single=True, wait=wait)
+    if others := sorted(set(rest) - {"agents"}):
+        named = ", ".join(others)
+        fix = "describe each child in `agents`, or one beside `wait`"
+        raise InvalidParams(f"beside `agents` there may only be `wait`, not {named}", field=named, fix=fix)
+    return SpawnAgent(children=check(_Agents, rest).agents, is_single=False, wait=wait)

@@ -1,0 +1,94 @@
+"""What each tool does: a few operations of the daemon, in the name of the agent's session."""
+
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from ramet.errors import DaemonStopping, DaemonUnreachable, RametError, UnknownMethod
+from ramet.mcp import arguments
+from ramet.mcp.results import Answer, failed, is_over, refused
+from ramet.mcp.uplink import Uplink
+from ramet.protocol.history import Report
+
+_PART_CHARACTERS = 40_000
+"""How much of an output one answer has: the programs cut longer ones."""
+_FIRST_SECONDS = 1
+"""How long the spawn itself waits for its children. It must be the same whenever the request is repeated, so it is the
+least that may be asked for; the rest is waited for afterwards.
+"""
+
+
+class Calls:
+    """The tools of one agent. A call is answered within `seconds`, as far as the daemon answers."""
+
+    def __init__(self, uplink: Uplink, seconds: float) -> None:
+        self._uplink = uplink
+        self.seconds = seconds
+        self._tools: dict[str, Callable[[dict[str, Any]], Awaitable[Answer]]] = {
+            "spawn_agent": self._spawn,
+            "await_sessions": self._await_sessions,
+            "report": self._report,
+            "read_output": self._read_output,
+        }
+
+    async def call(self, name: str, given: dict[str, Any]) -> Answer:
+        """What a tool answers. An agent's mistakes and a daemon's refusals are answers, too."""
+        try:
+            if name not in self._tools:
+                raise UnknownMethod(f"there is no tool {name!r}", fix=f"the tools are: {', '.join(self._tools)}")
+            return await self._tools[name](given)
+        except RametError as error:
+            return refused(error) if name == "spawn_agent" else failed(error)
+
+    async def _spawn(self, given: dict[str, Any]) -> Answer:
+        asked, deadline = arguments.check_spawn(given), time.monotonic() + self.seconds
+        request = {
+            "agents": msgspec.to_builtins(asked.children),
+            "wait": asked.wait,
+            "idempotency_key": uuid.uuid4().hex,
+            **({"timeout_seconds": _FIRST_SECONDS} if asked.wait else {}),
+        }
+        results = (await self._uplink.ask("spawn.agents", request, self.seconds))["results"]
+        if asked.wait:
+            results = await self._wait_for(results, deadline)
+        return Answer(results[0] if asked.is_single else {"results": results})
+
+    async def _wait_for(self, results: list[dict[str, Any]], deadline: float) -> list[dict[str, Any]]:
+        """The results when all have ended, or the time is over. What was created stays known, whatever happens."""
+        ids = [result["childSessionId"] for result in results if not is_over(result)]
+        if not ids or time.monotonic() >= deadline:
+            return results
+        try:
+            found = await self._uplink.wait(ids, deadline - time.monotonic())
+        except (DaemonUnreachable, DaemonStopping):
+            return results
+        later = {result["childSessionId"]: result for result in found}
+        return [later.get(result["childSessionId"], result) for result in results]
+
+    async def _await_sessions(self, given: dict[str, Any]) -> Answer:
+        asked = arguments.check(arguments.AwaitSessions, given)
+        seconds = min(self.seconds, asked.timeout_seconds or self.seconds)
+        return Answer({"results": await self._uplink.wait(asked.session_ids, seconds)})
+
+    async def _report(self, given: dict[str, Any]) -> Answer:
+        report = msgspec.to_builtins(arguments.check(Report, given))
+        request = {"report": report, "idempotency_key": uuid.uuid4().hex}
+        await self._uplink.ask("spawn.report", request, self.seconds)
+        return Answer({"status": "reported"})
+
+    async def _read_output(self, given: dict[str, Any]) -> Answer:
+        asked = arguments.check(arguments.ReadOutput, given)
+        row = await self._uplink.ask("work.get", {"effort_id": asked.effort_id}, self.seconds)
+        output, end = row["output_content"], asked.offset + _PART_CHARACTERS
+        return Answer(
+            {
+                "effortId": row["id"],
+                "skill": row["skill"],
+                "outcome": row["outcome"],
+                "output": None if output is None else output[asked.offset : end],
+                "nextOffset": end if output is not None and end < len(output) else None,
+            }
+        )

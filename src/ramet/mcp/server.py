@@ -1,0 +1,98 @@
+"""The server: the official SDK on one side, the calls on the other.
+
+Each answer is one block of text with a JSON document: some programs refuse structured content. The SDK speaks both eras
+of the protocol, the handshake of 2025 and the requests without one of 2026; the client's first request decides.
+"""
+
+import asyncio
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.session import ServerSession
+from mcp.server.stdio import stdio_server
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+)
+
+from ramet.mcp.calls import Calls
+from ramet.mcp.tools import TOOLS
+from ramet.mcp.uplink import Uplink
+from ramet.version import __version__
+
+DEFAULT_SECONDS = 50.0
+"""Below the shortest limit that a program has for a call: Codex's 60 seconds."""
+_PROGRESS_SECONDS = 5.0
+_INSTRUCTIONS = "Delegate parts of your work to other agents under Ramet, collect their results, and report your own."
+
+_Context = ServerRequestContext[Any, Any]
+
+
+def run(environ: Mapping[str, str]) -> None:
+    """Serve standard input and output until the client goes."""
+    # Programs end their servers with SIGINT. Nothing here needs to be put in order, and Python's own way would wait for
+    # the thread that reads standard input.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    uplink = Uplink(_given(environ, "RAMET_SOCKET"), _given(environ, "RAMET_TOKEN"))
+    asyncio.run(_serve(build(Calls(uplink, _seconds(environ)))))
+
+
+def build(calls: Calls) -> Server[Any]:
+    """The server of these calls."""
+
+    async def list_tools(_context: _Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        tools = [Tool(name=tool.name, description=tool.description, input_schema=tool.schema) for tool in TOOLS]
+        return ListToolsResult(tools=tools)
+
+    async def call_tool(context: _Context, params: CallToolRequestParams) -> CallToolResult:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_tell_progress, context.session, calls.seconds)
+            answer = await calls.call(params.name, params.arguments or {})
+            group.cancel_scope.cancel()
+        return CallToolResult(content=[TextContent(type="text", text=answer.text)], is_error=answer.is_error)
+
+    return Server(
+        "ramet",
+        version=__version__,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+async def _serve(server: Server[Any]) -> None:
+    async with stdio_server() as (received, sent):
+        await server.run(received, sent, server.create_initialization_options())
+
+
+async def _tell_progress(session: ServerSession, seconds: float) -> None:
+    """Tell the program that the call is at work: some give up on a call that is silent for long."""
+    pause = min(_PROGRESS_SECONDS, seconds / 10)
+    elapsed = 0.0
+    while True:
+        await anyio.sleep(pause)
+        elapsed += pause
+        await session.report_progress(elapsed, seconds, f"at work for {elapsed:.0f} s")
+
+
+def _given(environ: Mapping[str, str], name: str) -> str | None:
+    """A variable; None where the program passed on the reference to one that it does not have."""
+    value = environ.get(name, "")
+    return None if value.startswith(("$", "{")) else value
+
+
+def _seconds(environ: Mapping[str, str]) -> float:
+    """RAMET_TOOL_SECONDS, where it is a number that makes sense."""
+    try:
+        seconds = float(environ.get("RAMET_TOOL_SECONDS") or DEFAULT_SECONDS)
+    except ValueError:
+        return DEFAULT_SECONDS
+    return seconds if 0 < seconds < float("inf") else DEFAULT_SECONDS

@@ -1,0 +1,154 @@
+"""The tools as agents see them: names, descriptions, schemas.
+
+Every word here is read by every agent before it begins, so there are few of them.
+"""
+
+from typing import Any, NamedTuple
+
+from ramet.model import guidance
+from ramet.model.spawning import MOST_AT_ONCE
+
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_NUMBER = {"type": "integer", "minimum": 1}
+_CHILD: dict[str, Any] = {
+    "goal": _TEXT,
+    "workflowId": _TEXT,
+    "workspacePath": _TEXT,
+    "context": {"type": "object"},
+    "inherit": {"type": "string", "enum": ["full_clone", "head_snapshot"]},
+    "driver": _TEXT,
+    "model": _TEXT,
+    "limits": {
+        "type": "object",
+        "properties": {"seconds": _NUMBER, "tokens": _NUMBER, "cost_usd": {"type": "number", "exclusiveMinimum": 0}},
+        "additionalProperties": False,
+    },
+    "allowedTools": _TEXTS,
+}
+_CHILD_WORDS = {
+    "goal": "What the child is to do, with all it needs to know.",
+    "workflowId": "A skill of this project for it to follow, such as plan, implement or review.",
+    "workspacePath": "The folder to work in, inside the project. Default: yours.",
+    "context": "Facts for it, as data.",
+    "inherit": "Begin with your history: whole, or as a text. Default: neither.",
+    "driver": "Another agent program, such as claude or codex.",
+    "model": "Another model.",
+    "limits": "What it may use, with all that it spawns.",
+    "allowedTools": "Only these tools. Refused where the program cannot be confined.",
+}
+
+
+_DEPTH = (
+    "How deep agents may spawn is limited (by default the root and three levels below it): a refusal says "
+    "`Max spawn depth exceeded`, and trying again does not help."
+)
+
+
+class Tool(NamedTuple):
+    """One tool."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
+
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        **({"required": list(required)} if required else {}),
+        "additionalProperties": False,
+    }
+
+
+def _described(schema: dict[str, Any], words: str) -> dict[str, Any]:
+    return {**schema, "description": words}
+
+
+TOOLS = (
+    Tool(
+        name="spawn_agent",
+        description=" ".join(
+            [
+                "Delegate a goal to a new agent, a child of your session.",
+                guidance.WHEN,
+                guidance.RETURNS,
+                guidance.CLOCK,
+                guidance.ZOMBIES,
+                _DEPTH,
+                f"With `agents` up to {MOST_AT_ONCE} work side by side; it returns {{results: [...]}} in their order.",
+            ]
+        ),
+        schema=_object(
+            {
+                **{name: _described(_CHILD[name], words) for name, words in _CHILD_WORDS.items()},
+                "agents": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": MOST_AT_ONCE,
+                    "items": _object(_CHILD, "goal"),
+                    "description": "Several children at once, instead of `goal`; each as above.",
+                },
+                "wait": {
+                    "type": "boolean",
+                    "default": True,
+                    "description": "False: return at once; collect with await_sessions.",
+                },
+            }
+        ),
+    ),
+    Tool(
+        name="await_sessions",
+        description=(
+            "Wait for children that you spawned and that had not ended. Returns {results: [...]} in the order of "
+            "`sessionIds`, each as spawn_agent returns it; `status: running` means: not yet, call again. Your own time "
+            "limit runs on meanwhile."
+        ),
+        schema=_object(
+            {
+                "sessionIds": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": _NUMBER,
+                    "description": "childSessionId of each.",
+                },
+                "timeoutSeconds": _described(_NUMBER, "Return after that many seconds at the latest."),
+            },
+            "sessionIds",
+        ),
+    ),
+    Tool(
+        name="report",
+        description=(
+            "Hand in your result: whoever spawned you, or goes on after you, receives it and nothing else of you. Call "
+            "it once, as the last thing you do."
+        ),
+        schema=_object(
+            {
+                "summary": _described(_TEXT, "What you did and found, in a paragraph."),
+                "decisions": _described(_TEXTS, "What you decided, and why."),
+                "failed_approaches": _described(_TEXTS, "What you tried in vain."),
+                "artifacts": _described(_TEXTS, "Files, branches, documents that you made."),
+                "next_steps": _described(_TEXTS, "What is left to do."),
+            },
+            "summary",
+        ),
+    ),
+    Tool(
+        name="read_output",
+        description=(
+            "Read what another effort produced: its plan, report or result. Returns {effortId, skill, outcome, output, "
+            "nextOffset}; `output` is null where it produced no text yet."
+        ),
+        schema=_object(
+            {
+                "effortId": _described(_NUMBER, "The effort's number: 12 for e12."),
+                "offset": _described(
+                    {"type": "integer", "minimum": 0}, "Where to go on in a long text: the last `nextOffset`."
+                ),
+            },
+            "effortId",
+        ),
+    ),
+)

@@ -1,0 +1,26 @@
+-- name: of_roots
+-- The sessions of some trees, older ones first, with what each used and all that its status follows from.
+SELECT s.id, s.parent_session_id, s.prev_session_id, s.root_session_id, s.spawn_depth, s.task_id, s.effort_id, e.skill,
+       s.agent_id, s.driver, s.native_id, s.branch, substr(e.prompt, 1, :characters), s.outcome,
+       substr(s.notes, 1, :characters), s.created_at, s.ended_at,
+       (SELECT CAST(sum(u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens) AS BIGINT)
+        FROM usage u WHERE u.session_id = s.id),
+       (SELECT sum(u.cost_usd) FROM usage u WHERE u.session_id = s.id),
+       s.last_heartbeat, s.tools_in_flight IS NOT NULL, e.lease_expires_at < :now,
+       s.ended_at IS NULL AND EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = s.id),
+       e.spawned_by IS NOT NULL AND s.instance IS NULL AND s.last_heartbeat IS NULL AND s.pid IS NULL
+FROM sessions s JOIN efforts e ON e.id = s.effort_id
+WHERE s.root_session_id IN (SELECT CAST(value AS BIGINT) FROM json_each(:ids))
+ORDER BY s.root_session_id, s.id;
+
+-- name: of_effort
+-- The sessions that serve an effort.
+SELECT id, root_session_id FROM sessions WHERE effort_id = :name ORDER BY id;
+
+-- name: of_task
+-- The sessions of a task.
+SELECT id, root_session_id FROM sessions WHERE task_id = :name ORDER BY id;
+
+-- name: of_run
+-- The sessions of a run's lines.
+SELECT s.id, s.root_session_id FROM efforts e JOIN sessions s ON s.effort_id = e.id WHERE e.run_id = :name ORDER BY s.id;

@@ -1,0 +1,34 @@
+"""A session and the children that it is given, by real processes: the agent is a small program that does as its goal
+says.
+"""
+
+import json
+from typing import Any
+
+from tests.agents import fake_agent
+from tests.cli.command_line import CommandLine
+
+
+def begin(shop: CommandLine) -> CommandLine:
+    """The session s1 at work on e1 of tasks/cart, and the driver `fake`."""
+    profile = {"driver": "command", "program": fake_agent.program(), "output": "jsonl"}
+    drivers = {"default": "fake", "profiles": {"fake": profile}}
+    (shop.cwd / "ramet.yaml").write_text(json.dumps({"drivers": drivers}))
+    shop.ok("project", "add", ".")
+    shop.ok("task", "add", "tasks/cart")
+    shop.ok("effort", "start", "tasks/cart", "plan")
+    shop.ok("session", "start", "tasks/cart", "e1", "--agent", "planner", "--native", "claude:2f1c")
+    return shop
+
+
+def goal(text: str, *steps: dict[str, Any]) -> str:
+    """What an agent is to do, and how."""
+    return fake_agent.prompt(list(steps), text)
+
+
+def says(text: str) -> dict[str, Any]:
+    return {"event": {"kind": "text", "text": text}}
+
+
+def uses(tokens: int, cost_usd: float, key: str = "m1") -> dict[str, Any]:
+    return {"event": {"kind": "usage", "key": key, "input_tokens": tokens, "cost_usd": cost_usd}}
