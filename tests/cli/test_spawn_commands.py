@@ -202,3 +202,21 @@ def test_children_can_be_kept_when_their_parent_is_killed(ramet: CommandLine, st
     assert status_of(ramet, 3) == "running"
     go.touch()
     wait_for(lambda: status_of(ramet, 3) == "success")
+
+
+@pytest.mark.requirement("R114")
+def test_the_lines_of_a_run_delegate_in_their_own_slot(ramet: CommandLine) -> None:
+    nested = f'{ramet.program} spawn "echo grandchild" --driver shell'
+    (ramet.cwd / "tasks.md").write_text(
+        f"- [ ] 1. {ramet.program} spawn '{nested}' 'echo sibling' --driver shell\n- [ ] 2. echo after\n"
+    )
+    ramet.ok("run", "tasks.md", "--driver", "shell")
+    rows = ramet.json("tree", "r1")["items"]
+    assert [(row["id"], row["parent_session_id"], row["outcome"]) for row in rows] == [
+        (2, None, "success"),
+        (3, 2, "success"),
+        (4, 2, "success"),
+        (5, 3, "success"),
+        (6, None, "success"),
+    ]
+    assert "grandchild" in ramet.ok("runs", "show", "r1", "--conversation")
