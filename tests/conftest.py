@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,12 @@ from tests.world import World, open_world
 CLI_TIMEOUT_SECONDS = 60
 
 _schema_numbers = count(1)
+
+
+def pytest_configure() -> None:
+    """A shell that runs the tests in the background lets them ignore Ctrl-C, and so would all that they start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _without_postgres(reason: str) -> NoReturn:
