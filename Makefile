@@ -4,8 +4,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCE := $(shell find src tests tools -type f -name '*.py' -o -type f -name '*.sql' 2>/dev/null)
-# Where the kernel allows it, two test processes share the work.
-JOBS   ?= 2
+# How many test processes share the work; most of the time a test waits for a process that it started.
+JOBS   ?= 4
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-agents test-slow check lint types layers generated bench generate format clean
