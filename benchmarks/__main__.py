@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from benchmarks import agents, history, memory, queue, rpc, runs, starting, startup, tree
+from benchmarks import agents, history, hooks, memory, queue, rpc, runs, starting, startup, transcripts, tree
 from benchmarks.harness import Measure, Row, report
 
 MEASURES: dict[str, Measure] = {
@@ -16,6 +16,8 @@ MEASURES: dict[str, Measure] = {
     "starting": starting.measure,
     "runs": runs.measure,
     "tree": tree.measure,
+    "hooks": hooks.measure,
+    "transcripts": transcripts.measure,
 }
 
 

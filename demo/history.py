@@ -2,15 +2,13 @@
 in the middle of two transcripts and started again, and everything that it had acknowledged is counted.
 """
 
-import json
 import os
-import signal
 import sys
 import threading
 from pathlib import Path
 
 import ramet
-from demo.stage import capture, run, say
+from demo.stage import kill_daemon, run, say
 from ramet.errors import RametError
 
 _TURNS_BEFORE_THE_KILL = 400
@@ -73,8 +71,7 @@ def _show_crash() -> None:
         agent.start()
     for _ in range(_TURNS_BEFORE_THE_KILL):
         enough.acquire()
-    pid = json.loads(capture("ramet daemon status --json"))["pid"]
-    os.kill(pid, signal.SIGKILL)
+    pid = kill_daemon()
     for agent in agents:
         agent.join()
     print(f"  killed daemon {pid} after {sum(acknowledged.values())} acknowledged turns")

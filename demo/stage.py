@@ -111,14 +111,21 @@ def written(name: str, text: str = "") -> bool:
     return any(text in path.read_text() for path in worktrees.glob(f"*/{name}"))
 
 
+def kill_daemon() -> int:
+    """SIGKILL, without warning, for the daemon. Its pid."""
+    pid: int = json.loads(capture("ramet daemon status --json"))["pid"]
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
 def kill_everything(command: Process) -> None:
-    """SIGKILL, without warning, for the command, the daemon and whatever they run."""
-    daemon = json.loads(capture("ramet daemon status --json"))["pid"]
+    """The same for the command, the daemon and whatever they run."""
+    daemon = kill_daemon()
     folders = Path(os.environ["RAMET_HOME"], "keepers", "ramet")
     kept = [json.loads(path.read_text()) for path in sorted(folders.glob("*/keeper.json"))]
     keepers = [record["pid"] for record in kept]
     agents = [record["agent_pid"] for record in kept if record["agent_pid"]]
-    for pid in (command.pid, daemon, *keepers, *agents):
+    for pid in (command.pid, *keepers, *agents):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     _print_rest(command)

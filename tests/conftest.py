@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
 
+import hypothesis
 import psutil
 import pytest
 from tests.world import World, open_world
@@ -24,9 +25,13 @@ _schema_numbers = count(1)
 
 
 def pytest_configure() -> None:
-    """A shell that runs the tests in the background lets them ignore Ctrl-C, and so would all that they start."""
+    """Have the tests behave the same wherever they run."""
+    # A shell that runs the tests in the background lets them ignore Ctrl-C, and so would all that they start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # What a busy machine is late with is not wrong; CI's own profile has no deadline either.
+    hypothesis.settings.register_profile("unhurried", parent=hypothesis.settings.default, deadline=None)
+    hypothesis.settings.load_profile("unhurried")
 
 
 def _without_postgres(reason: str) -> NoReturn:
@@ -102,6 +107,13 @@ def database_url(request: pytest.FixtureRequest) -> str | None:
 @pytest.fixture(scope="session")
 def worlds_schema(postgres_server: str) -> Iterator[str]:
     """The schema that the worlds on PostgreSQL use in turn, because making one takes longer than a test."""
+    with _schema(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def loaded_schema(postgres_server: str) -> Iterator[str]:
+    """A schema for the tests of one file that look at plans: what others have left in a table would sway them."""
     with _schema(postgres_server) as url:
         yield url
 

@@ -13,7 +13,15 @@ from typing import Any
 import msgspec
 
 from ramet.clock import Clock
-from ramet.config.settings import DatabaseSettings, LimitSettings, Places, QuerySettings, SpawnSettings, WorkSettings
+from ramet.config.settings import (
+    DatabaseSettings,
+    HookSettings,
+    LimitSettings,
+    Places,
+    QuerySettings,
+    SpawnSettings,
+    WorkSettings,
+)
 from ramet.engine import Call, Engine
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
@@ -65,9 +73,15 @@ OTHER_TABLES = (
     "parked",
     "project_paths",
     "budgets",
+    "ingests",
+    "discoveries",
+    "thoughts",
 )
 
 _CHILDREN_FIRST = (
+    "ingests",
+    "discoveries",
+    "thoughts",
     "budgets",
     "findings",
     "runs",
@@ -101,7 +115,7 @@ _CHILDREN_FIRST = (
 )
 _WITHOUT_NUMBERS = (
     *("tasks", "agents", "idempotency", "annotations", "revisions", "tags", "content_types"),
-    *("dependencies", "usage", "parked", "project_paths", "budgets"),
+    *("dependencies", "usage", "parked", "project_paths", "budgets", "ingests", "discoveries", "thoughts"),
 )
 
 
@@ -128,11 +142,12 @@ class World:
         limits: LimitSettings | None = None,
         work: WorkSettings | None = None,
         spawn: SpawnSettings | None = None,
+        hooks: HookSettings | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
         self.engine = Engine(
-            limits=limits or LimitSettings(), codec=Codec(), redactor=Redactor(), work=work, spawn=spawn
+            limits=limits or LimitSettings(), codec=Codec(), redactor=Redactor(), work=work, spawn=spawn, hooks=hooks
         )
         self.db = store.connect()
         self.is_sqlite = isinstance(store, SqliteStore)

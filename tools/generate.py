@@ -9,6 +9,7 @@ Every page is a function of the code alone, so running it twice changes nothing.
 import argparse
 import importlib
 import json
+import keyword
 import re
 import subprocess
 import sys
@@ -52,8 +53,6 @@ GENERIC: dict[Any, tuple[str, str]] = {
     dict: ("collections.abc", "Mapping"),
     Literal: ("typing", "Literal"),
 }
-KEYWORDS = {"from": "from_"}
-
 POSITIONAL: dict[str, str] = {
     "history.commit": "text",
     "history.log": "branch",
@@ -119,9 +118,9 @@ def render_library() -> str:
     _render_namespace(tree, (), names, classes)
     header = (
         f'"""The operations as methods. {BY_HAND}\n\n'
-        "Method and parameter names are those of the wire; `from` is spelled `from_`. What stands before the star may\n"
-        'be given by position, all others by name.\n"""\n\n'
-        "# ruff: noqa: A002, N802, N803, PLR0913\n"
+        "Method and parameter names are those of the wire; `from` is spelled `from_`, `continue` `continue_`. What\n"
+        'stands before the star may be given by position, all others by name.\n"""\n\n'
+        "# ruff: noqa: A002, B008, N802, N803, PLR0913\n"
     )
     return _formatted(header + "\n" + names.import_lines() + "\n\n\n" + "\n\n\n".join(classes) + "\n")
 
@@ -169,7 +168,12 @@ def _render_method(verb: str, operation: Operation, names: Names) -> str:
         f"return self._subscribe{asked}" if is_stream else f"reply: {reply} = self._call{asked}\n        return reply"
     )
     signature = ", ".join(["self", *positional, *named])
-    return f'    def {verb}({signature}) -> {reply}:\n        """{operation.purpose}"""\n        {body}\n'
+    return f'    def {_spelled(verb)}({signature}) -> {reply}:\n        """{operation.purpose}"""\n        {body}\n'
+
+
+def _spelled(name: str) -> str:
+    """A name of the wire as Python can have it."""
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 class _Parameter:
@@ -177,7 +181,7 @@ class _Parameter:
 
     def __init__(self, operation: Operation, field: msgspec.structs.FieldInfo, names: Names) -> None:
         self.wire_name = field.encode_name
-        self.python_name = KEYWORDS.get(field.encode_name, field.encode_name)
+        self.python_name = _spelled(field.encode_name)
         self.is_optional = not field.required
         self.is_positional = field.required or POSITIONAL.get(operation.name) == field.encode_name
         self.signature = f"{self.python_name}: {_spell_parameter(operation, field.name, names)}"
@@ -264,6 +268,18 @@ SAMPLES: dict[str, Any] = {
     "agents": [{"goal": "Read the logs."}, {"goal": "Read the code."}],
     "session_ids": [2, 3],
     "report": {"summary": "Carts are lost when the browser closes."},
+    "vendor": "claude",
+    "payload": {"hook_event_name": "Stop", "session_id": "2f1c0c4e", "cwd": "/projects/shop"},
+    "event": {"vendor": "claude", "moment": "stop", "name": "Stop", "native_id": "2f1c0c4e"},
+    "tool": "Read",
+    "subagent_id": "a1b2",
+    "summary": "The cart is half done.",
+    "offset": 2048,
+    "pid": 4711,
+    "started": 1767600000.25,
+    "entries": [],
+    "directory": "/projects/shop/src",
+    "directories": ["/projects/shop/src"],
 }
 SAMPLES_OF: dict[str, dict[str, Any]] = {
     "db.backup": {"path": "/backups/shop.db"},
@@ -272,6 +288,13 @@ SAMPLES_OF: dict[str, dict[str, Any]] = {
     "history.register": {"name": "ticket"},
     "work.add": {"prompt": "Make the cart remember its items."},
     "work.begin": {"prompt": "Make the cart remember its items."},
+    "hooks.fleetStart": {"agents": [{"id": "builder", "claims": ["implement"]}]},
+    "ingest.add": {"path": "/transcripts/2f1c0c4e.jsonl"},
+    "agent.directives.dereference": {"path": "/projects/shop/AGENTS.md"},
+    "agent.skills.parse": {"path": "/projects/shop/.claude/skills/brainstorm/SKILL.md"},
+    "fs.files.read": {"path": "/projects/shop/cart.py"},
+    "fs.files.append": {"path": "/projects/shop/notes.md", "content": "Count twice.\n"},
+    "fs.paths.resolve": {"path": "/projects/shop/src/../cart.py"},
 }
 
 IDEMPOTENCY = """\

@@ -5,11 +5,12 @@
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
     │   ├── InvalidParams
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
-    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · Forbidden
+    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · Forbidden
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     no such thing                           exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
-    │       AgentNotFound · BranchNotFound · CommitNotFound · NoticeNotFound · ReportMissing · RunNotFound
+    │       AgentNotFound · BranchNotFound · CommitNotFound · NoticeNotFound · ReportMissing · RunNotFound ·
+    │       FileMissing
     ├── Conflict                     the facts do not allow it               exit 4
     │   ├── EffortHeld · AgentBusy · EffortFinished · SessionEnded · WrongTask
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
@@ -219,6 +220,25 @@ class TaskFileInvalid(BadRequest):
         super().__init__(f"{where}: {message}" if where else message, field=field or where, value=value, fix=fix)
 
 
+class SkillFileInvalid(BadRequest):
+    """The SKILL.md cannot be read."""
+
+    code = "skill_file_invalid"
+    hint = "mend the line that is named; docs/skills.md says what a SKILL.md has"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        line: int | None = None,
+        field: str | None = None,
+        value: object = None,
+        fix: str | None = None,
+    ) -> None:
+        self.line = line
+        super().__init__(message if line is None else f"line {line}: {message}", field=field, value=value, fix=fix)
+
+
 class CycleFound(Exception):
     """Something would come before itself, be it a history or a task: a mark that such errors share."""
 
@@ -321,6 +341,13 @@ class ReportMissing(NotFound):
 
     code = "report_missing"
     hint = "`ramet show REF` says where an effort's report is kept, and shows what the database has"
+
+
+class FileMissing(NotFound):
+    """There is no such file."""
+
+    code = "file_missing"
+    hint = "name a file of the project; `fs.paths.resolve` says what is at a path"
 
 
 class RunNotFound(NotFound):

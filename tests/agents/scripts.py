@@ -76,3 +76,14 @@ SCRIPTS: dict[str, Any] = {
 
 HELD_SECOND: list[list[dict[str, Any]]] = [[{"hold": True}, *SCRIPTS["patch"][0]], *SCRIPTS["patch"][1:]]
 """Who asks first is never answered; Codex, who asks then, writes a file."""
+
+CODEX_SCRIPTS: dict[str, Any] = {
+    **SCRIPTS,
+    "spawn": [
+        [{"tool": "spawn_agent", "namespace": "multi_agent_v1", "input": {"message": "Look. [[sub]]"}}],
+        [{"tool": "exec_command", "input": {"cmd": "sleep 2"}}],
+        [{"text": "The other one has looked."}],
+    ],
+    "sub": SCRIPTS["command"],
+}
+"""What is different where Codex runs sub-agents."""

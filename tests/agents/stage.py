@@ -176,14 +176,16 @@ class Stage:
         forks: bool = False,
         kill_when: Callable[[], bool] | None = None,
         codex_model: str = "gpt-5.5",
+        arguments: tuple[str, ...] = (),
+        more: dict[str, str] | None = None,
     ) -> Run:
-        """An attempt in this worktree."""
+        """An attempt in this worktree; `more` is in its environment besides."""
         return run_driver(
             self.driver.name,
             prompt,
-            ProfileSettings(wrapper=self.model.wrapper),
+            ProfileSettings(wrapper=self.model.wrapper, arguments=list(arguments)),
             directory=str(self.directory),
-            environment=self.environment(codex_model),
+            environment={**self.environment(codex_model), **(more or {})},
             kill_when=kill_when,
             native_id=native_id,
             resumes=resumes,

@@ -24,9 +24,13 @@ class Seen(NamedTuple):
 
 
 def at_terminal(
-    ramet: CommandLine, *arguments: str, columns: int = 100, environ: Mapping[str, str] | None = None
+    ramet: CommandLine,
+    *arguments: str,
+    columns: int = 100,
+    environ: Mapping[str, str] | None = None,
+    typed: str = "",
 ) -> Seen:
-    """Run a command on a terminal of its own, to its end."""
+    """Run a command on a terminal of its own, to its end; `typed` is what a person types there."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen(
@@ -38,6 +42,7 @@ def at_terminal(
         env={**ramet.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **(environ or {})},
     )
     os.close(theirs)
+    os.write(ours, typed.encode())
     try:
         text = _read_all(ours)
     finally:

@@ -10,7 +10,7 @@ def test_install_shows_what_it_changes_and_remove_takes_it_back(shop: CommandLin
     (shop.cwd / ".mcp.json").write_text('{"mcpServers": {"other": {"command": "x"}}}')
     text = shop.ok("mcp", "install", "claude", "codex")
     assert f"claude: added ({shop.cwd}/.mcp.json)" in text
-    assert '+    "ramet": {' in text
+    assert '"ramet": {' in text
     assert "+[mcp_servers.ramet]" in text
     states = {row["vendor"]: row["state"] for row in shop.json("mcp", "status")["items"]}
     assert states == {"claude": "installed", "codex": "installed", "gemini": "absent", "opencode": "absent"}

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.cli.command_line import CommandLine
 
-_FLEET_HEADINGS = ["AGENT", "LABEL", "EFFORT", "SKILL", "STATUS", "SINCE", "TASK"]
+_FLEET_HEADINGS = ["SESSION", "AGENT", "LABEL", "EFFORT", "SKILL", "STATUS", "AGE", "TASK"]
 
 
 @pytest.fixture
@@ -91,8 +91,8 @@ def test_the_fleet_is_shown(work: CommandLine) -> None:
     work.ok("agent", "assign", "blue", "e1")
     heading, row = work.ok("ps").splitlines()
     assert heading.split() == _FLEET_HEADINGS
-    assert row.split()[:4] == ["blue", "Blue", "e1", "implement"]
-    assert row.endswith(str(work.cwd / "login"))
+    assert row.split()[:5] == ["-", "blue", "Blue", "e1", "implement"]
+    assert row.endswith("  login")
     assert work.json("agent", "show", "blue")["claims"] == ["review", "plan"]
     work.ok("agent", "release", "blue")
     assert work.json("agent", "list")["items"][0]["effort_id"] is None

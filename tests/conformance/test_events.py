@@ -3,13 +3,16 @@
 from typing import Any, get_args
 
 import pytest
-from tests.conformance import labour, running
+from tests.conformance import hooking, labour, running
 from tests.world import World
 
 from ramet.errors import PhaseNotSequential
 from ramet.model.event import EventKind
 
 TASK = "/shop/tasks/cart"
+
+
+PROCESS = {"process": {"pid": 42, "started": 1.5}}
 
 
 def live_through_everything(world: World) -> None:
@@ -36,6 +39,24 @@ def live_through_everything(world: World) -> None:
     follow_a_run(world)
     park_a_driver(world)
     delegate(world)
+    work_by_hand(world)
+
+
+def work_by_hand(world: World) -> None:
+    """The same for a session that somebody started by hand."""
+    session_id = hooking.start(world)
+    hooking.use(world, "Read", facts={"directives": [hooking.directive()]}, tool_input={"file_path": "/shop/src/a"})
+    world.call("hooks.logged", session_id=session_id)
+    hooking.ingest(world, session_id, hooking.entry("k1", "mend the cart", role="user"))
+    hooking.hook(world, "notification", text="look")
+    hooking.hook(world, "pre_compact", trigger="auto")
+    hooking.hook(world, "status_line", usage={"context_percent": 12, "cost_usd": 0.5})
+    hooking.hook(world, "subagent_stop", agent_id="a1", summary="seen")
+    hooking.hook(world, "session_end")
+    hooking.hook(world, "session_start", source="resume", pid=42, facts=PROCESS)
+    world.call("hooks.vanished", session_id=session_id, pid=42, started=1.5)
+    hooking.hook(world, "session_start", source="resume")
+    world.call("db.session.handoff", session_id=session_id, summary="half done")
 
 
 def delegate(world: World) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.conformance import running
+from tests.conformance import hooking, running
 from tests.conformance.labour import add, begin, claim, run
 from tests.world import World, changes_of
 
@@ -110,6 +110,28 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "spawn.cancel": {"session_id": CHILD},
     "spawn.collapse": {"session_id": CHILD, "text": "done"},
     "budget.set": {"session_id": CHILD, "tokens": 100, "cost_usd": 1.5},
+    "hooks.record": {"event": hooking.event("session_start", source="startup"), "facts": {"project": "/shop"}},
+    "hooks.sessionStart": {"driver": "codex", "native_id": "n", "cwd": "/shop"},
+    "hooks.sessionEnd": {"session_id": 1, "reason": "logout"},
+    "hooks.preToolUse": {"session_id": 1, "tool": "Bash", "args": {"command": "make"}},
+    "hooks.postToolUse": {"session_id": 1, "tool": "Read", "args": {"file_path": "/shop/a"}, "result": "a"},
+    "hooks.postToolUseFailure": {"session_id": 1, "tool": "Bash", "error": "no"},
+    "hooks.userPrompt": {"session_id": 1, "prompt": "go on"},
+    "hooks.preCompact": {"session_id": 2, "trigger": "auto"},
+    "hooks.permissionRequest": {"session_id": 1, "tool": "Bash"},
+    "hooks.notification": {"session_id": 1, "text": "look"},
+    "hooks.stop": {"session_id": 1, "text": "done"},
+    "hooks.subagentStart": {"session_id": 1, "subagent_id": "a1"},
+    "hooks.subagentStop": {"session_id": 1, "subagent_id": "a1", "summary": "seen"},
+    "hooks.taskCompleted": {"session_id": 1, "text": "mended"},
+    "hooks.teammateIdle": {"session_id": 1},
+    "hooks.fleetStart": {"agents": [{"id": "cleo", "claims": ["plan"]}]},
+    "hooks.vanished": {"session_id": 1, "pid": 42, "started": 1.5},
+    "hooks.logged": {"session_id": 1},
+    "db.session.handoff": {"session_id": 1, "summary": "half done", "next_steps": ["the rest"]},
+    "db.session.continue": {"session_id": 1},
+    "commands.effort.begin": {"task_id": "/shop/x", "skill": "plan"},
+    "ingest.add": {"session_id": 1, "path": "/t", "offset": 9, "entries": [hooking.entry("k", "hello")]},
 }
 """What runs in the engine; the workplace keeps its promises in tests of its own."""
 
@@ -122,6 +144,7 @@ def furnished(world: World) -> World:
     """
     world.skill("paint", [])
     world.session()
+    world.sql("UPDATE sessions SET pid = 42, process_started = 1.5")
     world.effort("plan")
     world.call("db.agents.register", id="bob")
     for text in ("one", "two", "three"):

@@ -24,7 +24,7 @@ ANY = {
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def long_queue(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Many finished efforts, and many that wait; one of them runs."""
-    url = None if request.param == "sqlite" else str(request.getfixturevalue("worlds_schema"))
+    url = None if request.param == "sqlite" else str(request.getfixturevalue("loaded_schema"))
     folder: Path = tmp_path_factory.mktemp("queue")
     with open_world(folder, url) as world:
         add(world)
@@ -40,9 +40,6 @@ def long_queue(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         )
         world.sql("ANALYZE")
         yield world
-        if url is not None:
-            world.empty()
-            world.sql("VACUUM efforts")  # what is left of them would sway the plans of others
 
 
 @pytest.mark.parametrize(

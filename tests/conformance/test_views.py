@@ -97,6 +97,17 @@ def test_a_session_is_stale_after_five_minutes_of_silence(world: World) -> None:
 
 
 @pytest.mark.requirement("R204")
+def test_a_session_whose_tool_is_at_work_is_not_stale_however_long_it_takes(world: World) -> None:
+    session = world.session("do")
+    world.call("hooks.preToolUse", session_id=session.id, tool="Bash", tool_use_id="t1")
+    world.clock.advance(3600)
+    assert world.call("fleet.stale").items == []
+    world.call("hooks.postToolUse", session_id=session.id, tool="Bash", tool_use_id="t1")
+    world.clock.advance(3600)
+    assert [each.id for each in world.call("fleet.stale").items] == [session.id]
+
+
+@pytest.mark.requirement("R204")
 def test_a_session_that_never_spoke_is_as_old_as_its_start(world: World) -> None:
     """P4: seed 004's own view misses it."""
     now = int(time.time() * 1000)

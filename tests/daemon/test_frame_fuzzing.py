@@ -104,14 +104,14 @@ JSON_VALUES = st.recursive(
 
 
 @pytest.mark.requirement("R257", "R317")
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=200))
 def test_any_bytes_are_answered(client: Client, data: bytes) -> None:
     _check(data, _exchange(client, data))
 
 
 @pytest.mark.requirement("R253", "R317")
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(
     method=st.sampled_from(["daemon.ping", "db.effort.start", "db.messages.append", "db.query", "events.list", ""]),
     request_id=JSON_VALUES,

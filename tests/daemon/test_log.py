@@ -38,6 +38,7 @@ def test_the_file_is_private_and_made_with_the_first_record(log_file: Path) -> N
     assert stat.S_IMODE(log_file.stat().st_mode) == 0o600
 
 
+@pytest.mark.requirement("R306")
 def test_the_file_is_rotated_and_the_oldest_forgotten(log_file: Path) -> None:
     for number in range(2000):
         log.info("record %d of a log that is long enough to be rotated", number)

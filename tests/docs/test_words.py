@@ -80,5 +80,15 @@ def test_the_glossary_defines_the_nouns_of_the_model() -> None:
     defined = {row[0] for row in _rows("glossary.md")}
     nouns = {path.stem.replace("_", " ") for path in (ROOT / "src" / "ramet" / "model").glob("[a-z]*.py")}
     activities = {"accumulating", "budgeting", "child prompting", "compiling", "extracting", "instant"}
-    activities |= {"line prompting", "ordering", "prompting", "queueing", "redaction", "rendering", "spawning"}
+    activities |= {
+        "line prompting",
+        "ordering",
+        "prompting",
+        "queueing",
+        "redaction",
+        "rendering",
+        "spawning",
+        "touching",
+        "undoing",
+    }
     assert nouns - activities <= defined

@@ -29,7 +29,7 @@ exits = st.builds(
     ProcessExit, status=st.none() | st.integers(0, 255), signal=st.none() | st.integers(1, 70), errors=st.text()
 )
 
-thoroughly = settings(max_examples=100, derandomize=True, deadline=None, database=None)
+thoroughly = settings(max_examples=100, derandomize=True, database=None)
 each_reader = pytest.mark.parametrize(("name", "output"), READERS)
 
 

@@ -54,7 +54,7 @@ def prove(url: str | None, drawn: st.SearchStrategy[Drawn], law: Callable[[World
     deep = int(os.environ.get("RAMET_DEEP", "0"))
     count = examples if url is None else max(examples // 5, 3)
 
-    @settings(max_examples=count * max(deep, 1), deadline=None, derandomize=not deep, database=None, print_blob=True)
+    @settings(max_examples=count * max(deep, 1), derandomize=not deep, database=None, print_blob=True)
     @given(drawn)
     def holds(value: Drawn) -> None:
         with fresh(url) as world:

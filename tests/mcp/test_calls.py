@@ -231,6 +231,7 @@ def test_an_effort_without_a_text_has_no_output(scripted: Start) -> None:
         ("await_sessions", {"sessionIds": ["s1"]}),
         ("report", {"summary": "a", "session_id": 1}),
         ("read_output", {"effortId": 0}),
+        ("log", {"text": "x", "effort_id": 3}),
         ("no_such_tool", {}),
     ],
 )

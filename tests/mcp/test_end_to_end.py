@@ -19,6 +19,7 @@ from ramet.client.connection import Connection
 from ramet.config.places import find_places
 from ramet.config.settings import Settings
 from ramet.daemon.tokens import Tokens, read_key
+from ramet.errors import Forbidden
 
 
 class Parent:
@@ -184,6 +185,41 @@ def test_an_agent_reads_the_output_of_another_effort(parent: Parent) -> None:
     read_back = parent.call("read_output", {"effortId": child["effort_id"]})
     assert (read_back["skill"], read_back["outcome"]) == ("plan", "success")
     assert "the plan" in read_back["output"]
+
+
+@pytest.mark.requirement("R249")
+def test_an_agent_writes_into_the_log_of_its_own_effort_alone(parent: Parent) -> None:
+    logged = parent.call("log", {"text": "found it"})
+    assert logged["status"] == "logged"
+    assert "found it" in Path(logged["path"]).read_text()
+    child = parent.spawn(parent.id)
+    other = parent.call("log", {"text": "me too"}, RAMET_TOKEN=parent.token(child))
+    assert other["path"] != logged["path"]
+    assert parent.call("log", {"text": ""})["error"]["code"] == "invalid_params"
+    with Connection(parent.socket, PATIENCE_SECONDS) as connection:
+        connection.call("daemon.hello", {"token": parent.token(child)})
+        for name in ({"session_id": parent.id}, {"effort_id": 1}):
+            with pytest.raises(Forbidden):
+                connection.call("commands.log.append", {"text": "not mine", **name})
+
+
+@pytest.mark.requirement("R249")
+def test_a_program_that_a_person_started_has_the_tools_of_the_session_that_it_is(parent: Parent) -> None:
+    hand_started = {"RAMET_TOKEN": "", "RAMET_SOCKET": "", "CLAUDE_CODE_SESSION_ID": "abc", **parent.shop.environ}
+    assert parent.call("log", {"text": "found it"}, **hand_started)["error"]["code"] == "session_not_found"
+    at = {"driver": "claude", "native_id": "abc", "cwd": str(parent.shop.cwd)}
+    session = parent.rpc("hooks.sessionStart", **at)["session"]["id"]
+    assert "found it" in Path(parent.call("log", {"text": "found it"}, **hand_started)["path"]).read_text()
+    child = parent.call("spawn_agent", {"goal": "echo done", "driver": "shell"}, **hand_started)
+    assert child["outcome"] == "success"
+    assert parent.rpc("db.session.get", session_id=child["childSessionId"])["parent_session_id"] == session
+    assert parent.call("report", {"summary": "done"}, **hand_started) == {"status": "reported"}
+    assert parent.rpc("db.session.get", session_id=session)["report"]["summary"] == "done"
+
+
+def test_a_token_goes_before_what_a_program_says_it_is(parent: Parent) -> None:
+    logged = parent.call("log", {"text": "mine"}, CLAUDE_CODE_SESSION_ID="somebody else")
+    assert logged["path"] == str(parent.shop.cwd / "task/1_DO_LOG.md")
 
 
 @pytest.mark.requirement("R120")

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ramet.errors import ConfigError
+from ramet.installer.changes import Change, apply
 from ramet.mcp import installing
 from ramet.mcp.vendors import LIMIT_SECONDS, VENDORS
 
@@ -21,15 +22,15 @@ FILES = {
 }
 
 
-def install(name: str, project: Path, command: str = "ramet") -> installing.Change:
+def install(name: str, project: Path, command: str = "ramet") -> Change:
     change = installing.plan_install(name, project, command)
-    installing.apply(change)
+    apply(change)
     return change
 
 
-def remove(name: str, project: Path) -> installing.Change:
+def remove(name: str, project: Path) -> Change:
     change = installing.plan_remove(name, project)
-    installing.apply(change)
+    apply(change)
     return change
 
 

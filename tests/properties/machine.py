@@ -60,7 +60,6 @@ def bounded(examples: int) -> settings:
         max_examples=examples * max(deep, 1),
         stateful_step_count=60 if deep else 40,
         derandomize=not deep,
-        deadline=None,
         database=None,
         print_blob=True,
     )
@@ -413,10 +412,11 @@ class Life(RuleBasedStateMachine):
         ]
 
     def speaker(self, agent: Row) -> int | None:
-        """The newest open session of the effort that is the holder's or nobody's."""
+        """The newest open session nearest the root, of those of the effort that are the holder's or nobody's."""
         serving = [row for row in self.model.sessions.values() if row["effort_id"] == agent["effort_id"]]
-        own = [row["id"] for row in serving if row["ended_at"] is None and row["agent_id"] in (agent["id"], None)]
-        return max(own, default=None)
+        own = [row for row in serving if row["ended_at"] is None and row["agent_id"] in (agent["id"], None)]
+        nearest = min(own, key=lambda row: (row["spawn_depth"], -row["id"]), default=None)
+        return None if nearest is None else int(nearest["id"])
 
     @invariant()
     def every_change_has_its_event(self) -> None:

@@ -43,7 +43,7 @@ facts = st.builds(
 def bounded(examples: int = 100) -> settings:
     """The same examples every time; RAMET_DEEP asks for that many times as many, new ones each time."""
     deep = int(os.environ.get("RAMET_DEEP", "0"))
-    return settings(max_examples=examples * max(deep, 1), derandomize=not deep, deadline=None, database=None)
+    return settings(max_examples=examples * max(deep, 1), derandomize=not deep, database=None)
 
 
 def as_read(fact: Any) -> Any:

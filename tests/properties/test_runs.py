@@ -33,7 +33,7 @@ def task_files(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 @pytest.mark.requirement("R76", "R93", "R98")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(lines=task_files(), mode=st.sampled_from(["sequential", "parallel"]), data=st.data())
 def test_every_line_comes_to_one_outcome_after_all_that_it_waits_for(
     lines: list[dict[str, Any]], mode: str, data: st.DataObject

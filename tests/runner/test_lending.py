@@ -78,12 +78,14 @@ def test_with_one_worker_a_chain_of_depth_three_completes_and_one_agent_works_at
 def test_children_side_by_side_take_what_is_free_and_never_more(
     delegation: Delegation, daemon: Daemon, connection: Connection, workers: int
 ) -> None:
-    names = ["a", "b", "c", "d"]
-    root = delegation.add(connection, {"children": [{"name": name, "plan": {"then": 0.2}} for name in names]})
-    run(daemon, workers).join(PATIENCE_SECONDS)
+    names, lock = ["a", "b", "c", "d"], delegation.lock("go")
+    root = delegation.add(connection, {"children": [{"name": name, "plan": {"until": str(lock)}} for name in names]})
+    thread = run(daemon, workers)
+    assert wait_for(lambda: delegation.most_at_work() == workers)
+    lock.touch()
+    thread.join(PATIENCE_SECONDS)
     assert [result["notes"] for result in results(connection, root)] == [f"{name} is done" for name in names]
-    assert delegation.most_at_work() <= workers
-    assert (delegation.most_at_work() > 1) == (workers > 1)
+    assert delegation.most_at_work() == workers
 
 
 @pytest.mark.requirement("R118", "R137")
@@ -247,8 +249,11 @@ def test_who_waits_for_a_child_says_so_in_its_status(
     delegation.add(connection, {"children": [{"name": "a", "plan": {"until": str(lock)}}]})
     thread = run(daemon, 1)
     assert wait_for(lambda: delegation.has("a", "begins"))
-    statuses = {row["id"]: row["status"] for row in connection.call("spawn.tree", {"session_id": 1})["items"]}
-    assert statuses == {1: "waiting_child", 2: "running"}
+
+    def statuses() -> dict[int, str]:
+        return {row["id"]: row["status"] for row in connection.call("spawn.tree", {"session_id": 1})["items"]}
+
+    assert wait_for(lambda: statuses() == {1: "waiting_child", 2: "running"}), statuses()
     lock.touch()
     thread.join(PATIENCE_SECONDS)
 

@@ -16,7 +16,7 @@ from ramet.cli.efforts import first_line, waiting_reason
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
 from ramet.cli.project import path_here, projects_around, register
-from ramet.cli.repository import top_level
+from ramet.cli.repository import find_checkout
 from ramet.errors import ProjectNotFound
 
 _SLUG_CHARACTERS = 40
@@ -107,7 +107,8 @@ def _read_prompt(prompt: str | None, file: str | None) -> str:
 
 def nearest_project(invocation: Invocation) -> str:
     """The path of the nearest project around the current directory; a repository that is nearer becomes one."""
-    repository = top_level(invocation.cwd)
+    checkout = find_checkout(invocation.cwd)
+    repository = checkout and checkout.project
     here = repository if repository and not invocation.cwd.is_relative_to(repository) else invocation.cwd
     paths = [Path(path_here(invocation, row) or "/") for row in projects_around(invocation, str(here))]
     nearest = max([*paths, *([repository] if repository else [])], key=lambda path: len(path.parts), default=None)

@@ -52,7 +52,7 @@ def list_branches(invocation: Invocation, prefix: str | None) -> None:
 def create(invocation: Invocation, name: str, start: str | None) -> None:
     """A new branch. It copies nothing, however long the history."""
     reply = invocation.call("history.branch", name=name, **({"from": find_place(invocation, start)} if start else {}))
-    say(invocation, reply, f"branch {_where(reply)}")
+    say_where(invocation, reply)
 
 
 @branch.command(examples=["ramet branch delete side"])
@@ -206,17 +206,12 @@ def tree(invocation: Invocation, name: str) -> None:
 def reset(invocation: Invocation, name: str, to: str) -> None:
     """Let a branch point at another place. `ramet undo BRANCH` takes it back."""
     reply = invocation.call("history.reset", branch=name, to=find_place(invocation, to))
-    say(invocation, reply, f"branch {_where(reply)}")
+    say_where(invocation, reply)
 
 
-@click.command(cls=Command, examples=["ramet undo main", "ramet undo main --steps 2"])
-@click.argument("name", metavar="BRANCH", type=references.place)
-@click.option("--steps", type=click.IntRange(min=1), default=1, show_default=True, help="How many rewrites.")
-@click.pass_obj
-def undo(invocation: Invocation, name: str, steps: int) -> None:
-    """Take back the last rewrites of a branch, exactly: edit, compress, merge, pick, reset or delete."""
-    reply = invocation.call("history.undo", branch=name, steps=steps)
-    say(invocation, reply, f"branch {_where(reply)} again")
+def say_where(invocation: Invocation, row: dict[str, Any], more: str = "") -> None:
+    """Where a branch stands now."""
+    say(invocation, row, f"branch {_where(row)}{more}")
 
 
 def _where(row: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ramet.cli.efforts import short_agent
 from ramet.cli.invocation import Invocation
 from ramet.cli.lines import Line, spaced
 from ramet.cli.output import Row
@@ -68,7 +69,7 @@ def title(told: Told, branches: Iterable[str]) -> Line:
             (_what(told), "cyan"),
             (_priority(row), _PRIORITY_STYLES.get(row["priority"], "")),
             (_tags(row), "blue"),
-            (f"by {row['author']}, {since(row['at'])}", "dim"),
+            (f"by {short_agent(row['author'])}, {since(row['at'])}", "dim"),
         ]
     )
 

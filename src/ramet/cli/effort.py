@@ -4,12 +4,13 @@ from typing import Any, get_args
 
 import click
 
-from ramet.cli import references
+from ramet.cli import callers, references
 from ramet.cli.commands import Group
 from ramet.cli.effort_screen import show_effort
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, print_json, print_table, say, show_items
+from ramet.cli.output import Columns, clean, print_json, print_table, say, show_items
 from ramet.cli.times import ago
+from ramet.errors import ProjectNotFound
 from ramet.model.effort import Outcome
 
 _COLUMNS: Columns = {
@@ -43,15 +44,29 @@ def start(
     session: int | str | None,
     metadata: dict[str, Any] | None,
 ) -> None:
-    """Apply SKILL to TASK."""
-    reply = invocation.call(
-        "db.effort.start", task_id=task, skill=skill, mode=mode, session_id=session, metadata=metadata
-    )
-    say(
+    """Apply SKILL to TASK.
+
+    Where SKILL has a SKILL.md, TASK is made where it is new, a session begins or goes on, and what is known is told.
+    """
+    asked = {"task_id": task, "skill": skill, "mode": mode, "metadata": metadata}
+    if _has_file(invocation, task, skill):
+        who = {"session_id": session} if session is not None else callers.identify(invocation.environ)
+        opened = invocation.call("commands.effort.start", **asked, **who)
+        return print_json(opened) if invocation.as_json else click.echo(clean(opened["markdown"]), nl=False)
+    reply = invocation.call("db.effort.start", **asked, session_id=session)
+    return say(
         invocation,
         reply,
         f"effort e{reply['id']}: {skill} on {task} (files begin with {reply['artifact_prefix']})",
     )
+
+
+def _has_file(invocation: Invocation, task: str, skill: str) -> bool:
+    try:
+        found = invocation.call("agent.skills.list", project=task)["items"]
+    except ProjectNotFound:
+        return False
+    return any(each["name"] == skill for each in found)
 
 
 @effort.command("list", examples=["ramet effort list login"])

@@ -1,5 +1,6 @@
 """How an effort of the queue is told: its state, what it waits for, what it changed and what it used."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from ramet.cli.times import ago, until
 _PAGE = 1000
 _COUNTED = ("input_tokens", "output_tokens", "cache_write_tokens")
 """What tokens are counted by: what was read from a cache was counted when it was written."""
+_NAMED_AFTER_SESSION = re.compile(r"([\w.-]+):[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def list_work(invocation: Invocation, **params: Any) -> Iterator[Row]:
@@ -25,6 +27,11 @@ def list_work(invocation: Invocation, **params: Any) -> Iterator[Row]:
 def first_line(text: str | None) -> str:
     """The first line that says something."""
     return next((line.strip() for line in clean(text or "").splitlines() if line.strip()), "")
+
+
+def short_agent(name: str | None) -> str | None:
+    """Of an agent that is named after its program's session (`claude:2f1c0c4e-…`), the program."""
+    return name and (found[1] if (found := _NAMED_AFTER_SESSION.fullmatch(name)) else name)
 
 
 def state(row: Row) -> str:

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from ramet.cli import hook_states
 from ramet.cli.drivers import list_drivers
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
@@ -155,6 +156,31 @@ def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
         yield Finding("tools", "ok", f"mcp {version}: agents can spawn")
 
 
+def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
+    """Whether agent programs call us as they should, and how long they wait for it."""
+    rows, program = list(hook_states.look(invocation)), hook_states.look_at_program(invocation)
+    present = [f"{row['program']} ({row['scope']})" for row in rows if row["state"] != "absent"]
+    problems = list(hook_states.find_problems(rows, program))
+    for problem in problems:
+        yield Finding("hooks", "warn", problem.text, problem.fix)
+    for row in rows:
+        if row["to_do"]:
+            yield Finding("hooks", "warn", f"{row['program']} ({row['scope']}) may not call them yet", row["to_do"])
+    if not present:
+        yield Finding(
+            "hooks", "ok", "not installed: agents that you start yourself are not seen (`ramet hooks install`)"
+        )
+    elif not problems:
+        yield Finding("hooks", "ok", f"installed: {', '.join(present)}")
+    for timing in invocation.call("hooks.timings")["items"]:
+        detail = "{vendor} {event}: p50 {p50_ms:.1f} ms, p95 {p95_ms:.1f} ms of {count}".format(**timing)
+        if timing["failed"]:
+            fix = f"the reasons are in {invocation.places.log_file}"
+            yield Finding("hooks", "warn", f"{detail}, {timing['failed']} failed", fix)
+        else:
+            yield Finding("hooks", "ok", detail)
+
+
 def examine_worktrees(invocation: Invocation) -> Iterator[Finding]:
     """What git, the queue and the disk say of the worktrees."""
     rows = invocation.call("worktree.list")["items"]
@@ -198,6 +224,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "daemon": examine_daemon,
     "drivers": examine_drivers,
     "tools": examine_tools,
+    "hooks": examine_hooks,
     "worktrees": examine_worktrees,
     "keepers": examine_keepers,
 }

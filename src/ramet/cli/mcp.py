@@ -1,25 +1,29 @@
 """`ramet mcp`: the tools that agents call, and the files that tell agent programs of them."""
 
-import shutil
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import click
 
 from ramet.cli.commands import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, clean, print_json, show_items
-from ramet.cli.repository import top_level
+from ramet.cli.output import Columns, show_items
+from ramet.cli.settings_changes import (
+    DONE,
+    UNDONE,
+    find_program,
+    settings_folder,
+    show_differences,
+    show_results,
+    write,
+)
 from ramet.errors import MissingDriver
+from ramet.installer.changes import Change
 from ramet.mcp import installing
-from ramet.mcp.installing import Change
 from ramet.mcp.vendors import VENDORS
 
-_DONE = {"absent": "added", "outdated": "updated", "installed": "unchanged", "foreign": "left alone: not ours"}
-_UNDONE = {"absent": "nothing there", "outdated": "removed", "installed": "removed", "foreign": "left alone: not ours"}
 _COLUMNS: Columns = {"PROGRAM": "vendor", "STATE": "state", "FILE": "file"}
 
 _of_vendors = click.argument("vendors", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(VENDORS)))
@@ -29,7 +33,7 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Only show what would ch
 @click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def mcp(ctx: click.Context) -> None:
-    """The tools that agents call: spawn_agent, await_sessions, report, read_output.
+    """The tools that agents call: spawn_agent, await_sessions, report, read_output, log.
 
     Alone it is their MCP server, on standard input and output. Agents that Ramet runs get it by themselves; `install`
     tells agent programs of it that you start in other ways.
@@ -52,11 +56,11 @@ def install(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> No
     Without names: those that are installed. What is in the files already stays as it is; `remove` restores them to the
     last byte. The programs' time limits for a call are raised, because an agent that delegates may wait for long.
     """
-    names = vendors or [name for name, vendor in VENDORS.items() if _which(invocation, vendor.program)]
+    names = vendors or [name for name, vendor in VENDORS.items() if find_program(invocation, vendor.program)]
     if not names:
         raise click.UsageError(f"none of the programs is installed; name those you mean: {', '.join(VENDORS)}.")
-    changes = [installing.plan_install(name, _project(invocation), _command(invocation)) for name in names]
-    _carry_out(invocation, changes, _DONE, dry_run=dry_run)
+    changes = [installing.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in names]
+    _carry_out(invocation, changes, DONE, dry_run=dry_run)
 
 
 @mcp.command(examples=["ramet mcp remove", "ramet mcp remove codex --dry-run"])
@@ -65,46 +69,28 @@ def install(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> No
 @click.pass_obj
 def remove(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> None:
     """Take out of this project's files what `install` wrote, and nothing else."""
-    changes = [installing.plan_remove(name, _project(invocation)) for name in vendors or VENDORS]
-    _carry_out(invocation, changes, _UNDONE, dry_run=dry_run)
+    changes = [installing.plan_remove(name, settings_folder(invocation)) for name in vendors or VENDORS]
+    _carry_out(invocation, changes, UNDONE, dry_run=dry_run)
 
 
 @mcp.command(examples=["ramet mcp status"])
 @click.pass_obj
 def status(invocation: Invocation) -> None:
     """Which agent programs this project's files tell of the server."""
-    changes = [installing.plan_install(name, _project(invocation), _command(invocation)) for name in VENDORS]
+    changes = [installing.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in VENDORS]
     items = [{"vendor": change.vendor, "file": str(change.file), "state": change.state} for change in changes]
     show_items(invocation, {"items": items}, _COLUMNS, nothing="no programs")
 
 
 def _carry_out(invocation: Invocation, changes: list[Change], words: dict[str, str], *, dry_run: bool) -> None:
     """All are planned before the first is written: a file that cannot be read changes none."""
-    for change in changes:
-        if not dry_run:
-            installing.apply(change)
-    if invocation.as_json:
-        return print_json({"items": [_row(change, words) for change in changes], "dry_run": dry_run})
-    for change in changes:
-        click.echo(clean(f"{change.vendor}: {words[change.state]} ({change.file})"))
-        if change.diff:
-            click.echo(clean(change.diff), nl=False)
-    return click.echo("nothing was written") if dry_run else None
+    if not dry_run:
+        write(invocation, changes)
+    if not invocation.as_json:
+        show_differences(changes)
+    show_results(invocation, changes, words, dry_run=dry_run)
 
 
-def _row(change: Change, words: dict[str, str]) -> dict[str, Any]:
-    return {"vendor": change.vendor, "file": str(change.file), "result": words[change.state], "diff": change.diff}
-
-
-def _project(invocation: Invocation) -> Path:
-    """The repository around the current directory, else the directory."""
-    return top_level(invocation.cwd) or invocation.cwd
-
-
-def _command(invocation: Invocation) -> str:
+def command_name(invocation: Invocation) -> str:
     """`ramet`, where whoever reads the file finds it under that name; else where it is on this machine."""
-    return "ramet" if _which(invocation, "ramet") else str(Path(sys.argv[0]).resolve())
-
-
-def _which(invocation: Invocation, program: str) -> str | None:
-    return shutil.which(program, path=invocation.environ.get("PATH"))
+    return "ramet" if find_program(invocation, "ramet") else str(Path(sys.argv[0]).resolve())

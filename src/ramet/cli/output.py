@@ -8,11 +8,14 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ramet.cli.invocation import Invocation
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Row = Mapping[str, Any]
 Columns = Mapping[str, str | Callable[[Row], Any]]
@@ -66,7 +69,7 @@ def show_items(
     if invocation.as_json:
         print_json(reply)
     elif reply["items"]:
-        print_table(list(columns), [[_pick(row, pick) for pick in columns.values()] for row in reply["items"]], cut)
+        print_table(list(columns), pick_cells(reply["items"], columns), cut)
     else:
         click.echo(nothing)
 
@@ -80,9 +83,11 @@ def print_fields(fields: Mapping[str, Any]) -> None:
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[Any]], cut: str | None = None) -> None:
     """A table: fitted to a terminal, or aligned text with every character of it for anything else."""
-    cells = [[cell(value) for value in row] for row in rows]
     if sys.stdout.isatty():
-        return _print_rich(headings, cells, cut)
+        from rich.console import Console  # noqa: PLC0415
+
+        return Console().print(as_table(headings, rows, cut))
+    cells = [[cell(value) for value in row] for row in rows]
     widths = [max(len(row[index]) for row in [headings, *cells]) for index in range(len(headings))]
     for row in [headings, *cells]:
         click.echo("  ".join(f"{text:{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
@@ -104,17 +109,28 @@ def cell(value: Any) -> str:
             return " ".join(clean(str(value)).split())
 
 
+def short_path(invocation: Invocation, path: str) -> str:
+    """A path as people write it: from the current directory on, or from their home."""
+    from pathlib import Path  # noqa: PLC0415
+
+    place, home = Path(path), Path(invocation.environ.get("HOME") or "/")
+    if place.is_relative_to(invocation.cwd):
+        return str(place.relative_to(invocation.cwd))
+    return f"~/{place.relative_to(home)}" if home != Path("/") and place.is_relative_to(home) else path
+
+
 def count(number: int, noun: str) -> str:
     """`1 commit`, `2 commits`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _pick(row: Row, pick: str | Callable[[Row], Any]) -> Any:
-    return row[pick] if isinstance(pick, str) else pick(row)
+def pick_cells(rows: Sequence[Row], columns: Columns) -> list[list[Any]]:
+    """What stands below the headings."""
+    return [[row[pick] if isinstance(pick, str) else pick(row) for pick in columns.values()] for row in rows]
 
 
-def _print_rich(headings: Sequence[str], cells: Sequence[Sequence[str]], cut: str | None) -> None:
-    from rich.console import Console  # noqa: PLC0415
+def as_table(headings: Sequence[str], rows: Sequence[Sequence[Any]], cut: str | None) -> "Table":
+    """A table for a terminal."""
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -127,6 +143,6 @@ def _print_rich(headings: Sequence[str], cells: Sequence[Sequence[str]], cut: st
             no_wrap=is_cut or index == 0,  # the first column names the row
             ratio=1 if is_cut else None,
         )
-    for row in cells:
-        table.add_row(*(Text(text) for text in row))
-    Console().print(table)
+    for row in rows:
+        table.add_row(*(Text(cell(value)) for value in row))
+    return table

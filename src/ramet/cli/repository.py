@@ -3,19 +3,32 @@
 import re
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 _SECONDS = 10
+_ANSWERS = 3
+"""An older git answers an option that it does not know with the option itself."""
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
-def top_level(directory: Path) -> Path | None:
-    """Where the repository's files are; in a linked worktree, where those of the main one are. None outside of git."""
+class Checkout(NamedTuple):
+    """A directory's place in git."""
+
+    top: Path
+    """Where the files of this checkout are: of a linked worktree, its own."""
+    project: Path
+    """Where those of the repository are: of a linked worktree, the main one's."""
+
+
+def find_checkout(directory: Path) -> Checkout | None:
+    """The checkout that a directory is in; None outside of git, and where git is too old to say."""
     found = _git(directory, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
-    if found is None:
+    lines = (found or "").splitlines()
+    if len(lines) != _ANSWERS:
         return None
-    top, own, common = (Path(line) for line in found.splitlines())
+    top, own, common = map(Path, lines)
     is_linked = own != common and common.name == ".git"
-    return common.parent if is_linked else top
+    return Checkout(top, common.parent if is_linked else top)
 
 
 def remote_of(directory: Path) -> str | None:

@@ -1,14 +1,17 @@
 """`ramet session`: the context windows at work, and their transcripts."""
 
+import sys
 from typing import Any, get_args
 
 import click
 
-from ramet.cli import references
+from ramet.cli import callers, references
 from ramet.cli.commands import Group
+from ramet.cli.efforts import short_agent
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, clean, print_json, say, show_items, show_row
+from ramet.cli.output import Columns, Row, clean, print_json, say, short_path, show_items, show_row
 from ramet.cli.times import ago, instant
+from ramet.hooks.settings_files import PROGRAMS
 from ramet.model.effort import Outcome
 from ramet.model.message import Role
 
@@ -16,9 +19,8 @@ _COLUMNS: Columns = {
     "SESSION": lambda row: f"s{row['id']}",
     "EFFORT": lambda row: f"e{row['effort_id']}",
     "TASK": "task_id",
-    "AGENT": "agent_id",
+    "AGENT": lambda row: short_agent(row["agent_id"]),
     "STATE": lambda row: "open" if row["ended_at"] is None else row["outcome"] or "ended",
-    "HEARTBEATS": "heartbeat_counter",
     "LAST": lambda row: ago(row["last_heartbeat"] or row["created_at"]),
     "NATIVE": lambda row: row["native_id"] and f"{row['driver']}:{row['native_id']}",
 }
@@ -78,7 +80,8 @@ def list_sessions(
 ) -> None:
     """Sessions, the newest first."""
     reply = invocation.call("db.session.find", task_id=task, effort_id=effort, agent_id=agent, open=is_open)
-    show_items(invocation, reply, _COLUMNS, nothing="no sessions")
+    columns = {**_COLUMNS, "TASK": lambda row: short_path(invocation, row["task_id"])}
+    show_items(invocation, reply, columns, nothing="no sessions", cut="NATIVE")
 
 
 @session.command(examples=["ramet session show s7", "ramet session show claude:2f1c0c4e"])
@@ -101,6 +104,46 @@ def finish(invocation: Invocation, reference: int | str, outcome: str | None, ha
     reply = invocation.call("db.session.finish", session_id=reference, outcome=outcome, dehydration_payload=handoff)
     how = "had already ended" if reply["already"] else "has ended"
     say(invocation, reply, f"session s{reply['id']} {how}: {reply['outcome']}")
+
+
+@session.command("continue", examples=["ramet session continue s7", "ramet session continue --task login --agent blue"])
+@click.argument("reference", metavar="[SESSION]", type=references.session, required=False)
+@click.option("--task", type=references.path, help="The last one of this task.")
+@click.option("--agent", help="The last one of this agent, who goes on with it.")
+@click.option("--native", metavar="DRIVER:ID", help="The agent program, and its own name for the new session.")
+@click.pass_obj
+def go_on(
+    invocation: Invocation, reference: int | str | None, task: str | None, agent: str | None, native: str | None
+) -> None:
+    """Begin the next context window where SESSION ended: the same effort and phase, and what it left.
+
+    An agent that runs this goes on with it in the window that it has.
+    """
+    if (reference, task, agent) == (None, None, None):
+        raise click.UsageError("Say whose work goes on: SESSION, --task or --agent; `ramet session list` has them.")
+    window = native.partition(":")[::2] if native else callers.find_window(invocation.environ)
+    driver, native_id = window or ("", "")
+    reply = invocation.call(
+        "commands.session.continue",
+        session_id=reference,
+        task_id=task,
+        agent_id=agent,
+        driver=driver or None,
+        native_id=native_id or None,
+    )
+    return show_next(invocation, reply)
+
+
+def show_next(invocation: Invocation, reply: Row) -> None:
+    """What the next context window is told; and to a person, how to start the agent that it waits for."""
+    if invocation.as_json:
+        return print_json(reply)
+    click.echo(clean(reply["markdown"]), nl=False)
+    if callers.find_session(invocation.environ) is not None or not sys.stderr.isatty():
+        return None
+    number, agent = reply["session"]["id"], short_agent(reply["session"]["agent_id"])
+    program = agent if agent in PROGRAMS else "claude"
+    return click.echo(f"\ns{number} waits for its agent, who is told this: RAMET_SESSION={number} {program}", err=True)
 
 
 @session.command(examples=["ramet session bind s7 e13"])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from ramet.cli.board import short_number
-from ramet.cli.efforts import first_line
+from ramet.cli.efforts import first_line, short_agent
 from ramet.cli.lines import Line, Part, is_unicode
 from ramet.cli.output import Row, clean, count
 from ramet.cli.times import ago, duration, seconds_between
@@ -13,7 +13,7 @@ from ramet.cli.times import ago, duration, seconds_between
 _STYLES = {
     "success": "green",
     **dict.fromkeys(("error", "timeout", "stuck", "budget", "orphaned"), "red"),
-    **dict.fromkeys(("starting", "waiting_child", "detecting"), "yellow"),
+    **dict.fromkeys(("starting", "waiting_child", "waiting_person", "detecting"), "yellow"),
     **dict.fromkeys(("cancelled", "dropped"), "dim"),
     "running": "cyan",
 }
@@ -120,7 +120,7 @@ def _columns(rows: Sequence[Row]) -> Iterator[_Column]:
     """What stands before the goal; columns in which nobody has anything to say are left out."""
     has_more = any(row["total_tokens"] != row["tokens"] or row["total_cost_usd"] != row["cost_usd"] for row in rows)
     yield _Column(_STATUS, lambda row: f"{word(row)} {_took(row)}".rstrip())
-    yield _Column("AGENT", lambda row: clean(row["driver"] or row["agent_id"] or "-"))
+    yield _Column("AGENT", lambda row: clean(row["driver"] or short_agent(row["agent_id"]) or "-"))
     yield _Column("SKILL", lambda row: clean(row["skill"]))
     yield _Column("AGE", lambda row: ago(row["created_at"]) or "-", is_number=True)
     if any(row["tokens"] for row in rows):

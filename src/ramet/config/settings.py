@@ -326,6 +326,43 @@ class SpawnSettings(Struct, frozen=True, kw_only=True):
     ] = 600
 
 
+class HookSettings(Struct, frozen=True, kw_only=True):
+    """What agents that people start themselves are told, and when they are held back."""
+
+    heartbeat: Annotated[
+        bool,
+        Meta(
+            description="Whether every agent has to log as it works; a skill asks for it with the directive heartbeat."
+        ),
+    ] = False
+    heartbeat_warn: Annotated[
+        int, Meta(ge=0, le=10_000, description="After so many tool calls without a log entry it is reminded; 0: never.")
+    ] = 3
+    heartbeat_block: Annotated[
+        int, Meta(ge=0, le=10_000, description="After so many it may use no tool before it has logged; 0: never.")
+    ] = 10
+    directive_gate: Annotated[
+        Literal["inject", "block"],
+        Meta(
+            description="The directives of a directory are told after the first use of it; block: before a change too."
+        ),
+    ] = "inject"
+    contract_tokens: Annotated[
+        int, Meta(ge=100, le=100_000, description="How long the resume contract may be that follows a compaction.")
+    ] = 2000
+    on_daemon_down: Annotated[
+        Literal["allow", "block"],
+        Meta(description="What a hook does that reaches no daemon: let the tool go on, or hold it."),
+    ] = "allow"
+    deadline_ms: Annotated[
+        int,
+        Meta(ge=10, le=60_000, description="How long a hook waits for its answer; then the tool goes on."),
+    ] = 1000
+    start_deadline_ms: Annotated[
+        int, Meta(ge=10, le=60_000, description="The same where a context window begins or is about to be compacted.")
+    ] = 5000
+
+
 class NotifySettings(Struct, frozen=True, kw_only=True):
     """Who is told when a root session has ended."""
 
@@ -347,6 +384,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     drivers: DriverSettings = DriverSettings()
     runs: RunSettings = RunSettings()
     spawn: SpawnSettings = SpawnSettings()
+    hooks: HookSettings = HookSettings()
     notify: NotifySettings = NotifySettings()
 
 

@@ -6,30 +6,40 @@ import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from ramet.ai import Models
 from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.host import machine_name
 from ramet.config.settings import Places, Settings
+from ramet.daemon import vanishing
 from ramet.daemon.asking import Asking
 from ramet.daemon.assistance import AssistedExecutor
 from ramet.daemon.channels import open_channels
 from ramet.daemon.executor import Executor
+from ramet.daemon.hooking import Hooking, Reading
+from ramet.daemon.ingesting import Ingesting
 from ramet.daemon.notifying import Notifying
 from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.tokens import Tokens
+from ramet.daemon.vanishing import Vanishing
 from ramet.daemon.workplace import WorkplaceThreads
 from ramet.daemon.writer import Writer
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld
 from ramet.faults import Faults
+from ramet.hooks.program import renew_program
+from ramet.hooks.registry import own_directives
+from ramet.model.hook import HookEvent
+from ramet.protocol.hooks import HookFacts
 from ramet.runner.answers import answer
 from ramet.runner.workplace import Workplace
 from ramet.runner.workshop import Workshop
 from ramet.store import Store, open_store
 from ramet.store.sqlite_store import SqliteStore
 from ramet.store.store import Topic
+from ramet.workspace import surroundings
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -115,6 +125,36 @@ def build_workshop(
         identify=lambda: uuid.uuid4().hex,
         token=tokens.make,
     )
+
+
+def build_hooking(
+    asking: Asking, workplace: Workplace, loop: asyncio.AbstractEventLoop, reading: Reading | None = None
+) -> Hooking:
+    """Who answers the hooks of agents that people started themselves."""
+    is_gated = workplace.settings.hooks.directive_gate == "block"
+    find_process = partial(vanishing.find_process, host=workplace.host)
+    return Hooking(asking, partial(_gather, workplace), find_process, loop, is_gated=is_gated, reading=reading)
+
+
+def build_ingesting(asking: Asking, workplace: Workplace) -> Ingesting:
+    """Who reads the transcripts of agents that people started themselves."""
+    return Ingesting(asking.ask, partial(_gather, workplace), workplace.places.home / "gaps.jsonl", workplace.host)
+
+
+def _gather(workplace: Workplace, event: HookEvent) -> HookFacts:
+    """What the disk says about where a hook was called."""
+    return surroundings.gather(workplace.git, event, own_directives(event.vendor))
+
+
+def build_vanishing(asking: Asking, workplace: Workplace, ingesting: Ingesting) -> Vanishing:
+    """Who finds out that such agents are gone."""
+    return Vanishing(asking.ask, ingesting.read_session, workplace.host)
+
+
+def renew_hook_program(settings: Settings, places: Places) -> None:
+    """Let what agents run at their hooks know how things are now; it goes on as it is where it cannot be written."""
+    with suppress(OSError):
+        renew_program(settings, places)
 
 
 async def begin_notifying(

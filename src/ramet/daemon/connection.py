@@ -17,6 +17,7 @@ from msgspec import Raw, UnsetType
 
 from ramet.daemon.calls import Batch, Call, encode_answer, unforeseen
 from ramet.daemon.lines import Lines
+from ramet.daemon.socket_file import peer_pid
 from ramet.errors import InvalidRequest, RametError, RequestTooLarge
 from ramet.model.principal import USER
 from ramet.model.redaction import Redactor
@@ -85,6 +86,11 @@ class Connection(asyncio.Protocol):
         """Who it speaks for; None after a token that is nobody's, when it may do nothing more."""
         self.can_write = True
         """Whether the client reads what it is sent."""
+
+    @property
+    def peer_pid(self) -> int | None:
+        """The process of the client, where that can be known."""
+        return peer_pid(self._transport.get_extra_info("socket"))
 
     # What the event loop tells.
 

@@ -16,13 +16,14 @@ from ramet.config.settings import DaemonSettings
 from ramet.daemon.calls import Call, unforeseen
 from ramet.daemon.connection import Connection
 from ramet.daemon.executor import Executor
+from ramet.daemon.hooking import Hooking
 from ramet.daemon.socket_file import peer_uid
 from ramet.daemon.subscriptions import Subscriptions
 from ramet.daemon.tokens import Tokens
 from ramet.daemon.working import Working
 from ramet.daemon.workplace import WorkplaceThreads
 from ramet.errors import DaemonStopping, Forbidden
-from ramet.model.principal import USER, of_session
+from ramet.model.principal import USER, asking_session, of_session
 from ramet.model.redaction import Redactor
 from ramet.protocol.frames import PROTOCOL_VERSION
 from ramet.protocol.replies import DaemonStatusReply, HelloReply, Pong, Stopping, Subscribed
@@ -72,6 +73,7 @@ class Server:
         self._working: Working | None = None
         self._workplace: WorkplaceThreads | None = None
         self._tokens: Tokens | None = None
+        self._hooking: Hooking | None = None
         self._started = loop.time()
         self._requests = 0
         self.keeps_order = executor.keeps_order
@@ -89,11 +91,15 @@ class Server:
         working: Working | None = None,
         workplace: WorkplaceThreads | None = None,
         tokens: Tokens | None = None,
+        hooking: Hooking | None = None,
     ) -> None:
-        """Who does the work that is asked for, what answers with the disk at hand, and how agents are known."""
+        """Who does the work that is asked for, what answers with the disk at hand, how agents are known, and who hears
+        those that others started.
+        """
         self._working = working
         self._workplace = workplace
         self._tokens = tokens
+        self._hooking = hooking
 
     def committed(self, topic: Topic) -> None:
         """A transaction was committed, here or elsewhere: there are events to tell, and there may be work to do."""
@@ -188,7 +194,7 @@ class Server:
         elif operation.host == "daemon":
             self._answer(call)
         elif operation.host == "workplace" and self._workplace is not None:
-            self._workplace.run(operation, call.request, call.done)
+            self._workplace.run(operation, call.request, call.done, asking_session(principal))
         elif operation.changes:
             follow = self._working and self._working.followers.get(operation.name)
             self._executor.submit(operation, call.request, principal, partial(follow, call) if follow else call.done)
@@ -247,6 +253,10 @@ class Server:
                 self._working.stop(call)
             case "spawn.wait" if self._working is not None:
                 self._working.wait(call)
+            case "hooks.event" if self._hooking is not None:
+                self._hooking.run(call)
+            case "hooks.timings" if self._hooking is not None:
+                call.done(self._hooking.timings())
             case name:
                 raise LookupError(name)
 

@@ -94,16 +94,20 @@ async def _live(
         server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor)
         lending = Lending(shop, crew)
         working = Working(crew, lending, asking, loop)
-        server.equip(working=working, workplace=threads, tokens=tokens)
+        ingesting = composition.build_ingesting(asking, workplace)
+        hooking = composition.build_hooking(asking, workplace, loop, ingesting)
+        server.equip(working=working, workplace=threads, tokens=tokens, hooking=hooking)
         notifying = await composition.begin_notifying(asking, shop.name, settings, environ)
         await crew.adopt()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
         await server.listen(open_socket(places.socket, os.getuid()))
         write_pid_file(places.pid_file)
+        composition.renew_hook_program(settings, places)
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
         _detach()
-        tasks = [loop.create_task(lending.tend())]
+        vanishing = composition.build_vanishing(asking, workplace, ingesting)
+        tasks = [loop.create_task(each) for each in (lending.tend(), ingesting.follow(), vanishing.follow())]
         if notifying is not None:
             tasks.append(loop.create_task(notifying.follow()))
         await server.stopping()

@@ -61,3 +61,17 @@ def peer_uid(connected: socket.socket) -> int | None:
         credentials = connected.getsockopt(local_level, local_peercred, 76)
         return int(struct.unpack_from("2I", credentials)[1])
     return None
+
+
+def peer_pid(connected: socket.socket) -> int | None:
+    """The process at the other end, as it is numbered here; None where the system does not say, or it is not here."""
+    try:
+        if hasattr(socket, "SO_PEERCRED"):
+            credentials = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+            return int(struct.unpack("3i", credentials)[0]) or None
+        if sys.platform == "darwin":
+            local_level, local_peerpid = 0, 2  # SOL_LOCAL, LOCAL_PEERPID
+            return connected.getsockopt(local_level, local_peerpid) or None
+    except OSError:
+        pass  # it has gone
+    return None

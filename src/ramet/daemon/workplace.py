@@ -11,8 +11,10 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from ramet.daemon.executor import Done
-from ramet.errors import RametError
+from ramet.errors import Forbidden, RametError
 from ramet.protocol.operations import Operation
 from ramet.protocol.requests import Request
 
@@ -39,13 +41,21 @@ class WorkplaceThreads:
         self._threads = 0
         self._waiting = 0
 
-    def run(self, operation: Operation, request: Request, done: Done) -> None:
-        """Have it answered; `done` is called on the event loop's thread."""
+    def run(self, operation: Operation, request: Request, done: Done, asker: int | None = None) -> None:
+        """Have it answered; `done` is called on the event loop's thread. What an agent asks for is about its own
+        session, which is the `asker`.
+        """
+        if asker is not None:
+            try:
+                request = _about(request, asker)
+            except Forbidden as error:
+                return done(error)
         self._waiting += 1
         self._queue.put(_Item(operation, request, done))
         if self._threads < min(self._waiting, _THREADS):
             self._threads += 1
             threading.Thread(target=self._work, name="workplace", daemon=True).start()
+        return None
 
     def _work(self) -> None:
         while True:
@@ -68,3 +78,11 @@ class WorkplaceThreads:
     def _deliver(self, item: _Item, reply: Any) -> None:
         self._waiting -= 1
         item.done(reply)
+
+
+def _about(request: Request, asker: int) -> Request:
+    """The request for the session of the agent that asks; one that names somebody else's is refused."""
+    for field, own in (("session_id", asker), ("effort_id", None)):
+        if getattr(request, field) not in (None, own):
+            raise Forbidden(f"session {asker} may only ask for itself", field=field, value=getattr(request, field))
+    return replace(request, session_id=asker)

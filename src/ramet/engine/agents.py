@@ -1,5 +1,6 @@
 """Agents: stable identities, and the efforts they hold."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from msgspec.structs import replace
@@ -8,10 +9,12 @@ from ramet.engine import named, ownership
 from ramet.engine.transaction import Transaction
 from ramet.model.agent import Agent, FleetMember
 from ramet.model.instant import to_datetime, to_iso
-from ramet.model.session import Patience, Session, derive_status
+from ramet.model.session import Patience, Session, SessionStatus, derive_status
 from ramet.protocol.replies import Counts, Page
 from ramet.protocol.requests import AssignAgent, CountRows, FleetStale, FleetStatus, GetAgent, ListAgents, RegisterAgent
-from ramet.store import agents, sessions
+from ramet.store import agents, contracts, hooks, sessions
+
+_GOAL_CHARACTERS = 200
 
 
 def register(tx: Transaction, request: RegisterAgent) -> Agent:
@@ -51,7 +54,34 @@ def count(tx: Transaction, _request: CountRows) -> Counts:
 
 def show_fleet(tx: Transaction, _request: FleetStatus) -> Page[FleetMember]:
     """Every agent that holds an effort, and what its session is doing."""
-    return Page(items=[_with_status(tx, member) for member in agents.list_fleet(tx.db, tx.now)])
+    members = agents.list_fleet(tx.db, tx.now)
+    asked = find_first_prompts(tx, [each.session_id for each in members if each.session_id and each.goal is None])
+    answered = list_answered(tx, [each.session_id for each in members if each.session_id and _is_idle_by_hand(each)])
+    return Page(
+        items=[
+            replace(
+                member,
+                goal=member.goal or asked.get(member.session_id or 0),
+                status=_status(tx, member, waits_for_person=member.session_id in answered),
+            )
+            for member in members
+        ]
+    )
+
+
+def find_first_prompts(tx: Transaction, session_ids: Sequence[int]) -> dict[int, str]:
+    """The beginning of what a person asked each of these sessions for: to what end it is, where no effort says it."""
+    found = contracts.list_first_prompts(tx.db, tx.codec, session_ids) if session_ids else {}
+    return {session_id: text[:_GOAL_CHARACTERS] for session_id, text in found.items()}
+
+
+def list_answered(tx: Transaction, session_ids: Sequence[int]) -> set[int]:
+    """Those of these sessions whose agent has answered: where a person started it, it waits for that person."""
+    return hooks.list_answered(tx.db, session_ids) if session_ids else set()
+
+
+def _is_idle_by_hand(member: FleetMember) -> bool:
+    return member.is_lease_over is None and member.native_id is not None and not member.tools_in_flight
 
 
 def show_stale(tx: Transaction, _request: FleetStale) -> Page[Session]:
@@ -60,11 +90,11 @@ def show_stale(tx: Transaction, _request: FleetStale) -> Page[Session]:
     return Page(items=sessions.list_silent(tx.db, before, tx.limits.page_max))
 
 
-def _with_status(tx: Transaction, member: FleetMember) -> FleetMember:
+def _status(tx: Transaction, member: FleetMember, *, waits_for_person: bool) -> SessionStatus | None:
     if member.session_id is None:
-        return member
+        return None
     is_leased = member.is_lease_over is not None
-    status = derive_status(
+    return derive_status(
         ended_at=None,
         last_heartbeat=member.last_heartbeat,
         created_at=member.since,
@@ -72,9 +102,8 @@ def _with_status(tx: Transaction, member: FleetMember) -> FleetMember:
         patience=patience(tx, is_leased=is_leased),
         has_tool_in_flight=bool(member.tools_in_flight),
         is_lease_over=bool(member.is_lease_over),
-        waits_for="child" if member.is_awaiting else None,
+        waits_for="child" if member.is_awaiting else "person" if waits_for_person else None,
     )
-    return replace(member, status=status)
 
 
 def patience(tx: Transaction, *, is_leased: bool) -> Patience:

@@ -34,6 +34,10 @@ class Contents:
         self._codec = codec
         self._count_tokens = count_tokens
 
+    def redact(self, text: str) -> str:
+        """A text that becomes no content, without secrets."""
+        return self._redactor.redact(text).text
+
     def prepare(self, text: str, metadata: dict[str, Any] | None = None) -> Prepared:
         """A text, and what is said about it, without secrets."""
         redacted = self._redactor.redact(text)

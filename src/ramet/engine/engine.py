@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from ramet.config.environment import Environment
-from ramet.config.settings import LimitSettings, RunSettings, Settings, SpawnSettings, WorkSettings
+from ramet.config.settings import HookSettings, LimitSettings, RunSettings, Settings, SpawnSettings, WorkSettings
 from ramet.engine import (
     admission,
     agents,
@@ -22,14 +22,21 @@ from ramet.engine import (
     awaiting,
     budgets,
     chains,
+    commands,
+    compactions,
     compressing,
     contexts,
+    contracts,
     efforts,
     events,
     garbage,
+    handoffs,
     histories,
+    hooks,
+    ingests,
     killing,
     leases,
+    logs,
     merging,
     messages,
     notices,
@@ -58,6 +65,7 @@ from ramet.model.redaction import Redactor
 from ramet.model.tokens import TokenCounter, make_counter
 from ramet.protocol.ai import Answer, Question
 from ramet.protocol.history import Commit, Edit
+from ramet.protocol.hooks import AddEntries
 from ramet.protocol.operations import Operation
 from ramet.protocol.requests import AppendMessage, Change, Request
 from ramet.protocol.work import BeginAttempt, ReportStream
@@ -175,6 +183,32 @@ HANDLERS: dict[str, Handler] = {
     "spawn.tree": trees.show,
     "budget.get": budgets.get,
     "budget.set": budgets.set_limit,
+    "commands.effort.begin": commands.begin_effort,
+    "hooks.record": hooks.record,
+    "hooks.sessionStart": hooks.session_start,
+    "hooks.sessionEnd": hooks.session_end,
+    "hooks.preToolUse": hooks.pre_tool_use,
+    "hooks.postToolUse": hooks.post_tool_use,
+    "hooks.postToolUseFailure": hooks.post_tool_use_failure,
+    "hooks.userPrompt": hooks.user_prompt,
+    "hooks.preCompact": hooks.pre_compact,
+    "hooks.permissionRequest": hooks.permission_request,
+    "hooks.notification": hooks.notification,
+    "hooks.stop": hooks.stop,
+    "hooks.subagentStart": hooks.subagent_start,
+    "hooks.subagentStop": hooks.subagent_stop,
+    "hooks.taskCompleted": hooks.task_completed,
+    "hooks.teammateIdle": hooks.teammate_idle,
+    "hooks.fleetStart": hooks.fleet_start,
+    "hooks.processes": hooks.list_processes,
+    "hooks.vanished": hooks.vanish,
+    "hooks.logged": logs.note,
+    "db.session.handoff": handoffs.hand_off,
+    "db.session.continue": handoffs.go_on,
+    "db.session.contract": contracts.show,
+    "db.session.compactions": compactions.list_of_session,
+    "ingest.add": ingests.add,
+    "ingest.list": ingests.list_all,
     "ai.generate": assisting.give,
     "ai.embed": assisting.give,
 }
@@ -207,12 +241,14 @@ class Engine:
         work: WorkSettings | None = None,
         runs: RunSettings | None = None,
         spawn: SpawnSettings | None = None,
+        hooks: HookSettings | None = None,
     ) -> None:
         self._rules = Rules(
             limits=limits,
             work=work or WorkSettings(),
             runs=runs or RunSettings(),
             spawn=spawn or SpawnSettings(),
+            hooks=hooks or HookSettings(),
         )
         self._codec = codec
         self.redactor = redactor
@@ -231,6 +267,7 @@ class Engine:
             work=settings.work,
             runs=settings.runs,
             spawn=settings.spawn,
+            hooks=settings.hooks,
         )
 
     def prepare(self, operation: Operation, request: Request, principal: str) -> Call:
@@ -244,6 +281,8 @@ class Engine:
                 prepared = PreparedCommit(request, self._contents.prepare(request.text))
             case BeginAttempt():
                 prepared = attempts.PreparedAttempt(request, self._contents.prepare(request.prompt))
+            case AddEntries():
+                prepared = ingests.prepare(request, self._contents)
             case ReportStream():
                 prepared = reports.prepare(request, self._contents, self.redactor)
             case Filled():

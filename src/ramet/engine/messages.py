@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ramet.engine import named
-from ramet.engine.contents import Prepared
+from ramet.engine.contents import Contents, Prepared
 from ramet.engine.transaction import Transaction
 from ramet.model.commit import CommitFacts, ContentType
-from ramet.model.content import PAYLOAD
+from ramet.model.content import PAYLOAD, ContentPayload, ReasoningContent, ToolIOContent, pack
 from ramet.model.instant import to_datetime
 from ramet.model.message import Message, Role
 from ramet.protocol.replies import Page
@@ -41,6 +42,10 @@ class Turn(Struct, frozen=True, kw_only=True):
     tool_name: str | None = None
     is_message: bool = True
     """Whether it is part of the transcript; what an agent thought is only in its history."""
+    source_key: str | None = None
+    """By which a program's own transcript names it."""
+    at_ms: int | None = None
+    """When it was said, where a source knows that better than we do."""
 
 
 class Written(Struct, frozen=True):
@@ -48,6 +53,25 @@ class Written(Struct, frozen=True):
 
     commit: Committed
     message_id: int | None
+
+
+def make_turn(contents: Contents, content: ContentPayload) -> Turn:
+    """A typed content as a turn. It needs no transaction."""
+    packed = pack(content)
+    return Turn(
+        content=contents.prepare(packed.text, {PAYLOAD: packed.payload} if packed.payload else None),
+        content_type=packed.content_type,
+        role=packed.role,
+        tool_name=content.tool_name if isinstance(content, ToolIOContent) else None,
+        is_message=not isinstance(content, ReasoningContent),
+    )
+
+
+def name_tool(turn: Turn, tool: str) -> Turn:
+    """The same turn as that of a tool whose name became known later."""
+    payload = {**(turn.content.metadata or {}).get(PAYLOAD, {}), "tool_name": tool}
+    content = replace(turn.content, metadata={**(turn.content.metadata or {}), PAYLOAD: payload})
+    return replace(turn, tool_name=tool, content=content)
 
 
 def append(tx: Transaction, prepared: PreparedMessage) -> Message:
@@ -98,6 +122,7 @@ def _commit(turn: Turn, transcript: Transcript, parent: bytes | None) -> NewComm
         author=transcript.agent_id or "user",
         parent=parent,
         metadata=turn.content.metadata or payload,
+        at_ms=turn.at_ms,
     )
     return NewCommit(facts=facts, blob=turn.content.blob, tokens=turn.content.tokens)
 
@@ -111,7 +136,8 @@ def _add_row(tx: Transaction, session_id: int, turn: Turn, commit_id: int) -> in
         role=turn.role,
         commit_id=commit_id,
         tool_name=turn.tool_name,
-        now_ms=tx.now_ms,
+        now_ms=tx.now_ms if turn.at_ms is None else turn.at_ms,
+        source_key=turn.source_key,
     )
 
 

@@ -75,9 +75,9 @@ def _enqueue(tx: Transaction, new: NewWork) -> WorkReply:
 
 
 def get(tx: Transaction, request: GetWork) -> WorkReply:
-    """An effort, and what it waits for; of one that runs, what it has used so far."""
+    """An effort, and what it waits for; of one that runs, or that nobody has settled, what it has used so far."""
     effort = find(tx, request.effort_id)
-    if effort.lifecycle == "active":
+    if effort.lifecycle == "active" or effort.usage is None:
         effort = replace(effort, usage=usage.sum_of_effort(tx.db, effort.id) or effort.usage)
     return reply(tx, effort)
 

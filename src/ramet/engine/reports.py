@@ -16,7 +16,7 @@ from ramet.engine.contents import Contents
 from ramet.engine.messages import Turn
 from ramet.engine.transaction import Transaction
 from ramet.model.budgeting import Amount
-from ramet.model.content import PAYLOAD, ContentPayload, DialogueContent, ReasoningContent, ToolIOContent, pack
+from ramet.model.content import ContentPayload, DialogueContent, ReasoningContent, ToolIOContent
 from ramet.model.effort import StopRequest
 from ramet.model.event import EventKind
 from ramet.model.instant import to_iso
@@ -71,7 +71,7 @@ def prepare(request: ReportStream, contents: Contents, redactor: Redactor) -> Pr
 def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Heard:
     content = _content(event)
     if content is not None:
-        return Heard(event, _turn(contents, content))
+        return Heard(event, messages.make_turn(contents, content))
     match event:
         case Limit():
             event = replace(event, text=_note(event.text, redactor))
@@ -107,17 +107,6 @@ def _content(event: StreamEvent) -> ContentPayload | None:
             return ToolIOContent(text=event.text, tool_name=_ERRORS)
         case _:
             return None
-
-
-def _turn(contents: Contents, content: ContentPayload) -> Turn:
-    packed = pack(content)
-    return Turn(
-        content=contents.prepare(packed.text, {PAYLOAD: packed.payload} if packed.payload else None),
-        content_type=packed.content_type,
-        role=packed.role,
-        tool_name=content.tool_name if isinstance(content, ToolIOContent) else None,
-        is_message=not isinstance(content, ReasoningContent),
-    )
 
 
 def _name(text: str) -> str:

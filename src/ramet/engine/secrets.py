@@ -10,7 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.model.redaction import Redactor
+from ramet.protocol.commands import BeginEffort, SkillDefinition
 from ramet.protocol.history import Report, Spawn
+from ramet.protocol.hooks import FleetRecruit, HandOff, HookFleetStart, NoteLog
 from ramet.protocol.requests import (
     EnterPhase,
     FinishEffort,
@@ -52,6 +54,12 @@ FREE_TEXTS: dict[type[Struct], tuple[str, ...]] = {
     ReportSession: ("report",),
     Report: ("summary", "decisions", "failed_approaches", "artifacts", "next_steps"),
     CancelSpawn: ("reason",),
+    HandOff: ("summary", "decisions", "failed_approaches", "next_steps"),
+    NoteLog: ("text",),
+    HookFleetStart: ("agents",),
+    FleetRecruit: ("label",),
+    BeginEffort: ("metadata", "title", "description", "keywords", "workspace", "definition"),
+    SkillDefinition: ("phases", "modes", "templates", "cmd_dependencies", "directives"),
 }
 """The fields of each request in which anything may be written."""
 

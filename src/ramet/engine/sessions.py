@@ -24,7 +24,7 @@ from ramet.protocol.requests import (
     UpdateContextUsage,
     UpdateLoadedFiles,
 )
-from ramet.store import sessions
+from ramet.store import hooks, sessions
 from ramet.store.sessions import NewSession
 
 _NEWEST = 2**63 - 1
@@ -42,7 +42,7 @@ def start(tx: Transaction, request: StartSession) -> SessionReply:
     prev = _prev(tx, request, effort)
     agent_id = request.agent_id or (prev.agent_id if prev else None)
     if prev is not None and prev.ended_at is None and parent is None:
-        _end(tx, prev.id)
+        finish_one(tx, prev.id)
     if agent_id is not None:
         take_over(tx, agent_id, effort, parent)
     session = sessions.start(tx.db, _new(request, task_id, prev, parent, agent_id), now=tx.now, now_ms=tx.now_ms)
@@ -114,11 +114,22 @@ def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
 def bind(tx: Transaction, session: Session, effort: Effort) -> Session:
     """Let a session, and with it its agent, go on with an effort of the same task."""
     require_same_task(session.task_id, effort.task_id, "effort_id", effort.id)
+    return move(tx, session, effort)
+
+
+def move(tx: Transaction, session: Session, effort: Effort) -> Session:
+    """Let a session go on with an effort: with it its agent, and the sub-agents that its program has in it."""
     if session.agent_id is not None:
         ownership.acquire(tx, ownership.enlist(tx, session.agent_id), effort.id)
-    bound = sessions.bind(tx.db, session.id, effort.id)
-    tx.record("session.bound", effort_id=effort.id, session_id=session.id, agent_id=session.agent_id)
-    return bound
+    for session_id in hooks.list_open_within(tx.db, session.id, session.effort_id):
+        _move(tx, session_id, effort, None)
+    return _move(tx, session.id, effort, session.agent_id)
+
+
+def _move(tx: Transaction, session_id: int, effort: Effort, agent_id: str | None) -> Session:
+    scope: dict[str, Any] = {"task_id": effort.task_id, "effort_id": effort.id, "session_id": session_id}
+    tx.record("session.bound", **scope, agent_id=agent_id)
+    return sessions.move(tx.db, session_id, effort.task_id, effort.id)
 
 
 def end_all(tx: Transaction, effort_id: int, outcome: Outcome, notes: str | None) -> None:
@@ -190,10 +201,11 @@ def take_over(
     ownership.acquire(tx, agent, effort.id)
     if parent is None:
         for session_id in sessions.list_left_by_agent(tx.db, agent_id, going_on):
-            _end(tx, session_id)
+            finish_one(tx, session_id)
 
 
-def _end(tx: Transaction, session_id: int) -> None:
+def finish_one(tx: Transaction, session_id: int) -> None:
+    """End a session that hands nothing on."""
     ended = sessions.finish(tx.db, session_id, None, "success", tx.now)
     tx.record("session.ended", effort_id=ended.effort_id, session_id=session_id, data={"outcome": "success"})
 

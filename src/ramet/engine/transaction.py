@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ramet.config.settings import LimitSettings, RunSettings, SpawnSettings, WorkSettings
+from ramet.config.settings import HookSettings, LimitSettings, RunSettings, SpawnSettings, WorkSettings
 from ramet.engine.contents import Contents
 from ramet.model.event import EventKind, NewEvent
 from ramet.model.instant import to_iso
@@ -21,6 +21,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     work: WorkSettings
     runs: RunSettings
     spawn: SpawnSettings
+    hooks: HookSettings
 
 
 class Transaction:
@@ -35,6 +36,7 @@ class Transaction:
         self.work = rules.work
         self.runs = rules.runs
         self.spawn = rules.spawn
+        self.hooks = rules.hooks
         self.codec = codec
         self.contents = contents
         self.asker = asker

@@ -5,7 +5,7 @@ tree used. Parents have lower ids than their children, and a session than what c
 follows from that order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from datetime import datetime
 
 from ramet.engine import agents, named, places, runs, scopes
@@ -13,7 +13,7 @@ from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, SessionNotFound
 from ramet.model.branch import branch_session
 from ramet.model.instant import from_iso, to_datetime
-from ramet.model.session import SessionStatus, derive_status
+from ramet.model.session import SessionStatus, WaitsFor, derive_status
 from ramet.model.spawning import TreeRow
 from ramet.protocol.spawning import ListAncestors, ListChildren, Lookup, ShowTree, Trees
 from ramet.store import trees
@@ -128,8 +128,17 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
         if upper in tokens:
             tokens[upper] += tokens[node.id]
             costs[upper] = _sum(costs[upper], costs[node.id])
-    status = _statuses(tx)
-    return [_row(node, status(node), tokens[node.id], costs[node.id]) for node in nodes]
+    status = _statuses(tx, agents.list_answered(tx, [node.id for node in nodes if _is_idle_by_hand(node)]))
+    asked = agents.find_first_prompts(tx, [node.id for node in nodes if node.goal is None and node.native_id])
+    return [
+        _row(node, node.goal or asked.get(node.id), status(node), tokens[node.id], costs[node.id]) for node in nodes
+    ]
+
+
+def _is_idle_by_hand(node: Node) -> bool:
+    """Whether a person started it, and none of its tools is at work."""
+    is_by_hand = node.is_lease_over is None and node.native_id is not None and node.parent_session_id is None
+    return is_by_hand and node.ended_at is None and not node.has_tool_in_flight
 
 
 def _sum(one: float | None, other: float | None) -> float | None:
@@ -137,7 +146,9 @@ def _sum(one: float | None, other: float | None) -> float | None:
     return other if one is None else one if other is None else one + other
 
 
-def _row(node: Node, status: SessionStatus, total_tokens: int, total_cost_usd: float | None) -> TreeRow:
+def _row(
+    node: Node, goal: str | None, status: SessionStatus, total_tokens: int, total_cost_usd: float | None
+) -> TreeRow:
     return TreeRow(
         node.id,
         node.parent_session_id,
@@ -151,7 +162,7 @@ def _row(node: Node, status: SessionStatus, total_tokens: int, total_cost_usd: f
         node.driver,
         node.native_id,
         node.branch,
-        node.goal,
+        goal,
         status,
         node.outcome,
         node.notes,
@@ -164,8 +175,8 @@ def _row(node: Node, status: SessionStatus, total_tokens: int, total_cost_usd: f
     )
 
 
-def _statuses(tx: Transaction) -> Callable[[Node], SessionStatus]:
-    """What a session is doing, in the words of the fleet."""
+def _statuses(tx: Transaction, answered: Container[int]) -> Callable[[Node], SessionStatus]:
+    """What a session is doing, in the words of the fleet; who has answered waits for a person."""
     now = to_datetime(tx.now_ms)
     patience = {is_leased: agents.patience(tx, is_leased=is_leased) for is_leased in (False, True)}
 
@@ -180,10 +191,18 @@ def _statuses(tx: Transaction) -> Callable[[Node], SessionStatus]:
             patience=patience[node.is_lease_over is not None],
             has_tool_in_flight=bool(node.has_tool_in_flight),
             is_lease_over=bool(node.is_lease_over),
-            waits_for="child" if node.is_waiting else "begin" if node.is_unseen else None,
+            waits_for=_waits_for(node, answered),
         )
 
     return status
+
+
+def _waits_for(node: Node, answered: Container[int]) -> WaitsFor | None:
+    if node.is_waiting:
+        return "child"
+    if node.is_unseen:
+        return "begin"
+    return "person" if node.id in answered else None
 
 
 def _instant(text: str | None) -> datetime | None:

@@ -29,6 +29,10 @@ class ReadOutput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     offset: Annotated[int, Meta(ge=0)] = 0
 
 
+class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    text: Annotated[str, Meta(min_length=1)]
+
+
 class _Agents(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agents: Annotated[list[ChildOrder], Meta(min_length=1)]
 

@@ -32,6 +32,7 @@ class Calls:
             "await_sessions": self._await_sessions,
             "report": self._report,
             "read_output": self._read_output,
+            "log": self._log,
         }
 
     async def call(self, name: str, given: dict[str, Any]) -> Answer:
@@ -50,6 +51,7 @@ class Calls:
             "wait": asked.wait,
             "idempotency_key": uuid.uuid4().hex,
             **({"timeout_seconds": _FIRST_SECONDS} if asked.wait else {}),
+            **self._uplink.name("parent_session_id"),
         }
         results = (await self._uplink.ask("spawn.agents", request, self.seconds))["results"]
         if asked.wait:
@@ -75,7 +77,7 @@ class Calls:
 
     async def _report(self, given: dict[str, Any]) -> Answer:
         report = msgspec.to_builtins(arguments.check(Report, given))
-        request = {"report": report, "idempotency_key": uuid.uuid4().hex}
+        request = {"report": report, "idempotency_key": uuid.uuid4().hex, **self._uplink.name("session_id")}
         await self._uplink.ask("spawn.report", request, self.seconds)
         return Answer({"status": "reported"})
 
@@ -92,3 +94,9 @@ class Calls:
                 "nextOffset": end if output is not None and end < len(output) else None,
             }
         )
+
+    async def _log(self, given: dict[str, Any]) -> Answer:
+        asked = arguments.check(arguments.Log, given)
+        request = {"text": asked.text, "idempotency_key": uuid.uuid4().hex, **self._uplink.name("session_id")}
+        logged = await self._uplink.ask("commands.log.append", request, self.seconds)
+        return Answer({"status": "logged", "path": logged["path"]})

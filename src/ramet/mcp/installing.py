@@ -1,39 +1,13 @@
 """Telling agent programs of the server, in the files that a project has for them; and taking it back."""
 
-import difflib
-import os
-import shutil
-import tempfile
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 from ramet.errors import ConfigError
+from ramet.installer import changes
+from ramet.installer.changes import Change, State
 from ramet.mcp import json_files, toml_files
 from ramet.mcp.vendors import VENDORS, Vendor, codex_block
-
-State = Literal["installed", "outdated", "foreign", "absent"]
-
-
-class Change(NamedTuple):
-    """What a file says, and what it would say."""
-
-    vendor: str
-    file: Path
-    before: str | None
-    """None where there is no file."""
-    after: str | None
-    state: State
-    """Of our entry, before."""
-
-    @property
-    def diff(self) -> str:
-        """As people read changes."""
-        old, new = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
-        names = [str(self.file) if text is not None else "/dev/null" for text in (self.before, self.after)]
-        lines = difflib.unified_diff(old, new, names[0], names[1])
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def plan_install(name: str, project: Path, command: str) -> Change:
@@ -58,39 +32,11 @@ def plan_remove(name: str, project: Path) -> Change:
     return Change(name, file, before, _remove(vendor, before) if is_ours and before is not None else before, state)
 
 
-def apply(change: Change) -> None:
-    """Write it, whole or not at all; a file that would not be there goes, and its folder where that is empty."""
-    if change.after == change.before:
-        return
-    if change.after is None:
-        change.file.unlink()
-        with suppress(OSError):  # it is not empty
-            if change.file.parent.name.startswith("."):
-                change.file.parent.rmdir()
-        return
-    _write(change.file.resolve(), change.after)
-
-
-def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-        stream.write(text)
-    if file.exists():
-        shutil.copymode(file, name)
-    else:
-        Path(name).chmod(0o644)
-    os.replace(name, file)  # noqa: PTH105
-
-
 def _read(vendor: Vendor, project: Path) -> tuple[Path, str | None]:
     """The file that the program reads, and its text as it is, line ends included."""
     paths = [project / name for name in vendor.files]
     file = next((path for path in paths if path.exists()), paths[0])
-    try:
-        return file, file.read_bytes().decode() if file.exists() else None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}", fix="mend the file first") from error
+    return file, changes.read(file)
 
 
 def _look(vendor: Vendor, file: Path, text: str | None, command: str) -> State:

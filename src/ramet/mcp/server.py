@@ -7,6 +7,7 @@ of the protocol, the handshake of 2025 and the requests without one of 2026; the
 import asyncio
 import signal
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -23,6 +24,8 @@ from mcp_types import (
     Tool,
 )
 
+from ramet.config.layers import load
+from ramet.config.places import find_places
 from ramet.mcp.calls import Calls
 from ramet.mcp.tools import TOOLS
 from ramet.mcp.uplink import Uplink
@@ -31,6 +34,8 @@ from ramet.version import __version__
 DEFAULT_SECONDS = 50.0
 """Below the shortest limit that a program has for a call: Codex's 60 seconds."""
 _PROGRESS_SECONDS = 5.0
+_CLAUDE = "CLAUDE_CODE_SESSION_ID"
+"""Where Claude Code tells its servers which session it is."""
 _INSTRUCTIONS = "Delegate parts of your work to other agents under Ramet, collect their results, and report your own."
 
 _Context = ServerRequestContext[Any, Any]
@@ -41,8 +46,17 @@ def run(environ: Mapping[str, str]) -> None:
     # Programs end their servers with SIGINT. Nothing here needs to be put in order, and Python's own way would wait for
     # the thread that reads standard input.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    uplink = Uplink(_given(environ, "RAMET_SOCKET"), _given(environ, "RAMET_TOKEN"))
-    asyncio.run(_serve(build(Calls(uplink, _seconds(environ)))))
+    asyncio.run(_serve(build(Calls(_find_session(environ), _seconds(environ)))))
+
+
+def _find_session(environ: Mapping[str, str]) -> Uplink:
+    """Whose tools these are. Of a program that Ramet did not start the hooks have told."""
+    socket, token = _given(environ, "RAMET_SOCKET"), _given(environ, "RAMET_TOKEN")
+    native_id = _given(environ, _CLAUDE)
+    if token or not native_id:
+        return Uplink(socket, token)
+    places = find_places(environ, load(environ, Path.cwd(), {}).settings)
+    return Uplink(str(places.socket), None, f"claude:{native_id}")
 
 
 def build(calls: Calls) -> Server[Any]:

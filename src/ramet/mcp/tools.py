@@ -151,4 +151,12 @@ TOOLS = (
             "effortId",
         ),
     ),
+    Tool(
+        name="log",
+        description=(
+            "Write a note into the log of your effort, with its time: what you found, decided or try next. Short, and "
+            "often: people and whoever goes on after you read it. Returns {status, path}."
+        ),
+        schema=_object({"text": _described(_TEXT, "The note, as markdown.")}, "text"),
+    ),
 )

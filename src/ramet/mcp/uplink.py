@@ -24,16 +24,23 @@ _MOST_AT_ONCE = 1000
 
 
 class Uplink:
-    """Asks the daemon in the name of the session whose token it has."""
+    """Asks the daemon in the name of one session: the one whose token it has; or, in a program that a person started,
+    and that has all the rights of that person anyway, the one that the program says it is.
+    """
 
-    def __init__(self, socket: str | None, token: str | None) -> None:
+    def __init__(self, socket: str | None, token: str | None, session: str | None = None) -> None:
         self._socket = socket
         self._token = token
+        self._session = session
         self._threads = anyio.CapacityLimiter(_MOST_AT_ONCE)
 
     async def ask(self, method: str, params: dict[str, Any], seconds: float) -> Any:
         """The reply. It is asked again where the daemon goes away meanwhile: a change needs its idempotency key."""
         return await self._repeat(method, lambda _left: params, seconds)
+
+    def name(self, field: str) -> dict[str, str]:
+        """The parameter that says whose request it is; none where a token does."""
+        return {} if self._token or not self._session else {field: self._session}
 
     async def wait(self, session_ids: list[int], seconds: float) -> list[dict[str, Any]]:
         """What came of sessions: when all have ended, or when the time is over."""
@@ -66,8 +73,8 @@ class Uplink:
             call.abort()
             raise
 
-    def _credentials(self) -> tuple[str, str]:
-        if self._socket and self._token:
+    def _credentials(self) -> tuple[str, str | None]:
+        if self._socket and (self._token or self._session):
             return self._socket, self._token
         raise Forbidden(
             "this server belongs to no session: it was not started by an agent that Ramet runs",
@@ -78,9 +85,11 @@ class Uplink:
 class _Call:
     """One request on a connection of its own, which another thread may end."""
 
-    def __init__(self, socket: str, token: str, method: str, params: dict[str, Any], timeout_seconds: float) -> None:
+    def __init__(
+        self, socket: str, token: str | None, method: str, params: dict[str, Any], timeout_seconds: float
+    ) -> None:
         self._socket = socket
-        self._hello = {"client": "ramet mcp", "token": token}
+        self._hello = {"client": "ramet mcp", **({"token": token} if token else {})}
         self._method = method
         self._params = params
         self._timeout_seconds = timeout_seconds

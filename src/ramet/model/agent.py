@@ -34,9 +34,15 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     session_id: int | None
     last_heartbeat: datetime | None
     since: datetime
+    goal: str | None = None
+    """The beginning of what it was asked to do."""
     tools_in_flight: list[str] | None = None
+    cost_usd: float | None = None
+    """Of its session, where that has said."""
     is_lease_over: bool | None = None
     """None where its effort was not claimed from the queue."""
     is_awaiting: bool = False
     """Whether its session waits for a child."""
+    native_id: str | None = None
+    """What its program calls its session."""
     status: SessionStatus | None = None

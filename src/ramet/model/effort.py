@@ -15,10 +15,11 @@ Needs = Literal["success", "end"]
 TRANSITIONS: dict[Lifecycle, tuple[Lifecycle, ...]] = {
     "queued": ("active", "finished"),
     "active": ("queued", "finished"),
-    "finished": ("queued",),
+    "finished": ("queued", "active"),
 }
 """From each state, the states that may follow. A queued effort may be dropped without ever being active; an attempt
-that failed may be made again, and a finished effort resumed.
+that failed may be made again, and a finished effort resumed. One that is there only for a session that somebody started
+by hand is active again with it.
 """
 
 

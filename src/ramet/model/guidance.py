@@ -33,11 +33,12 @@ def compose(*, spawn_depth: int, max_depth: int) -> str:
     lines = [
         "# Ramet's tools",
         "",
-        "You run under Ramet, which records what you do. It gives you four tools:",
+        "You run under Ramet, which records what you do. It gives you five tools:",
         "",
         f"- `spawn_agent` delegates a goal to another agent. {WHEN} {RETURNS} {CLOCK} {_SEVERAL}",
         "- `await_sessions` waits for children that are not done yet.",
         "- `read_output` reads the plan, report or result of another effort, by its number.",
+        "- `log` writes a note into your effort's log: what you found or decided, while it is fresh.",
         f"- {_REPORT}",
         "",
         ZOMBIES,

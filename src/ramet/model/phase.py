@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ramet.errors import InvalidParams, InvalidProof, PhaseNotSequential, UnknownPhase
 
-_LABEL = re.compile(r"(?P<major>\d{1,6})(?:\.(?P<minor>\d{1,6}|[A-Za-z]))?(?:\s*:\s*(?P<name>.*\S))?\s*", re.DOTALL)
+_LABEL = re.compile(r"(?P<major>\d{1,6})(?:\.(?P<minor>\d{1,6}|[A-Za-z]))?(?:\s*:.*\S)?\s*", re.DOTALL)
 
 PROOF_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),

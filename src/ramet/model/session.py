@@ -14,13 +14,17 @@ from ramet.model.effort import Outcome
 SessionRef = int | str
 """A session's integer id, or `driver:native_id`."""
 
-SessionStatus = Literal["starting", "running", "waiting_child", "detecting", "stuck", "orphaned", "ended"]
+SessionStatus = Literal[
+    "starting", "running", "waiting_child", "waiting_person", "detecting", "stuck", "orphaned", "ended"
+]
 
 
-WaitsFor = Literal["child", "begin"]
-"""What a session may wait for: the end of a child, or, as a child that was spawned, for its own beginning."""
+WaitsFor = Literal["child", "person", "begin"]
+"""What a session may wait for: the end of a child; the next word of the person who started it; or, as a child that was
+spawned, for its own beginning.
+"""
 
-_WAITING: dict[WaitsFor, SessionStatus] = {"child": "waiting_child", "begin": "starting"}
+_WAITING: dict[WaitsFor, SessionStatus] = {"child": "waiting_child", "person": "waiting_person", "begin": "starting"}
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -61,6 +65,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """When its attempt will have used up its time; None where it has no end."""
     report: dict[str, Any] | None
     """What it reported at its end, as `protocol.history.Report` spells it."""
+    host: str | None
+    """The machine that its process is on, where several share the database and somebody started it by hand."""
 
 
 class Patience(Struct, frozen=True, kw_only=True):

@@ -14,7 +14,9 @@ from ramet.model.skill import Skill
 from ramet.model.task import Task
 from ramet.protocol import replies, requests
 from ramet.protocol.ai import AI_OPERATIONS
+from ramet.protocol.command_operations import COMMAND_OPERATIONS
 from ramet.protocol.history_operations import HISTORY_OPERATIONS
+from ramet.protocol.hook_operations import HOOK_OPERATIONS
 from ramet.protocol.operation import Operation
 from ramet.protocol.replies import Page
 from ramet.protocol.run_operations import RUN_OPERATIONS
@@ -362,6 +364,8 @@ OPERATIONS: dict[str, Operation] = {
         *WORK_OPERATIONS,
         *RUN_OPERATIONS,
         *SPAWN_OPERATIONS,
+        *HOOK_OPERATIONS,
+        *COMMAND_OPERATIONS,
         *AI_OPERATIONS,
     )
 }

@@ -12,7 +12,7 @@ from ramet.protocol.replies import Page
 from ramet.protocol.requests import Request
 from ramet.protocol.runs import ListParked, ParkedDriver
 from ramet.protocol.work import ListDrivers
-from ramet.runner import prompts, reports, runs, worktrees
+from ramet.runner import commands, directives, files, prompts, reports, runs, skills, undoing, worktrees
 from ramet.runner.workplace import Workplace
 
 
@@ -39,6 +39,18 @@ WORKPLACE: dict[str, Callable[[Workplace, Any], Any]] = {
     "worktree.list": worktrees.list_all,
     "worktree.clean": worktrees.clean,
     "run.branches": runs.list_branches,
+    "commands.effort.start": commands.start_effort,
+    "commands.session.continue": commands.continue_session,
+    "commands.session.undo": undoing.undo,
+    "commands.log.append": commands.append_log,
+    "agent.directives.discover": directives.discover,
+    "agent.directives.dereference": directives.dereference,
+    "agent.directives.resolve": directives.resolve,
+    "agent.skills.parse": skills.parse,
+    "agent.skills.list": skills.list_all,
+    "fs.files.read": files.read,
+    "fs.files.append": files.append,
+    "fs.paths.resolve": files.resolve,
 }
 
 

@@ -52,6 +52,11 @@ def finish(db: Connection, effort_id: int, outcome: Outcome, now: str) -> Effort
     return db.must_struct(Effort, _sql.finish, id=effort_id, outcome=outcome, now=now)
 
 
+def reopen(db: Connection, effort_id: int) -> Effort:
+    """Let a finished effort be active again."""
+    return db.must_struct(Effort, _sql.reopen, id=effort_id)
+
+
 def enter_phase(
     db: Connection, effort_id: int, label: str, proof: dict[str, Any] | None, reason: str | None, now: str
 ) -> tuple[Effort, PhaseRecord]:

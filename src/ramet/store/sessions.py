@@ -232,6 +232,11 @@ def finish(db: Connection, session_id: int, payload: dict[str, Any] | None, outc
     return _row(db, _sql.finish, id=session_id, payload=to_json(payload), outcome=outcome, now=now)
 
 
+def close(db: Connection, session_id: int, outcome: Outcome, notes: str | None, now: str) -> None:
+    """A context window that a program opened by itself is closed."""
+    db.run(_sql.close, id=session_id, outcome=outcome, notes=notes, now=now)
+
+
 def list_left_by_agent(db: Connection, agent_id: str, going_on: Session | None) -> list[int]:
     """The open sessions of an agent that have no part in the one that goes on: those above and below it have."""
     tree = 0 if going_on is None else going_on.root_session_id
@@ -239,9 +244,14 @@ def list_left_by_agent(db: Connection, agent_id: str, going_on: Session | None) 
     return [row[0] for row in db.all(_sql.open_of_agent, agent_id=agent_id, tree=tree, root=root)]
 
 
-def bind(db: Connection, session_id: int, effort_id: int) -> Session:
+def move(db: Connection, session_id: int, task_id: str, effort_id: int) -> Session:
     """Let a session serve another effort."""
-    return _row(db, _sql.bind, id=session_id, effort_id=effort_id)
+    return _row(db, _sql.move, id=session_id, task_id=task_id, effort_id=effort_id)
+
+
+def follow(db: Connection, session_id: int, prev: Session) -> None:
+    """Let a root session, with all below it, continue another one."""
+    db.run(_sql.follow, id=session_id, prev=prev.id, root=prev.root_session_id)
 
 
 def beat(db: Connection, session_id: int, now: str) -> Session:

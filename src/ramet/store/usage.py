@@ -26,6 +26,21 @@ def put(db: Connection, session_id: int, usage: Usage) -> Amount:
     return Amount(tokens=sum(tokens.values()) - before[0], cost_usd=(usage.cost_usd or 0.0) - before[1])
 
 
+def has_cost(db: Connection, session_id: int, prefix: str) -> bool:
+    """Whether a session has said, under keys that begin so, that something cost money."""
+    return db.one(_sql.has_cost, session_id=session_id, prefix=prefix) is not None
+
+
+def is_of_another(db: Connection, session_id: int, key: str) -> bool:
+    """Whether another session has said the same."""
+    return db.one(_sql.of_another, session_id=session_id, key=key) is not None
+
+
+def find_cost_before(db: Connection, session_id: int, key: str) -> float:
+    """What an older session says that it has cost under the same key."""
+    return float(db.must(_sql.cost_before, session_id=session_id, key=key)[0])
+
+
 def _bounded(count: int) -> int:
     """A program may print any number."""
     return max(0, min(count, _MOST))

@@ -17,6 +17,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """A pipe is opened without waiting for somebody at its other end, and then refused."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_GROWING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK_BYTES = 1024 * 1024
 
 
@@ -60,6 +61,19 @@ def write(root: str | Path, relative: str, data: bytes) -> None:
             with suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=folder)
             raise
+
+
+def append(root: str | Path, relative: str, data: bytes) -> int:
+    """Put data behind a regular file's end, wherever that is by then; the file and the folders on the way are made. Its
+    size.
+    """
+    with _folder(root, relative, make=True) as (folder, name):
+        _refuse_link(name, folder, relative)
+        with _open(name, _GROWING, folder, relative) as descriptor:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise PathOutside(f"{relative!r} is not a regular file", value=relative)
+            _write_all(descriptor, data)
+            return os.fstat(descriptor).st_size
 
 
 def has_folder(root: str | Path, relative: str) -> bool:

@@ -7,6 +7,7 @@ from ramet.workspace import confined
 
 FOLDER = ".ramet"
 _MAX_BYTES = 10 * 1024 * 1024
+_IGNORE_FILE = ".gitignore"
 _IGNORED = b"*\n"
 """`.ramet/` says of itself that git is to leave it alone."""
 
@@ -38,6 +39,18 @@ def write(root: str | Path, report_file: str, text: str) -> None:
 
 def prepare(root: str | Path) -> None:
     """Make the folder of the reports, which git is to leave alone."""
-    ignore_file = f"{FOLDER}/.gitignore"
+    ignore_file = f"{FOLDER}/{_IGNORE_FILE}"
     if confined.read(root, ignore_file, _MAX_BYTES) is None:
         confined.write(root, ignore_file, _IGNORED)
+
+
+def is_unused(root: str | Path) -> bool:
+    """Whether the folder holds nothing but what `prepare` wrote."""
+    return all(file.name == _IGNORE_FILE and file.read_bytes() == _IGNORED for file in (Path(root) / FOLDER).iterdir())
+
+
+def remove(root: str | Path) -> None:
+    """Take the folder away, which is unused."""
+    folder = Path(root) / FOLDER
+    (folder / _IGNORE_FILE).unlink(missing_ok=True)
+    folder.rmdir()

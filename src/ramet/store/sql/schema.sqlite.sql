@@ -214,6 +214,7 @@ CREATE TABLE sessions (
     tools_in_flight     TEXT,
     deadline            TEXT,
     report              TEXT,
+    host                TEXT,
     UNIQUE (driver, native_id),
     CHECK (native_id IS NULL OR driver IS NOT NULL),
     CHECK ((ended_at IS NULL) = (outcome IS NULL))
@@ -227,6 +228,8 @@ CREATE INDEX idx_sessions_parent ON sessions (parent_session_id) WHERE parent_se
 CREATE INDEX idx_sessions_prev ON sessions (prev_session_id) WHERE prev_session_id IS NOT NULL;
 -- Most sessions have ended; those that are looked for again and again have not.
 CREATE INDEX idx_sessions_open ON sessions (id) WHERE ended_at IS NULL;
+-- A program that begins a new context is known by its process.
+CREATE INDEX idx_sessions_pid ON sessions (pid) WHERE pid IS NOT NULL AND instance IS NULL;
 
 CREATE TABLE phase_history (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -247,11 +250,16 @@ CREATE TABLE messages (
     commit_id  INTEGER NOT NULL,
     tool_name  TEXT,
     timestamp  INTEGER NOT NULL,
-    source_key TEXT
+    source_key TEXT,
+    is_provisional INTEGER NOT NULL DEFAULT 0 CHECK (is_provisional IN (0, 1))
 ) STRICT;
 
 CREATE INDEX idx_messages_session_ts ON messages (session_id, timestamp);
 CREATE UNIQUE INDEX idx_messages_source_key ON messages (source_key) WHERE source_key IS NOT NULL;
+-- A turn that a hook told of before the transcript had it.
+CREATE INDEX idx_messages_provisional ON messages (session_id) WHERE is_provisional = 1;
+-- What people said is looked for among many more turns of tools.
+CREATE INDEX idx_messages_prompts ON messages (session_id, timestamp) WHERE role = 'user';
 
 CREATE TABLE embeddings (
     id           INTEGER PRIMARY KEY,
@@ -270,7 +278,8 @@ CREATE TABLE embeddings (
 CREATE UNIQUE INDEX idx_embeddings_source
     ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash, model);
 
--- Who is doing what. An effort may have several open sessions (sub-agents); the holder's own newest one speaks for it.
+-- Who is doing what. An effort may have several open sessions (sub-agents); of the holder's own, the one nearest the
+-- root speaks for it.
 CREATE VIEW fleet_status AS
 SELECT a.id AS agent, a.label, e.skill, e.current_phase, s.heartbeat_counter, s.context_usage,
        e.task_id, e.id AS effort_id, e.ordinal, s.id AS session_id, s.last_heartbeat,
@@ -278,8 +287,9 @@ SELECT a.id AS agent, a.label, e.skill, e.current_phase, s.heartbeat_counter, s.
 FROM agents a
 JOIN efforts e ON e.id = a.effort_id
 LEFT JOIN sessions s ON s.id = (
-    SELECT max(o.id) FROM sessions o
+    SELECT o.id FROM sessions o
     WHERE o.effort_id = e.id AND o.ended_at IS NULL AND (o.agent_id = a.id OR o.agent_id IS NULL)
+    ORDER BY o.spawn_depth, o.id DESC LIMIT 1
 );
 
 CREATE VIEW task_summary AS
@@ -419,6 +429,11 @@ CREATE TABLE usage (
     PRIMARY KEY (session_id, key)
 ) STRICT;
 
+-- A copy of a session repeats what the original has used.
+CREATE INDEX idx_usage_key ON usage (key);
+-- Few of the many things that a session says it used have a cost.
+CREATE INDEX idx_usage_cost ON usage (session_id) WHERE cost_usd IS NOT NULL;
+
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN
@@ -504,3 +519,29 @@ CREATE TABLE budgets (
 ) STRICT;
 
 CREATE INDEX idx_budgets_root ON budgets (root_session_id, settled_at);
+
+-- How far the transcript of a session was read.
+CREATE TABLE ingests (
+    path       TEXT PRIMARY KEY NOT NULL,
+    session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    read_bytes INTEGER NOT NULL CHECK (read_bytes >= 0),
+    inode      INTEGER,
+    at         TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX idx_ingests_session ON ingests (session_id);
+
+-- The directories that a session has come to, without a hash, and the directives that it was told, with theirs.
+CREATE TABLE discoveries (
+    session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    path       TEXT NOT NULL,
+    hash       TEXT,
+    PRIMARY KEY (session_id, path)
+) STRICT;
+
+-- The thoughts in a transcript that are in the session's history: they have no message to be known by.
+CREATE TABLE thoughts (
+    session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    source_key TEXT NOT NULL,
+    PRIMARY KEY (session_id, source_key)
+) STRICT;

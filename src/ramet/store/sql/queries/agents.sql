@@ -34,7 +34,10 @@ SELECT (SELECT count(*) FROM projects) AS projects, (SELECT count(*) FROM tasks)
        (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM agents) AS agents;
 
 -- name: fleet
--- Who is doing what, whose lease has run out, and who waits for a child.
+-- Who is doing what and to what end, what it has cost, whose lease has run out, and who waits for a child.
 SELECT f.*, f.lease_expires_at < :now AS is_lease_over,
+       (SELECT substr(e.prompt, 1, 200) FROM efforts e WHERE e.id = f.effort_id) AS goal,
+       (SELECT sum(u.cost_usd) FROM usage u WHERE u.session_id = f.session_id AND u.cost_usd IS NOT NULL) AS cost_usd,
+       (SELECT s.native_id FROM sessions s WHERE s.id = f.session_id) AS native_id,
        EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = f.session_id) AS is_awaiting
 FROM fleet_status f ORDER BY f.agent;

@@ -21,6 +21,11 @@ SELECT * FROM efforts WHERE task_id = :task_id ORDER BY ordinal;
 UPDATE efforts SET lifecycle = 'finished', finished_at = :now, outcome = :outcome, awaited_by = NULL WHERE id = :id
 RETURNING *;
 
+-- name: reopen
+-- A finished effort is active again.
+UPDATE efforts SET lifecycle = 'active', finished_at = NULL, outcome = NULL WHERE id = :id
+RETURNING *;
+
 -- name: set_phase
 -- Move an effort to a phase.
 UPDATE efforts SET current_phase = :label WHERE id = :id

@@ -20,7 +20,7 @@ SELECT * FROM sessions WHERE driver = :driver AND native_id = :native_id;
 
 -- name: resume
 -- The vendor has opened the same context window again.
-UPDATE sessions SET ended_at = NULL, outcome = NULL, pid = coalesce(:pid, pid), agent_id = :agent_id,
+UPDATE sessions SET ended_at = NULL, outcome = NULL, notes = NULL, pid = coalesce(:pid, pid), agent_id = :agent_id,
                     effort_id = :effort_id
 WHERE id = :id
 RETURNING *;
@@ -108,6 +108,11 @@ UPDATE sessions SET ended_at = :now, outcome = :outcome,
 WHERE id = :id
 RETURNING *;
 
+-- name: close
+-- A context window that a program opened by itself is closed, with what there is to say of that.
+UPDATE sessions SET ended_at = :now, outcome = :outcome, notes = coalesce(:notes, notes), tools_in_flight = NULL
+WHERE id = :id;
+
 -- name: open_of_agent
 -- The open sessions of an agent outside one tree; and where it is a root that goes on, that tree's other roots, which are
 -- the same context continued. Few are open at all, while a worker's ended ones grow without end: coalesce keeps the
@@ -121,10 +126,16 @@ ORDER BY id;
 -- The newest session of an agent on an effort.
 SELECT * FROM sessions WHERE agent_id = :agent_id AND effort_id = :effort_id ORDER BY id DESC LIMIT 1;
 
--- name: bind
+-- name: move
 -- Let a session serve another effort.
-UPDATE sessions SET effort_id = :effort_id WHERE id = :id
+UPDATE sessions SET task_id = :task_id, effort_id = :effort_id WHERE id = :id
 RETURNING *;
+
+-- name: follow
+-- Let a root session continue another one, in whose tree it is from then on with all below it.
+UPDATE sessions SET root_session_id = :root,
+                    prev_session_id = CASE WHEN id = :id THEN :prev ELSE prev_session_id END
+WHERE root_session_id = :id;
 
 -- name: beat
 -- A sign of life.
@@ -176,10 +187,10 @@ WHERE effort_id = :effort_id AND id < :before AND (CAST(:task_id AS TEXT) IS NUL
 ORDER BY id DESC LIMIT :limit;
 
 -- name: silent
--- Open sessions without a sign of life since an instant, the longest silent first. A parent that waits for a child is
--- not silent, and a child that was not begun yet has nobody who could be.
+-- Open sessions without a sign of life since an instant, the longest silent first. One whose tool is at work or whose
+-- child is waited for is not silent, and a child that was not begun yet has nobody who could be.
 SELECT s.* FROM sessions s
-WHERE s.ended_at IS NULL AND coalesce(s.last_heartbeat, s.created_at) < :before
+WHERE s.ended_at IS NULL AND coalesce(s.last_heartbeat, s.created_at) < :before AND s.tools_in_flight IS NULL
   AND NOT EXISTS (SELECT 1 FROM efforts e WHERE e.awaited_by = s.id)
   AND NOT EXISTS (SELECT 1 FROM efforts e WHERE e.id = s.effort_id AND e.lifecycle = 'queued'
                     AND e.spawned_by = s.parent_session_id)

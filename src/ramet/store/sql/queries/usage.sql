@@ -20,3 +20,16 @@ SELECT CAST(sum(u.input_tokens) AS BIGINT) AS input_tokens, CAST(sum(u.output_to
 FROM sessions s JOIN usage u ON u.session_id = s.id
 WHERE s.effort_id = :effort_id
 HAVING count(*) > 0;
+
+-- name: has_cost
+-- Whether a session has a cost under keys that begin so.
+SELECT 1 FROM usage
+WHERE session_id = :session_id AND cost_usd > 0 AND substr(key, 1, length(CAST(:prefix AS TEXT))) = :prefix LIMIT 1;
+
+-- name: of_another
+-- Whether another session than this one has said what it used under a key.
+SELECT 1 FROM usage WHERE key = :key AND session_id <> :session_id LIMIT 1;
+
+-- name: cost_before
+-- The most that an older session has cost under a key.
+SELECT coalesce(max(cost_usd), 0.0) FROM usage WHERE key = :key AND session_id < :session_id;

@@ -1,0 +1,156 @@
+"""`ramet init`: a project set up in one step, and back."""
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from ramet.cli import hooks
+from ramet.cli.commands import Command
+from ramet.cli.hook_states import find_to_do
+from ramet.cli.invocation import Invocation
+from ramet.cli.mcp import command_name
+from ramet.cli.output import clean, print_json
+from ramet.cli.project import projects_around, register
+from ramet.cli.settings_changes import DONE, UNDONE, project_folder, settings_folder, show_differences, word, write
+from ramet.errors import ConfigError
+from ramet.hooks.program import write_program
+from ramet.hooks.settings_files import PROGRAMS, Program
+from ramet.installer.changes import Change
+from ramet.mcp import installing as mcp_installing
+from ramet.workspace import reports
+
+
+class Step(NamedTuple):
+    """One thing that is set up, or taken back."""
+
+    what: str
+    result: str
+    do: Callable[[], object] = lambda: None
+
+
+@click.command(
+    cls=Command,
+    examples=["ramet init", "ramet init --agent claude --status-line", "ramet init --dry-run", "ramet init --remove"],
+)
+@click.option(
+    "--agent",
+    "names",
+    multiple=True,
+    type=click.Choice(list(PROGRAMS)),
+    help="Set it up for this program; may be repeated.  [those that are installed]",
+)
+@click.option("--status-line", is_flag=True, help="Let Claude Code show `[2:impl:P3]` below its prompt as well.")
+@click.option("--remove", is_flag=True, help="Take everything back that it wrote.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.pass_obj
+def init(invocation: Invocation, names: Sequence[str], status_line: bool, remove: bool, dry_run: bool) -> None:
+    """Set the project around the current directory up in one step, and say what was done.
+
+    It is registered; agent programs are told of our hooks and tools in its files; `.ramet/` is made, which git leaves
+    alone. What is set up already stays, so it can be run again at any time.
+    """
+    folder = project_folder(invocation)
+    programs = [PROGRAMS[name] for name in names]
+    if remove:
+        changes = _plan_removal(invocation, programs or list(PROGRAMS.values()))
+        steps = [*_change_steps(changes, UNDONE), *_leave(invocation, folder)]
+    else:
+        programs = programs or hooks.find_installed(invocation)
+        changes = _plan(invocation, programs, status_line=status_line)
+        steps = [*_enter(invocation, folder), *_change_steps(changes, DONE)]
+    if not dry_run:
+        if not remove:
+            _make_folder(folder)
+        write(invocation, [change for _, change in changes])
+        if programs and not remove:
+            write_program(invocation.configuration.settings, invocation.places)
+        for step in steps:
+            step.do()
+    _show(invocation, changes, steps, dry_run=dry_run)
+    if not remove and not dry_run and not invocation.as_json:
+        _advise(invocation, programs)
+
+
+def _plan(invocation: Invocation, programs: Sequence[Program], *, status_line: bool) -> list[tuple[str, Change]]:
+    """What is written into the files of the programs. Tools need a package that not everybody has."""
+    changes = [("hooks", change) for change in hooks.plan(invocation, programs, "project", status_line=status_line)]
+    if find_spec("mcp") is not None:
+        folder, command = settings_folder(invocation), command_name(invocation)
+        changes += [("tools", mcp_installing.plan_install(program.name, folder, command)) for program in programs]
+    return changes
+
+
+def _plan_removal(invocation: Invocation, programs: Sequence[Program]) -> list[tuple[str, Change]]:
+    folder = settings_folder(invocation)
+    changes = [("hooks", change) for change in hooks.plan_removal(invocation, programs, "project")]
+    return changes + [("tools", mcp_installing.plan_remove(program.name, folder)) for program in programs]
+
+
+def _change_steps(changes: Sequence[tuple[str, Change]], words: dict[str, str]) -> Iterator[Step]:
+    for what, change in changes:
+        yield Step(what, f"{change.vendor}: {word(change, words)} ({change.file})")
+
+
+def _enter(invocation: Invocation, folder: Path) -> Iterator[Step]:
+    """Make it a project, with a folder for what agents write."""
+    is_known = any(row["path"] == str(folder) for row in projects_around(invocation, str(folder)))
+    yield Step(
+        "project",
+        f"{'is registered' if is_known else 'registered'} ({folder})",
+        lambda: register(invocation, str(folder)),
+    )
+    own = folder / reports.FOLDER
+    yield Step("folder", f"{'is there' if own.is_dir() else 'made'} ({own})")
+
+
+def _make_folder(folder: Path) -> None:
+    """First of all: where it cannot be made, nothing else is done."""
+    try:
+        reports.prepare(folder)
+    except OSError as error:
+        own = folder / reports.FOLDER
+        raise ConfigError(
+            f"{own} cannot be made: {error.strerror}", fix=f"chown {folder} to you, or go on elsewhere"
+        ) from error
+
+
+def _leave(invocation: Invocation, folder: Path) -> Iterator[Step]:
+    """Take the folder away where it is empty. The project stays: what was done in it is remembered."""
+    own = folder / reports.FOLDER
+    if not own.is_dir():
+        yield Step("folder", f"nothing there ({own})")
+    elif reports.is_unused(folder):
+        yield Step("folder", f"removed ({own})", lambda: reports.remove(folder))
+    else:
+        yield Step("folder", f"stays: there is something in it ({own})")
+    if projects_around(invocation, str(folder)):
+        yield Step("project", f"stays registered, with what was done in it ({folder})")
+
+
+def _show(
+    invocation: Invocation, changes: Sequence[tuple[str, Change]], steps: Sequence[Step], *, dry_run: bool
+) -> None:
+    if invocation.as_json:
+        items = [{"what": step.what, "result": step.result} for step in steps]
+        return print_json({"items": items, "diffs": [change.diff for _, change in changes], "dry_run": dry_run})
+    if dry_run:
+        show_differences(change for _, change in changes)
+    for step in steps:
+        click.echo(clean(f"{step.what:7}  {step.result}"))
+    return click.echo("nothing was written") if dry_run else None
+
+
+def _advise(invocation: Invocation, programs: Sequence[Program]) -> None:
+    """What is left to do, and what comes next."""
+    click.echo()
+    if not programs:
+        return click.echo(f"no agent program is installed; name one with --agent: {', '.join(PROGRAMS)}")
+    if find_spec("mcp") is None:
+        click.echo("agents get no tools of Ramet's: pip install 'ramet[mcp]', and run this again")
+    for to_do in filter(None, (find_to_do(invocation, program, "project") for program in programs)):
+        click.echo(clean(to_do))
+    names = " or ".join(program.name for program in programs)
+    return click.echo(f"next: start {names} here, as always; `ramet ps` then shows what it does")

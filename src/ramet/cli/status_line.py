@@ -1,0 +1,35 @@
+"""`ramet status-line`: what an agent is at, for the line that its program shows below the prompt."""
+
+import sys
+
+import click
+
+from ramet.cli.commands import Command
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import say
+from ramet.errors import RametError
+
+
+@click.command(cls=Command, examples=["ramet status-line < status.json", 'echo "$json" | ramet status-line'])
+@click.pass_obj
+def status_line(invocation: Invocation) -> None:
+    """Read what Claude Code tells a status line on standard input, and print `[2:impl:P3]`: effort, skill and phase.
+
+    For a status line of your own; `ramet hooks install --status-line` makes one that costs less. What it is told of the
+    cost and of the context is kept for `ramet ps`. It prints nothing where no daemon runs, or the session is unknown.
+    """
+    text = sys.stdin.buffer.read().decode(errors="replace")
+    environ = invocation.environ
+    session = environ.get("RAMET_SESSION", "")
+    call = {
+        "vendor": "claude",
+        "payload": text,
+        **({"session": int(session)} if session.isdecimal() else {}),
+        **({"agent": environ["RAMET_AGENT"]} if environ.get("RAMET_AGENT") else {}),
+    }
+    try:
+        line = invocation.connect(autostart=False).call("hooks.event", call)["output"]
+    except RametError:  # a line below somebody's prompt is no place for it
+        line = None
+    line = line if isinstance(line, str) else ""
+    say(invocation, {"line": line}, line)

@@ -1,0 +1,90 @@
+"""The program that agents' settings name: a file that never moves, with what the shim has to know written into it.
+
+The command line in an agent's settings stays the same for ever, because Codex trusts a hook by its hash. What may
+change (the interpreter, the environment that Ramet is installed in, the settings) stands in this file, and the file is
+written again whenever it differs: at `ramet hooks install`, and when the daemon starts.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from ramet.config.settings import Places, Settings
+from ramet.hooks import shim
+
+_LONGEST_LINE = 120
+"""Systems cut the first line of a script short at 127 bytes or more."""
+
+_START = "from ramet.cli.main import main; raise SystemExit(main())"
+
+_PROGRAM = """\
+# Hands an agent's hooks to the Ramet daemon. Written by Ramet, and written again when something below changes.
+import sys
+
+sys.path.insert(0, {folder!r})
+try:
+    from shim import main
+except ImportError:  # Ramet has gone from where it was: the agent goes on
+    sys.exit(0)
+main(
+    home={home!r},
+    socket={socket!r},
+    start={start!r},
+    deadline_seconds={deadline_seconds!r},
+    start_deadline_seconds={start_deadline_seconds!r},
+    on_daemon_down={on_daemon_down!r},
+)
+"""
+
+
+def program_path(home: Path) -> Path:
+    """Where the program is."""
+    return home / "hook"
+
+
+def write_program(settings: Settings, places: Places) -> Path:
+    """Have the program as it should be; a file that is right is left alone. Where it is."""
+    path = program_path(places.home)
+    wanted = make_program(settings, places)
+    if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != wanted:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = path.with_name(f"{path.name}.{os.getpid()}")
+        fresh.write_text(wanted, encoding="utf-8")
+        fresh.chmod(0o700)
+        fresh.replace(path)  # an agent may be starting it right now
+    return path
+
+
+def renew_program(settings: Settings, places: Places) -> None:
+    """The same where there is a program already and it speaks to this daemon."""
+    path = program_path(places.home)
+    if path.is_file() and f"socket={str(places.socket)!r}," in path.read_text(encoding="utf-8", errors="replace"):
+        write_program(settings, places)
+
+
+def make_program(settings: Settings, places: Places) -> str:
+    """The program's text."""
+    hooks = settings.hooks
+    return _first_line(_interpreter()) + _PROGRAM.format(
+        folder=str(Path(shim.__file__).parent),
+        home=str(places.home),
+        socket=str(places.socket),
+        start=(sys.executable, "-P", "-c", _START, "daemon", "start") if settings.daemon.autostart else (),
+        deadline_seconds=hooks.deadline_ms / 1000,
+        start_deadline_seconds=hooks.start_deadline_ms / 1000,
+        on_daemon_down=hooks.on_daemon_down,
+    )
+
+
+def _interpreter() -> str:
+    """The interpreter that the environment was made from: it starts faster, and outlives the environment."""
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def _first_line(interpreter: str) -> str:
+    """What makes the file a program: the interpreter itself, or a shell where its path cannot stand there."""
+    line = f"#!{interpreter} -IS\n"
+    if len(os.fsencode(line)) <= _LONGEST_LINE and not any(character.isspace() for character in interpreter):
+        return line
+    quoted = "'" + interpreter.replace("'", "'\\''") + "'"
+    return f"#!/bin/sh\n''':'\nexec {quoted} -I -S \"$0\" \"$@\"\n'''\n"

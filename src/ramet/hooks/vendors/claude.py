@@ -1,0 +1,84 @@
+"""Claude Code's hooks, and its status line, which says what nothing else does: the cost and how full a context is."""
+
+import re
+from typing import Any
+
+from msgspec.structs import replace
+
+from ramet.hooks.vendors import payload as fields
+from ramet.hooks.vendors import words
+from ramet.model.directive import OwnDirectives
+from ramet.model.hook import HookAnswer, HookEvent
+
+_WORDS = words.Vocabulary(
+    vendor="claude",
+    moments={
+        "SessionStart": "session_start",
+        "SessionEnd": "session_end",
+        "UserPromptSubmit": "user_prompt",
+        "PreToolUse": "pre_tool_use",
+        "PermissionRequest": "permission_request",
+        "PostToolUse": "post_tool_use",
+        "PostToolUseFailure": "post_tool_use_failure",
+        "Notification": "notification",
+        "Stop": "stop",
+        "StopFailure": "stop",
+        "SubagentStart": "subagent_start",
+        "SubagentStop": "subagent_stop",
+        "PreCompact": "pre_compact",
+        "PostCompact": "post_compact",
+        "TaskCompleted": "task_completed",
+        "TeammateIdle": "teammate_idle",
+    },
+    informed=frozenset(
+        {
+            *("SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse"),
+            *("PostToolUse", "PostToolUseFailure", "Notification"),
+        }
+    ),
+    refused={
+        "PreToolUse": "permission",
+        "PermissionRequest": "behavior",
+        "UserPromptSubmit": "decision",
+        "PostToolUse": "decision",
+        "Stop": "decision",
+        "SubagentStop": "decision",
+    },
+    prompt_id="prompt_id",
+    longest={"UserPromptSubmit": 9_000},
+    usual_longest=40_000,  # beyond 50,000 characters it writes what it is told into a file
+)
+
+_QUOTED = re.compile(r'[\x00-\x1f"\\]')
+"""What JSON does not have as it is in a text: the shim prints a text as it comes."""
+
+EVENTS = tuple(_WORDS.moments)
+"""The hooks that are worth being called at."""
+OWN_DIRECTIVES = OwnDirectives("CLAUDE.md", with_imports=True, below=True)
+"""What it reads without being told."""
+
+
+def read(payload: dict[str, Any]) -> HookEvent:
+    """The event in our words."""
+    event = words.read(_WORDS, payload)
+    if "hook_event_name" not in payload and isinstance(payload.get("context_window"), dict) and event.native_id:
+        return replace(event, moment="status_line", name="statusLine", usage=_usage(payload))
+    return event
+
+
+def answer(event: HookEvent, reply: HookAnswer) -> tuple[dict[str, Any] | str | None, int]:
+    """What it prints, and the status with which it exits. A status line is a text, the notice."""
+    if event.moment == "status_line":
+        return _QUOTED.sub("", reply.notice or "") or None, 0
+    return words.answer(_WORDS, event, reply)
+
+
+def _usage(payload: dict[str, Any]) -> dict[str, Any]:
+    """What is known of the cost and of the context."""
+    context = payload["context_window"]
+    found = {
+        "cost_usd": fields.number(payload.get("cost"), "total_cost_usd"),
+        "context_percent": fields.number(context, "used_percentage"),
+        "context_tokens": fields.number(context, "context_window_size"),
+    }
+    return {name: value for name, value in found.items() if value is not None}

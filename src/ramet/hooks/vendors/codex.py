@@ -1,0 +1,56 @@
+"""Codex's hooks: Claude Code's words, fewer of them, and an answer is thrown away for one field too many."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from ramet.hooks.vendors import words
+from ramet.model.directive import OwnDirectives
+from ramet.model.hook import HookAnswer, HookEvent
+
+_WORDS = words.Vocabulary(
+    vendor="codex",
+    moments={
+        "SessionStart": "session_start",
+        "SessionEnd": "session_end",
+        "UserPromptSubmit": "user_prompt",
+        "PreToolUse": "pre_tool_use",
+        "PermissionRequest": "permission_request",
+        "PostToolUse": "post_tool_use",
+        "Stop": "stop",
+        "SubagentStart": "subagent_start",
+        "SubagentStop": "subagent_stop",
+        "PreCompact": "pre_compact",
+        "PostCompact": "post_compact",
+    },
+    informed=frozenset({"SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}),
+    refused={
+        "PreToolUse": "permission",
+        "PermissionRequest": "behavior",
+        "UserPromptSubmit": "decision",
+        "PostToolUse": "decision",
+        "Stop": "decision",
+        "SubagentStop": "decision",
+    },
+    prompt_id="turn_id",
+    longest={},
+    usual_longest=9_000,  # it writes what is longer than 2,500 tokens into a file
+)
+
+EVENTS = tuple(_WORDS.moments)
+"""The hooks that are worth being called at."""
+OWN_DIRECTIVES = OwnDirectives("AGENTS.md", with_imports=False, below=False)
+"""What it reads without being told."""
+
+
+def read(payload: dict[str, Any]) -> HookEvent:
+    """The event in our words. Inside a sub-agent it names that one's transcript, and not the session's."""
+    event = words.read(_WORDS, payload)
+    if event.agent_id is None or not (event.transcript_path or "").endswith(f"{event.agent_id}.jsonl"):
+        return event
+    return replace(event, transcript_path=None, agent_transcript_path=event.transcript_path)
+
+
+def answer(event: HookEvent, reply: HookAnswer) -> tuple[dict[str, Any] | None, int]:
+    """What it prints, and the status with which it exits."""
+    return words.answer(_WORDS, event, reply)

@@ -1,0 +1,45 @@
+"""A transcript: the file in which an agent program keeps a session, read as entries that any program could write.
+
+It is the truth about what was said: hooks may be dropped, a line of a file is there or is not.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import Struct
+
+MESSAGE_USAGE = "usage/"
+"""How the key of what one message used begins. A copy of a session repeats its messages, and their keys."""
+RUNNING_COST = "cost/"
+"""How the key of a cost begins that is a sum from a session's beginning on. A copy goes on with both."""
+EntryKind = Literal["text", "reasoning", "tool_call", "tool_result", "compaction", "usage", "meta"]
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One thing that a transcript says."""
+
+    key: str
+    """The vendor's own id of it, unique within the vendor; the same line read twice has the same key."""
+    kind: EntryKind
+    at: datetime | None
+    role: Literal["user", "assistant", "system", "tool"] = "assistant"
+    text: str = ""
+    tool: str | None = None
+    call_id: str | None = None
+    is_error: bool = False
+    model: str | None = None
+    usage: dict[str, int | float] | None = None
+    """input_tokens, output_tokens, cache_read_tokens, cache_write_tokens and cost_usd, as `stream.Usage` has them."""
+    prompt_id: str | None = None
+    """The prompt that a hook may have told of before."""
+    meta: dict[str, Any] | None = None
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """What was read of a transcript from one place on."""
+
+    entries: list[Entry]
+    offset: int
+    """Where to go on: behind the last whole line."""
+    skipped: int = 0
+    """Lines that could not be read."""

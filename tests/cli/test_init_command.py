@@ -1,0 +1,141 @@
+"""`ramet init`: a project set up in one step, and back."""
+
+import json
+import subprocess
+
+from tests.cli.command_line import CommandLine
+
+
+def untracked(shop: CommandLine) -> str:
+    return subprocess.run(["git", "status", "--short"], cwd=shop.cwd, capture_output=True, text=True, check=True).stdout
+
+
+def results(shop: CommandLine, *arguments: str) -> list[tuple[str, str]]:
+    """What was done, without the files that it was done to."""
+    items = shop.json("init", "--agent", "claude", "--agent", "codex", *arguments)["items"]
+    return [(item["what"], item["result"].partition(" (")[0]) for item in items]
+
+
+def test_it_sets_everything_up_and_says_so(shop: CommandLine) -> None:
+    assert results(shop) == [
+        ("project", "registered"),
+        ("folder", "made"),
+        ("hooks", "claude: added"),
+        ("hooks", "codex: added"),
+        ("tools", "claude: added"),
+        ("tools", "codex: added"),
+    ]
+    assert [row["path"] for row in shop.json("project", "list")["items"]] == [str(shop.cwd)]
+    assert "PreToolUse" in json.loads((shop.cwd / ".claude/settings.json").read_text())["hooks"]
+    assert "ramet" in json.loads((shop.cwd / ".mcp.json").read_text())["mcpServers"]
+    assert (shop.home / "ramet" / "hook").exists()
+    assert ".ramet" not in untracked(shop)
+
+
+def test_running_it_again_changes_nothing(shop: CommandLine) -> None:
+    results(shop)
+    before = {file: file.read_bytes() for file in shop.cwd.rglob("*") if file.is_file() and ".git" not in file.parts}
+    assert {result for _, result in results(shop)} == {
+        *("is registered", "is there", "claude: unchanged", "codex: unchanged"),
+    }
+    assert {file: file.read_bytes() for file in before} == before
+
+
+def test_remove_leaves_the_project_as_it_was(shop: CommandLine) -> None:
+    (shop.cwd / ".mcp.json").write_text('{"mcpServers": {}}')
+    before = untracked(shop)
+    results(shop)
+    assert results(shop, "--remove")[-2:] == [
+        ("folder", "removed"),
+        ("project", "stays registered, with what was done in it"),
+    ]
+    assert untracked(shop) == before
+    assert (shop.cwd / ".mcp.json").read_text() == '{"mcpServers": {}}'
+    assert not (shop.cwd / ".ramet").exists()
+
+
+def test_what_agents_wrote_stays_when_it_is_taken_back(shop: CommandLine) -> None:
+    results(shop)
+    (shop.cwd / ".ramet/1_PLAN.md").write_text("A plan.")
+    assert ("folder", "stays: there is something in it") in results(shop, "--remove")
+    assert (shop.cwd / ".ramet/1_PLAN.md").exists()
+
+
+def test_a_dry_run_writes_nothing(shop: CommandLine) -> None:
+    text = shop.ok("init", "--agent", "claude", "--dry-run")
+    assert '+  "hooks": {' in text
+    assert text.endswith("nothing was written\n")
+    assert untracked(shop) == ""
+    assert shop.json("project", "list")["items"] == []
+
+
+def test_it_is_the_repository_around_that_is_set_up(shop: CommandLine) -> None:
+    (shop.cwd / "deep").mkdir()
+    CommandLine(shop.home, shop.cwd / "deep").ok("init", "--agent", "claude")
+    assert (shop.cwd / ".claude/settings.json").exists()
+    assert not (shop.cwd / "deep/.claude").exists()
+
+
+def test_in_a_linked_worktree_the_programs_find_it_there_and_the_project_is_the_repository_s(shop: CommandLine) -> None:
+    tree = shop.home / "tree"
+    identity = ["-c", "user.name=Dev", "-c", "user.email=dev@example.com"]
+    for arguments in (
+        [*identity, "commit", "--quiet", "--allow-empty", "--message=Begin"],
+        ["worktree", "add", "--quiet", "-b", "side", str(tree)],
+    ):
+        subprocess.run(["git", *arguments], cwd=shop.cwd, check=True, capture_output=True)
+    (tree / "deep").mkdir()
+    linked = CommandLine(shop.home, tree / "deep")
+    linked.ok("init", "--agent", "claude", "--agent", "codex")
+    for file in (".claude/settings.json", ".codex/config.toml", ".mcp.json"):
+        assert ((tree / file).exists(), (shop.cwd / file).exists()) == (True, False)
+    assert ((tree / ".codex/hooks.json").exists(), (shop.cwd / ".codex/hooks.json").exists()) == (False, True)
+    assert (shop.cwd / ".ramet").is_dir()
+    assert [row["path"] for row in shop.json("project", "list")["items"]] == [str(shop.cwd)]
+    rows = [row for row in linked.json("hooks", "status")["items"] if row["scope"] == "project"]
+    assert [row["state"] for row in rows] == ["installed", "installed"]
+    linked.ok("init", "--remove")
+    assert [folder for folder in (tree / ".claude", tree / ".codex", shop.cwd / ".codex") if folder.exists()] == []
+
+
+def test_without_any_program_it_is_a_project_all_the_same(shop: CommandLine) -> None:
+    git = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
+    only_git = shop.home / "bin"
+    only_git.mkdir()
+    (only_git / "git").symlink_to(git)
+    done = shop("init", environ={"PATH": str(only_git)})
+    assert "no agent program is installed; name one with --agent: claude, codex" in done.stdout
+    assert [row["path"] for row in shop.json("project", "list")["items"]] == [str(shop.cwd)]
+
+
+def test_it_says_what_comes_next(shop: CommandLine) -> None:
+    text = shop.ok("init", "--agent", "claude", "--agent", "codex")
+    assert 'start it once, and choose "Trust all and continue"' in text
+    assert text.endswith("next: start claude or codex here, as always; `ramet ps` then shows what it does\n")
+
+
+def test_a_file_in_the_way_is_named_and_nothing_is_left_half_done(shop: CommandLine) -> None:
+    (shop.cwd / ".claude").write_text("in the way")
+    done = shop("init", "--agent", "claude", "--agent", "codex")
+    assert done.returncode == 2
+    assert f"error: {shop.cwd}/.claude/settings.json cannot be written" in done.stderr
+    assert f"fix: see to it that {shop.cwd}/.claude is a folder" in done.stderr
+    assert not (shop.cwd / ".codex").exists()
+    (shop.cwd / ".ramet").rename(shop.cwd / "other")
+    (shop.cwd / ".ramet").write_text("in the way, too")
+    done = shop("init", "--agent", "claude")
+    assert (done.returncode, f"error: {shop.cwd}/.ramet cannot be made" in done.stderr) == (2, True)
+
+
+def test_settings_that_are_a_link_stay_one(shop: CommandLine) -> None:
+    kept, link = shop.home / "kept.json", shop.cwd / ".claude/settings.json"
+    link.parent.mkdir()
+    link.symlink_to(kept)
+    for before in (None, '{"theme": "dark"}'):
+        if before is not None:
+            kept.write_text(before)
+        shop.ok("init", "--agent", "claude")
+        assert "PreToolUse" in json.loads(kept.read_text())["hooks"]
+        shop.ok("init", "--agent", "claude", "--remove")
+        assert link.is_symlink()
+        assert (kept.read_text() if kept.exists() else None) == before

@@ -1,0 +1,36 @@
+"""Logs only grow."""
+
+from pathlib import Path
+
+import pytest
+
+from ramet.errors import PathOutside
+from ramet.workspace import notes
+
+
+@pytest.mark.requirement("R249")
+def test_notes_are_put_behind_each_other(tmp_path: Path) -> None:
+    notes.append(tmp_path, "task/1_PLAN_LOG.md", "\n## a\n")
+    size = notes.append(tmp_path, "task/1_PLAN_LOG.md", "\n## b\n")
+    assert (tmp_path / "task" / "1_PLAN_LOG.md").read_text() == "\n## a\n\n## b\n"
+    assert size == 12
+
+
+def test_a_note_that_is_repeated_is_there_once(tmp_path: Path) -> None:
+    (tmp_path / "log.md").write_bytes(b"\xff somebody's own")
+    sizes = [notes.append(tmp_path, "log.md", "\n## a\n", once=True) for _ in range(2)]
+    assert sizes == [22, 22]
+
+
+def test_a_log_that_leads_out_of_the_project_is_refused(tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    (project / "log.md").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(PathOutside):
+        notes.append(project, "log.md", "x")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_log_of_what_belongs_to_no_task_is_nothing_for_git(tmp_path: Path) -> None:
+    notes.append(tmp_path, ".ramet/adhoc/1_DO_LOG.md", "x")
+    assert (tmp_path / ".ramet" / ".gitignore").read_text() == "*\n"
