@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
 
 Decide = Callable[[HookEvent], HookAnswer]
 
-_SETTINGS = Settings(daemon=DaemonSettings(autostart=False), hooks=HookSettings(deadline_ms=20_000))
+_SETTINGS = Settings(daemon=DaemonSettings(autostart=False), hooks=HookSettings(deadline_ms=2500))
 
 
 @contextmanager

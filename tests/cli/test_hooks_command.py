@@ -28,9 +28,9 @@ def write(file: Path, text: str) -> None:
     file.write_text(text)
 
 
-def row(at: CommandLine, program: str, scope: str) -> Any:
+def row(at: CommandLine, vendor: str, scope: str) -> Any:
     rows = json.loads(at("hooks", "status", "--json").stdout)["items"]
-    return next(row for row in rows if (row["program"], row["scope"]) == (program, scope))
+    return next(row for row in rows if (row["vendor"], row["scope"]) == (vendor, scope))
 
 
 def test_install_shows_what_it_writes_and_remove_takes_it_back(repository: CommandLine) -> None:
@@ -110,6 +110,7 @@ def test_status_names_what_was_tampered_with_and_install_mends_it(repository: Co
     document = json.loads(file.read_text())
     document["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 600
     file.write_text(json.dumps(document))
+    assert row(repository, "claude", "project")["state"] == "outdated"
     done = repository("hooks", "status")
     assert done.returncode == 1
     assert (
@@ -173,6 +174,28 @@ def test_a_file_that_cannot_be_read_changes_none(repository: CommandLine) -> Non
     assert done.returncode == 2
     assert "hooks.json: it is not JSON" in done.stderr
     assert not settings(repository).exists()
+
+
+def test_a_broken_file_of_the_other_scope_is_named_and_does_not_make_the_install_fail(repository: CommandLine) -> None:
+    broken = Path(repository.environ["HOME"]) / ".claude/settings.json"
+    write(broken, "{nonsense")
+    text = repository.ok("hooks", "install", "--agent", "claude", "--yes")
+    assert f"claude: added ({settings(repository)})" in text
+    assert f"{broken}: it is not JSON" in text
+
+
+def test_status_has_a_row_for_a_broken_file_and_all_the_others(repository: CommandLine) -> None:
+    repository.ok("hooks", "install", "--agent", "claude", "--yes")
+    write(repository.cwd / ".codex/hooks.json", "{nonsense")
+    done = repository("hooks", "status")
+    assert done.returncode == 1
+    assert [line.split()[:3] for line in done.stdout.splitlines()[1:5]] == [
+        *(["claude", "project", "installed"], ["claude", "user", "absent"]),
+        *(["codex", "project", "broken"], ["codex", "user", "absent"]),
+    ]
+    assert f"{repository.cwd}/.codex/hooks.json: it is not JSON" in done.stdout
+    (problem,) = row(repository, "codex", "project")["problems"]
+    assert problem["fix"] == "mend the file first"
 
 
 def test_without_names_and_without_programs_it_asks_for_names(repository: CommandLine) -> None:

@@ -10,20 +10,20 @@ def untracked(shop: CommandLine) -> str:
     return subprocess.run(["git", "status", "--short"], cwd=shop.cwd, capture_output=True, text=True, check=True).stdout
 
 
-def results(shop: CommandLine, *arguments: str) -> list[tuple[str, str]]:
+def results(shop: CommandLine, *arguments: str) -> list[tuple[str, ...]]:
     """What was done, without the files that it was done to."""
     items = shop.json("init", "--agent", "claude", "--agent", "codex", *arguments)["items"]
-    return [(item["what"], item["result"].partition(" (")[0]) for item in items]
+    return [tuple(filter(None, (item["what"], item["vendor"], item["result"]))) for item in items]
 
 
 def test_it_sets_everything_up_and_says_so(shop: CommandLine) -> None:
     assert results(shop) == [
         ("project", "registered"),
         ("folder", "made"),
-        ("hooks", "claude: added"),
-        ("hooks", "codex: added"),
-        ("tools", "claude: added"),
-        ("tools", "codex: added"),
+        ("hooks", "claude", "added"),
+        ("hooks", "codex", "added"),
+        ("tools", "claude", "added"),
+        ("tools", "codex", "added"),
     ]
     assert [row["path"] for row in shop.json("project", "list")["items"]] == [str(shop.cwd)]
     assert "PreToolUse" in json.loads((shop.cwd / ".claude/settings.json").read_text())["hooks"]
@@ -32,12 +32,19 @@ def test_it_sets_everything_up_and_says_so(shop: CommandLine) -> None:
     assert ".ramet" not in untracked(shop)
 
 
+def test_a_program_learns_of_each_file_what_became_of_it(shop: CommandLine) -> None:
+    items = shop.json("init", "--agent", "claude", "--dry-run")["items"]
+    hooks = next(item for item in items if item["what"] == "hooks")
+    assert (hooks["vendor"], hooks["file"]) == ("claude", str(shop.cwd / ".claude/settings.json"))
+    assert '+  "hooks": {' in hooks["diff"]
+    assert {key for item in items for key in item} == {"what", "vendor", "file", "result", "diff"}
+    assert items[0] == {"what": "project", "vendor": None, "file": str(shop.cwd), "result": "registered", "diff": None}
+
+
 def test_running_it_again_changes_nothing(shop: CommandLine) -> None:
     results(shop)
     before = {file: file.read_bytes() for file in shop.cwd.rglob("*") if file.is_file() and ".git" not in file.parts}
-    assert {result for _, result in results(shop)} == {
-        *("is registered", "is there", "claude: unchanged", "codex: unchanged"),
-    }
+    assert {words[-1] for words in results(shop)} == {"is registered", "is there", "unchanged"}
     assert {file: file.read_bytes() for file in before} == before
 
 

@@ -49,6 +49,13 @@ def test_an_incomplete_effort_does_not_validate(work: CommandLine) -> None:
     assert (done.returncode, json.loads(done.stdout)["passed"]) == (1, False)
 
 
+@pytest.mark.parametrize("native", ["abc", "claude:", ":abc", "CLAUDE CODE:abc"])
+@pytest.mark.parametrize("command", [("start", "login", "e1"), ("continue", "--task", "login")])
+def test_a_native_id_without_its_program_is_refused(work: CommandLine, command: tuple[str, ...], native: str) -> None:
+    done = work("session", *command, "--native", native)
+    assert (done.returncode, "write DRIVER:ID" in done.stderr) == (2, True)
+
+
 def test_a_session_is_named_by_number_or_by_its_native_id(work: CommandLine) -> None:
     work.ok("agent", "register", "blue")
     started = work.json("session", "start", "login", "e1", "--agent", "blue", "--native", "claude:abc:1")

@@ -2,9 +2,15 @@
 
 import json
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
 
 import pytest
 from tests.cli.command_line import CommandLine
+from tests.cli.terminal import at_terminal
+
+from ramet.cli.output import clean
 
 
 @pytest.fixture
@@ -18,21 +24,60 @@ def work(ramet: CommandLine) -> CommandLine:
 
 
 def test_it_goes_on_telling_what_has_changed(work: CommandLine) -> None:
-    watching = subprocess.Popen(
-        [work.program, "ps", "--watch", "--json"], stdout=subprocess.PIPE, text=True, cwd=work.cwd, env=work.environ
-    )
-    assert watching.stdout is not None
-    try:
-        assert json.loads(watching.stdout.readline())["items"] == []
+    with watching(work, "--json") as lines:
+        assert json.loads(lines.readline())["items"] == []
         work.ok("agent", "assign", "blue", "e1")
-        assert [row["agent"] for row in json.loads(watching.stdout.readline())["items"]] == ["blue"]
+        assert [row["agent"] for row in json.loads(lines.readline())["items"]] == ["blue"]
         work.ok("daemon", "stop")
         work.ok("agent", "release", "blue")
-        assert json.loads(watching.stdout.readline())["items"] == [], "another daemon says so"
+        assert json.loads(lines.readline())["items"] == [], "another daemon says so"
+
+
+@contextmanager
+def watching(work: CommandLine, *options: str) -> Iterator[IO[str]]:
+    """What `ramet ps --watch` prints."""
+    process = subprocess.Popen(
+        [work.program, "ps", "--watch", *options], stdout=subprocess.PIPE, text=True, cwd=work.cwd, env=work.environ
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout
     finally:
-        watching.terminate()
-        watching.wait(10)
-        watching.stdout.close()
+        process.terminate()
+        process.wait(10)
+        process.stdout.close()
+
+
+def test_who_watches_does_not_start_the_daemon_again_that_somebody_has_stopped(work: CommandLine) -> None:
+    with watching(work) as lines:
+        assert "idle" in lines.readline()
+        work.ok("daemon", "stop")
+        assert lines.readline() == "no daemon runs; `ramet daemon start` starts one\n"
+        assert work("daemon", "status").returncode != 0
+        work.ok("agent", "assign", "blue", "e1")
+        assert lines.readline().startswith("SESSION")
+        assert "blue" in lines.readline()
+
+
+@pytest.mark.parametrize(("columns", "hidden"), [(80, {"LABEL", "SKILL", "EFFORT"}), (120, set())])
+def test_however_narrow_the_terminal_is_it_shows_what_the_agents_do(
+    work: CommandLine, columns: int, hidden: set[str]
+) -> None:
+    work.ok("skill", "add", "implementing", "--phase", "1: Test everything")
+    work.ok("effort", "start", "login", "implementing")
+    work.ok("agent", "register", "blue", "--label", "the blue one")
+    work.ok("agent", "assign", "blue", "e2")
+    work.ok("effort", "phase", "e2", "1: Test everything")
+    window = {"context_window_size": 200_000, "used_percentage": 100}
+    for said in ({"hook_event_name": "SessionStart"}, {"cost": {"total_cost_usd": 12.5}, "context_window": window}):
+        payload = json.dumps({"session_id": "abc", "cwd": str(work.cwd), **said})
+        call = {"vendor": "claude", "agent": "blue", "payload": payload}
+        work.ok("rpc", "call", "hooks.event", json.dumps(call))
+    heading, *rows = clean(at_terminal(work, "ps", columns=columns).text).splitlines()
+    assert {"LABEL", "SKILL", "EFFORT", "PHASE", "CTX", "COST", "TASK"} - {*heading.split()} == hidden
+    assert len(rows) == 1
+    assert rows[0].rstrip().endswith(" login")
+    assert " 100% " in rows[0]
 
 
 def test_an_agent_that_a_person_started_stands_there_with_what_it_was_asked_for(work: CommandLine) -> None:

@@ -37,7 +37,7 @@ def test_it_says_effort_skill_and_phase_and_tells_what_was_used(agent: CommandLi
     row = agent.json("ps")["items"][0]
     assert (row["agent"], row["context_usage"], row["cost_usd"]) == ("blue", 0.42, 0.25)
     heading, line = agent.ok("ps").splitlines()
-    assert {"CONTEXT", "COST", "PHASE", "AGE"} <= set(heading.split())
+    assert {"CTX", "COST", "PHASE", "AGE"} <= set(heading.split())
     assert "42%" in line
     assert "$0.25" in line
 

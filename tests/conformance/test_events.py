@@ -57,6 +57,9 @@ def work_by_hand(world: World) -> None:
     world.call("hooks.vanished", session_id=session_id, pid=42, started=1.5)
     hooking.hook(world, "session_start", source="resume")
     world.call("db.session.handoff", session_id=session_id, summary="half done")
+    hooking.start(world, native_id=hooking.OTHER_WINDOW)
+    next_window = {"driver": "claude", "native_id": hooking.OTHER_WINDOW}
+    world.call("db.session.continue", session_id=session_id, **next_window)
 
 
 def delegate(world: World) -> None:

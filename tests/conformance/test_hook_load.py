@@ -1,4 +1,7 @@
-"""Hooks under load: what one costs depends neither on how many sessions there were nor on how long its own is."""
+"""Hooks under load: what one costs depends neither on how many sessions there were nor on how long its own is.
+
+These are the plans of both databases and the numbers of statements; `test_hook_work` counts what is done in all.
+"""
 
 import re
 from collections.abc import Iterator
@@ -10,10 +13,11 @@ from tests.conformance.hooking import entry, event, hook, start
 from tests.conformance.test_load import plan, statements
 from tests.world import World, open_world
 
-OTHERS, TURNS, SUBAGENTS = 2_000, 10_000, 500
+OTHERS, TURNS, SUBAGENTS, MARKS = 2_000, 10_000, 500, 1_000
 _NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {})"
 _NOW = "2026-01-05T08:00:00.000Z"
 _TOKENS = "input_tokens, output_tokens, cache_read_tokens, cache_write_tokens"
+RUN = {"segment_id": 1, "first": 1, "last": TURNS}
 READ: dict[str, Any] = {"tool": "Read", "tool_input": {"file_path": "/shop/src/cart.py"}}
 
 
@@ -31,6 +35,10 @@ def fill(world: World) -> None:
         "messages (session_id, role, commit_id, timestamp)": (TURNS, f"{one}, 'tool', 1, i"),
         f"usage (session_id, key, {_TOKENS})": (TURNS, f"{one}, 'usage/' || i, 1, 1, 1, 1"),
     }
+    digest = "unhex(printf('%064d', i))" if world.is_sqlite else "decode(lpad(i::text, 64, '0'), 'hex')"
+    columns = "hash, segment_id, seq, blob_id, content_type, role, author, created_ms, tokens, token_sum"
+    inserts[f"commits ({columns})"] = (TURNS, f"{digest}, 1, i + 1, 1, 'tool_io', 'tool', 'ada', 0, 0, 0")
+    inserts["tags (commit_id, tag)"] = (MARKS, "i, 'compaction/' || i")
     for target, (number, values) in inserts.items():
         world.sql(f"INSERT INTO {target} {_NUMBERS.format(number)} SELECT {values} FROM n")
     world.sql("ANALYZE")
@@ -58,6 +66,11 @@ def long_session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         ("ingests_", "ingests", "of_path", {"path": "/t/1"}),
         ("idx_messages_prompts", "contracts", "first_prompts", {"ids": "[1, 2]"}),
         ("idx_messages_session_ts", "hooks", "answered", {"ids": "[1, 2]"}),
+        ("idx_messages_session_ts", "ingests", "tool_of_call", {"session_id": 1, "mark": "t1"}),
+        ("idx_messages_lists", "contracts", "calls", {"session_id": 1, "limit": 500}),
+        ("idx_commits_boundaries", "contracts", "boundaries", {**RUN, "limit": 10}),
+        ("idx_commits_boundaries", "compactions", "done", RUN),
+        ("idx_tags_tag", "compactions", "marked", {**RUN, "tag": "pre-compact/1"}),
     ],
 )
 def test_what_a_hook_looks_for_is_found_by_an_index(
@@ -65,7 +78,7 @@ def test_what_a_hook_looks_for_is_found_by_an_index(
 ) -> None:
     found = plan(long_session, noun, query, **params)
     assert index in found
-    assert re.search(r"(SCAN|Seq Scan on) (i|m|s|messages|usage|sessions|ingests)\b", found) is None
+    assert re.search(r"(SCAN|Seq Scan on) (c|i|m|s|commits|messages|usage|sessions|ingests)\b", found) is None
 
 
 @pytest.mark.requirement("R316")
@@ -76,7 +89,7 @@ def test_what_a_hook_looks_for_is_found_by_an_index(
         ("post_tool_use", {"tool": "Bash"}, 3),
         ("post_tool_use", READ, 4),
         ("stop", {}, 3),
-        ("status_line", {"usage": {"cost_usd": 1.0, "context_percent": 20}}, 8),
+        ("status_line", {"usage": {"cost_usd": 1.0, "context_percent": 20}}, 9),
     ],
 )
 def test_a_hook_takes_a_fixed_number_of_statements(long_session: World, moment: str, said: Any, most: int) -> None:

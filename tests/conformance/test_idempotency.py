@@ -4,12 +4,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.conformance import hooking, running
 from tests.conformance.labour import add, begin, claim, run
 from tests.world import World, changes_of
 
 from ramet.errors import IdempotencyConflict, UnknownSkill
 from ramet.model.commit import CommitFacts, hash_commit, hash_content
+from ramet.protocol.hooks import LogNoted
 from ramet.protocol.operations import OPERATIONS
 
 TASK = "/shop/tasks/cart"
@@ -115,12 +117,12 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "hooks.sessionEnd": {"session_id": 1, "reason": "logout"},
     "hooks.preToolUse": {"session_id": 1, "tool": "Bash", "args": {"command": "make"}},
     "hooks.postToolUse": {"session_id": 1, "tool": "Read", "args": {"file_path": "/shop/a"}, "result": "a"},
-    "hooks.postToolUseFailure": {"session_id": 1, "tool": "Bash", "error": "no"},
+    "hooks.postToolUseFailure": {"session_id": 1, "tool": "Bash"},
     "hooks.userPrompt": {"session_id": 1, "prompt": "go on"},
-    "hooks.preCompact": {"session_id": 2, "trigger": "auto"},
+    "hooks.preCompact": {"session_id": 2},
     "hooks.permissionRequest": {"session_id": 1, "tool": "Bash"},
     "hooks.notification": {"session_id": 1, "text": "look"},
-    "hooks.stop": {"session_id": 1, "text": "done"},
+    "hooks.stop": {"session_id": 1},
     "hooks.subagentStart": {"session_id": 1, "subagent_id": "a1"},
     "hooks.subagentStop": {"session_id": 1, "subagent_id": "a1", "summary": "seen"},
     "hooks.taskCompleted": {"session_id": 1, "text": "mended"},
@@ -190,6 +192,8 @@ def test_the_same_key_and_request_give_the_same_reply_and_one_effect(furnished: 
     after_first = furnished.dump()
     furnished.clock.advance(60)
     again = furnished.call(name, **REQUESTS[name], idempotency_key="k")
+    if isinstance(first, LogNoted):  # whoever writes the file has to know the second from the first
+        first = replace(first, is_repeated=True)
     assert msgspec.json.encode(again) == msgspec.json.encode(first)
     assert furnished.dump() == after_first
 

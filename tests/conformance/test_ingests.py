@@ -176,20 +176,23 @@ def test_how_far_each_transcript_was_read_is_known(world: World) -> None:
     (begun,) = world.call("ingest.list").items
     assert (begun.session_id, begun.path, begun.offset, begun.is_open) == (above, TRANSCRIPT, 0, True)
     ingest(world, above, *SAID, offset=512, inode=7)
-    (read,) = world.call("ingest.list", session_id=above, open=True).items
+    (read,) = world.call("ingest.list", session_id=above).items
     assert (read.offset, read.inode, read.driver) == (512, 7, "claude")
     assert world.call("ingest.list", path=TRANSCRIPT).items == [read]
     assert world.call("ingest.list", path="/t/another.jsonl").items == []
     hook(world, "session_end")
-    assert world.call("ingest.list", open=True).items == []
+    assert not world.call("ingest.list", path=TRANSCRIPT).items[0].is_open
 
 
 def test_a_transcript_that_grows_is_a_sign_of_life(world: World) -> None:
     above = start(world)
+    world.clock.advance(7200)
     ingest(world, above, entry("u1", "still here", at="2026-01-05T09:00:00Z"))
     assert session(world, above).last_heartbeat.isoformat() == "2026-01-05T09:00:00+00:00"
     ingest(world, above, entry("u2", "older", at="2026-01-05T07:00:00Z"))
     assert session(world, above).last_heartbeat.isoformat() == "2026-01-05T09:00:00+00:00"
+    ingest(world, above, entry("u3", "from a clock that is wrong", at="9999-01-01T00:00:00Z"))
+    assert session(world, above).last_heartbeat.isoformat() == "2026-01-05T10:00:00.123000+00:00"
 
 
 def test_what_comes_late_is_taken_and_ends_nothing_and_opens_nothing(world: World) -> None:

@@ -74,8 +74,8 @@ def claimers(connection: Connection) -> dict[str, list[str]]:
 
 
 def check_all_is_well(connection: Connection, notes: Notes, count: int, *, lost: set[str]) -> set[str]:
-    """Everything succeeded and was finished once; only what lost machines had was run again, and then once, and after
-    its first agent had ended. What was run again.
+    """Everything succeeded and was finished once; only what lost machines had was run again, once for each of them, and
+    after the agent before had ended. What was run again.
     """
     efforts = ask(connection, "SELECT prompt, outcome, lease_owner, output_content, reason FROM efforts")
     assert len(efforts) == count
@@ -86,9 +86,9 @@ def check_all_is_well(connection: Connection, notes: Notes, count: int, *, lost:
     claims, lives = claimers(connection), notes.lives()
     again = {name for name, machines in claims.items() if len(machines) > 1}
     for name in again:
-        first, *others = claims[name]
-        assert first in lost, f"{name} was taken from {first}"
-        assert len(others) == 1, f"{name} was taken over by {others}"
+        *losers, _ = claims[name]
+        assert {*losers} <= lost, f"{name} was taken from {losers}"
+        assert len({*losers}) == len(losers), f"{name} was lost again and again by {losers}"
     for name, lived in lives.items():
         assert len(lived) <= len(claims[name]), f"{name} was run more than once"
         for (_, last), (first_beat, _) in pairwise(lived):
@@ -199,4 +199,4 @@ def test_three_machines_run_three_hundred_efforts_while_one_dies_and_one_is_cut_
         assert {claimers(connection)[name][0] for name in again} == {"north", "south"}
         assert wait_for(lambda: list(south.home.places.keepers.iterdir()) == [])
         late = counted(connection, "effort.late_report")
-        assert set(late) == {name for name in again if claimers(connection)[name][0] == "south"}
+        assert set(late) == {name for name in again if "south" in claimers(connection)[name][:-1]}

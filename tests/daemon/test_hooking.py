@@ -13,8 +13,10 @@ from tests.daemon.conftest import Serve
 from tests.daemon.harness import PATIENCE_SECONDS, Client, Database, RunningServer
 from tests.hooks.payloads import RECORDED, recorded, vendor_of
 
+from ramet.config.settings import HookSettings
 from ramet.daemon.asking import Asking
 from ramet.daemon.hooking import Hooking
+from ramet.daemon.looking import Lookers, Patience
 from ramet.errors import InvalidParams, SessionNotFound
 from ramet.model.hook import HookAnswer, HookEvent
 from ramet.protocol.hooks import HookFacts, HookProcess, HookReply, RecordHook
@@ -64,6 +66,7 @@ class Hooked:
                 asking,
                 self._gather,
                 self._find_process,
+                Lookers(Patience.of(HookSettings())),
                 server.loop,
                 is_gated=is_gated,
                 reading=self,

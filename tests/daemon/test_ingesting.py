@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.daemon.ingest import ingesting_in
 from tests.daemon.process import Home
 from tests.transcripts.fixtures_of import CLAUDE, CODEX, FIXTURES
 
 from ramet.daemon import ingesting
-from ramet.daemon.ingesting import Ingesting
 from ramet.model.hook import HookAnswer, HookEvent
-from ramet.protocol.hooks import AddEntries, HookFacts, HookReply, Ingest, Ingested, Ingests
+from ramet.protocol.hooks import AddEntries, HookReply, Ingest, Ingested, Ingests
 
 PATIENCE_SECONDS = 30
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
@@ -306,7 +306,7 @@ def test_a_sub_agent_that_is_quiet_is_read_once_while_its_parent_works(
         return Ingests(items=[row])
 
     async def live() -> None:
-        following = asyncio.create_task(Ingesting(ask, lambda _: HookFacts(), tmp_path / "gaps").follow())
+        following = asyncio.create_task(ingesting_in(tmp_path, ask).follow())
         for _ in range(4):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 while await told.get() != str(path):
@@ -337,7 +337,7 @@ def test_a_session_that_has_another_id_since_its_database_was_emptied_is_read_fr
         return Ingests(items=rows)
 
     async def live() -> list[AddEntries]:
-        reading = Ingesting(ask, lambda _: HookFacts(), tmp_path / "gaps")
+        reading = ingesting_in(tmp_path, ask)
         following = asyncio.create_task(reading.follow())
         async with asyncio.timeout(PATIENCE_SECONDS):
             told = [await added.get()]

@@ -1,5 +1,6 @@
 """The socket is its user's alone."""
 
+import asyncio
 import os
 import socket
 import stat
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.daemon.conftest import Serve
 
-from ramet.daemon.socket_file import open_socket, peer_uid
+from ramet.daemon.composition import new_event_loop
+from ramet.daemon.socket_file import open_socket, peer_pid, peer_uid
 from ramet.errors import DaemonFailed, SocketUnsafe
 
 
@@ -62,6 +64,25 @@ def test_the_peer_is_known(run_directory: Path) -> None:
         connected, _ = listener.accept()
         with connected:
             assert peer_uid(connected) == os.getuid()
+
+
+def test_a_peer_that_has_gone_is_no_process(run_directory: Path) -> None:
+    """Whichever event loop there is: each says in its own way that the connection is closed."""
+
+    async def live() -> list[int | None]:
+        connected: asyncio.Future[asyncio.StreamWriter] = asyncio.get_running_loop().create_future()
+        path = run_directory / "s"
+        async with await asyncio.start_unix_server(lambda _, writer: connected.set_result(writer), path):
+            _, client = await asyncio.open_unix_connection(path)
+            writer = await connected
+            before = peer_pid(writer.get_extra_info("socket"))
+            client.close()
+            writer.close()
+            await writer.wait_closed()
+            return [before, peer_pid(writer.get_extra_info("socket"))]
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        assert runner.run(live()) == [os.getpid(), None]
 
 
 def test_a_peer_of_another_user_is_refused(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:

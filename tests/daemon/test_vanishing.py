@@ -189,6 +189,29 @@ def test_only_what_is_gone_is_ended_and_only_when_its_transcript_was_read(monkey
     assert told == [("read", 2), ("vanished", 2), ("read", 3), ("vanished", 3)]
 
 
+def test_a_session_that_cannot_be_ended_keeps_none_behind_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a stand-in for the engine."""
+    ended: asyncio.Queue[int] = asyncio.Queue()
+
+    async def ask(request: Any) -> Any:
+        if isinstance(request, Vanish):
+            ended.put_nowait(request.session_id)
+        return OpenProcesses(items=[OpenProcess(session_id=key, pid=os.getpid(), started=1.0) for key in (1, 2)])
+
+    async def read(session_id: int) -> None:
+        if session_id == 1:
+            raise ZeroDivisionError
+
+    async def live() -> int:
+        following = asyncio.create_task(Vanishing(ask, read, None).follow())
+        first = await asyncio.wait_for(ended.get(), PATIENCE_SECONDS)
+        following.cancel()
+        return first
+
+    monkeypatch.setattr(vanishing, "_INTERVAL_SECONDS", 0.0)
+    assert asyncio.run(live()) == 2
+
+
 def test_a_pid_that_the_program_does_not_have_here_is_not_believed() -> None:
     """It may be a number of another pid namespace, or somebody else's altogether."""
     caller = os.getpid()

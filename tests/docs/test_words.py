@@ -82,6 +82,7 @@ def test_the_glossary_defines_the_nouns_of_the_model() -> None:
     activities = {"accumulating", "budgeting", "child prompting", "compiling", "extracting", "instant"}
     activities |= {
         "line prompting",
+        "naming",
         "ordering",
         "prompting",
         "queueing",

@@ -138,10 +138,11 @@ def test_a_daemon_that_is_killed_in_the_middle_leaves_gaps_and_no_agent_waits(ho
 
 
 def test_a_starting_daemon_renews_the_program_that_speaks_to_it(home: Home, hook: Hook) -> None:
-    before = hook.program.read_text()
-    home.serve()
+    home.socket = hook.socket
+    hook.settings()
+    assert "start=()" in hook.program.read_text()
+    home.serve(autostart=False)
     after = hook.program.read_text()
-    assert "start=()" in before
-    assert "start=()" not in after
+    assert "start=()" not in after, "what it was started with is not what the user's own settings say"
     assert f"socket={str(home.socket)!r}" in after
     assert Path(hook.home / "hook").stat().st_mode & 0o777 == 0o700

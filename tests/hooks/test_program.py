@@ -4,6 +4,7 @@ import stat
 import sys
 from pathlib import Path
 
+from msgspec import structs
 from tests.hooks.conftest import Done, Hook
 from tests.hooks.listener import listening, saying
 
@@ -22,18 +23,27 @@ def test_it_is_for_its_owner_and_is_left_alone_where_it_is_right(hook: Hook) -> 
     assert [path.name for path in hook.home.iterdir() if path.is_file()] == ["hook"]
 
 
-def test_a_daemon_renews_the_program_that_speaks_to_it_and_no_other(hook: Hook) -> None:
-    changed = Settings(hooks=HookSettings(on_daemon_down="block"))
-    hook.program.write_text(hook.program.read_text().replace(str(hook.socket), "/another.sock"))
-    other = hook.program.read_text()
-    program.renew_program(changed, hook.places)
-    assert hook.program.read_text() == other
-    hook.settings()
-    program.renew_program(changed, hook.places)
-    assert hook.program.read_text() == program.make_program(changed, hook.places)
+def test_the_user_s_own_daemon_keeps_the_program_current_and_no_other_does(hook: Hook, tmp_path: Path) -> None:
+    own = tmp_path / "ramet/config.yaml"
+    own.parent.mkdir()
+    own.write_text("hooks: {on_daemon_down: block}")
+    environ = {"XDG_CONFIG_HOME": str(tmp_path), "RAMET_HOOKS_DEADLINE_MS": "77"}
+    before = hook.program.read_text()
+    program.keep_program_current(environ, structs.replace(hook.places, socket=Path("/another.sock")))
+    assert hook.program.read_text() == before
+    program.keep_program_current(environ, hook.places)
+    wanted = Settings(hooks=HookSettings(on_daemon_down="block"))
+    assert hook.program.read_text() == program.make_program(wanted, hook.places)
     hook.program.unlink()
-    program.renew_program(changed, hook.places)
+    program.keep_program_current(environ, hook.places)
     assert not hook.program.exists()
+
+
+def test_gaps_are_for_the_daemon_that_the_program_speaks_to(hook: Hook) -> None:
+    other = structs.replace(hook.places, socket=hook.home / "run/other.sock")
+    assert (program.is_heard_by(hook.places), program.is_heard_by(other)) == (True, False)
+    hook.program.unlink()
+    assert program.is_heard_by(other)
 
 
 def test_an_interpreter_whose_path_no_first_line_can_have_is_started_by_a_shell(hook: Hook) -> None:

@@ -1,5 +1,6 @@
 """Items put into somebody else's JSON file, and taken out again."""
 
+import doctest
 import json
 from typing import Any
 
@@ -87,3 +88,7 @@ def test_comments_and_trailing_commas_stay() -> None:
 def test_a_key_that_is_there_twice_is_not_guessed_at() -> None:
     with pytest.raises(ConfigError, match="it has a twice"):
         json_text.put_first('{"a": [], "a": []}', ("a",), ["1"])
+
+
+def test_the_example_in_its_docstring_is_so() -> None:
+    assert doctest.testmod(json_text) == (0, 5)

@@ -217,6 +217,20 @@ def test_a_program_that_a_person_started_has_the_tools_of_the_session_that_it_is
     assert parent.rpc("db.session.get", session_id=session)["report"]["summary"] == "done"
 
 
+def test_such_a_program_asks_the_daemon_that_its_hooks_told_whatever_the_project_s_own_is(parent: Parent) -> None:
+    hand_started = {"RAMET_TOKEN": "", "RAMET_SOCKET": "", "CLAUDE_CODE_SESSION_ID": "abc", **parent.shop.environ}
+    parent.rpc("hooks.sessionStart", driver="claude", native_id="abc", cwd=str(parent.shop.cwd))
+    (parent.shop.cwd / "ramet.yaml").write_text("database: {path: other.db}")
+    assert "error" not in parent.call("log", {"text": "found it"}, **hand_started)
+
+
+def test_a_program_that_does_not_say_who_it_is_is_told_what_would_help(parent: Parent) -> None:
+    error = parent.call("report", {"summary": "x"}, RAMET_TOKEN="", RAMET_SOCKET="")["error"]
+    assert error["code"] == "forbidden"
+    assert "`ramet add`, then `ramet work`" in error["fix"]
+    assert "start Claude Code after `ramet init`" in error["fix"]
+
+
 def test_a_token_goes_before_what_a_program_says_it_is(parent: Parent) -> None:
     logged = parent.call("log", {"text": "mine"}, CLAUDE_CODE_SESSION_ID="somebody else")
     assert logged["path"] == str(parent.shop.cwd / "task/1_DO_LOG.md")

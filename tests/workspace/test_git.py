@@ -47,12 +47,12 @@ def test_the_monitor_that_a_repository_names_is_not_run(shop: Shop, tmp_path: Pa
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_command_that_hangs_is_ended_with_what_it_started(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_module, "_TIMEOUT_SECONDS", 0.5)
+def test_a_command_that_hangs_is_ended_with_what_it_started(shop: Shop) -> None:
+    git = Git(shop.environ, timeout_seconds=0.5)
     shop.run(shop.project, "config", "alias.hang", f"!{sys.executable} -c 'import time; time.sleep(300)'")
     started = time.monotonic()
     with pytest.raises(GitFailed, match="took longer"):
-        shop.git.run(shop.project, "hang")
+        git.run(shop.project, "hang")
     assert time.monotonic() - started < 30
 
 

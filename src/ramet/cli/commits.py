@@ -116,12 +116,16 @@ def since(moment: str) -> str:
 
 
 def _what(told: Told) -> str:
-    """The role and the type; of a turn of a dialogue the role alone, of what a program wrote its kind."""
+    """The role and the type; of a turn of a dialogue the role alone, of a tool's its name, of what a program wrote its
+    kind.
+    """
     row = told.row
     if row["content_type"] == "metadata":
         return told.kind or "metadata"
     if row["content_type"] == "dialogue":
         return str(row["role"])
+    if row["content_type"] == "tool_io" and row["tool"]:
+        return f"{row['role']} {'calls ' if row['role'] == 'assistant' else ''}{row['tool']}"
     return f"{row['role']} {row['content_type']}"
 
 

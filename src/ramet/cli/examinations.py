@@ -16,6 +16,7 @@ from ramet.cli.drivers import list_drivers
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
 from ramet.cli.repository import git_version
+from ramet.cli.unheeded import find_unheeded
 from ramet.version import __version__
 
 _PYTHON = (3, 11)
@@ -158,14 +159,14 @@ def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
 
 def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
     """Whether agent programs call us as they should, and how long they wait for it."""
-    rows, program = list(hook_states.look(invocation)), hook_states.look_at_program(invocation)
-    present = [f"{row['program']} ({row['scope']})" for row in rows if row["state"] != "absent"]
-    problems = list(hook_states.find_problems(rows, program))
-    for problem in problems:
+    found = hook_states.look(invocation)
+    present = [each.name for each in found if each.is_there]
+    problems = list(hook_states.find_problems(found, hook_states.look_at_hook_program(invocation)))
+    for problem in [*problems, *(find_unheeded(invocation) if present else ())]:
         yield Finding("hooks", "warn", problem.text, problem.fix)
-    for row in rows:
-        if row["to_do"]:
-            yield Finding("hooks", "warn", f"{row['program']} ({row['scope']}) may not call them yet", row["to_do"])
+    for each in found:
+        if each.to_do:
+            yield Finding("hooks", "warn", f"{each.name} may not call them yet", each.to_do)
     if not present:
         yield Finding(
             "hooks", "ok", "not installed: agents that you start yourself are not seen (`ramet hooks install`)"

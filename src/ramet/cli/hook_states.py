@@ -1,95 +1,149 @@
-"""How our hooks are: in the settings of agent programs, and the program that they start."""
+"""How our hooks are: in each settings file of an agent program (`look`), and the hook program that these start
+(`look_at_hook_program`).
+"""
 
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from ramet.cli.invocation import Invocation
 from ramet.cli.settings_changes import project_folder, settings_folder
+from ramet.errors import ConfigError
 from ramet.hooks import installing
-from ramet.hooks.program import make_program, program_path
+from ramet.hooks.program import find_own, make_program, program_path
 from ramet.hooks.settings_files import PROGRAMS, Program, Scope
 from ramet.installer import changes, json_text
-
-_STATES = {"outdated": "changed"}
+from ramet.installer.changes import State
 
 
 class Problem(NamedTuple):
-    """Why hooks that are installed do not work as they should, and what to do about it."""
+    """What is not as it should be, and what to do about it."""
 
     text: str
     fix: str
 
 
-def settings_file(invocation: Invocation, program: Program, scope: Scope) -> Path:
-    """The file that a program reads."""
-    folder = project_folder if program.shares_worktrees else settings_folder
-    return program.settings_file(scope, folder(invocation), invocation.environ)
+class Installed(NamedTuple):
+    """Our hooks in one settings file of an agent program."""
+
+    vendor: str
+    scope: Scope
+    state: State | Literal["broken"]
+    """`broken`: the file cannot be understood, so nobody knows."""
+    file: Path
+    status_line: State | None
+    problems: list[Problem]
+    """Why hooks that are there do not work as they should."""
+    to_do: str | None
+    """What is left to do by hand."""
+
+    @property
+    def name(self) -> str:
+        """As people see it."""
+        return f"{self.vendor} ({self.scope})"
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the agent program may call us by what this file says."""
+        return self.state not in ("absent", "broken")
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs, and for the table."""
+        return {**self._asdict(), "file": str(self.file), "problems": [each._asdict() for each in self.problems]}
 
 
-def look(invocation: Invocation) -> Iterator[dict[str, Any]]:
-    """Each program in each scope: whether our hooks are there, what is not right about them, and what is left to do."""
-    for program in PROGRAMS.values():
-        for scope in get_args(Scope):
-            file = settings_file(invocation, program, scope)
-            state = installing.find_state(program, file)
-            yield {
-                "program": program.name,
-                "scope": scope,
-                "state": _STATES.get(state, state),
-                "file": str(file),
-                "status_line": installing.find_status_line(file) if program.status_line else None,
-                "problems": installing.find_differences(program, file),
-                "switched_off": None if state == "absent" else _switched_off(program, file),
-                "to_do": None if state == "absent" else find_to_do(invocation, program, scope),
-            }
+class HookProgram(NamedTuple):
+    """What the command line in the settings files starts."""
+
+    file: Path
+    problem: Problem | None
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {"file": str(self.file), "problem": self.problem and self.problem._asdict()}
 
 
-def find_to_do(invocation: Invocation, program: Program, scope: Scope) -> str | None:
+def settings_file(invocation: Invocation, agent: Program, scope: Scope) -> Path:
+    """The file that an agent program reads."""
+    folder = project_folder if agent.shares_worktrees else settings_folder
+    return agent.settings_file(scope, folder(invocation), invocation.environ)
+
+
+def look(invocation: Invocation) -> list[Installed]:
+    """Each agent program in each scope."""
+    return [look_at(invocation, agent, scope) for agent in PROGRAMS.values() for scope in get_args(Scope)]
+
+
+def look_at(invocation: Invocation, agent: Program, scope: Scope) -> Installed:
+    """How our hooks are in one file; one that is broken is a finding, too."""
+    file = settings_file(invocation, agent, scope)
+    try:
+        return _look_at(invocation, agent, scope, file)
+    except ConfigError as error:
+        problem = Problem(error.message, error.fix or "")
+        return Installed(agent.name, scope, "broken", file, status_line=None, problems=[problem], to_do=None)
+
+
+def _look_at(invocation: Invocation, agent: Program, scope: Scope, file: Path) -> Installed:
+    state = installing.find_state(agent, file)
+    again = f"ramet hooks install --agent {agent.name} --scope {scope}"
+    problems = [Problem(difference, again) for difference in installing.find_differences(agent, file)]
+    if state != "absent" and (setting := _find_switch(agent, file)):
+        problems.append(Problem(f"the program does not call them: {setting}", "take that setting out"))
+    return Installed(
+        agent.name,
+        scope,
+        state,
+        file,
+        status_line=installing.find_status_line(file) if agent.status_line else None,
+        problems=problems,
+        to_do=None if state == "absent" else find_to_do(invocation, agent, scope),
+    )
+
+
+def find_to_do(invocation: Invocation, agent: Program, scope: Scope) -> str | None:
     """What a person has to do before the program runs our hooks; None where nothing is left, as far as can be seen."""
-    folder = settings_folder(invocation) / program.folder
-    if scope == "project" and program.shares_worktrees and not folder.is_dir():
-        return f"in a linked worktree {program.name} reads hooks only where there is a folder {folder}: make it"
-    if program.advice is None:
+    folder = settings_folder(invocation) / agent.folder
+    if scope == "project" and agent.shares_worktrees and not folder.is_dir():
+        return f"in a linked worktree {agent.name} reads hooks only where there is a folder {folder}: make it"
+    if agent.advice is None:
         return None
-    config = program.settings_file("user", folder, invocation.environ).with_name("config.toml")
+    config = agent.settings_file("user", folder, invocation.environ).with_name("config.toml")
     trusted = _table(_table(_read_toml(config), "hooks"), "state")
-    file = settings_file(invocation, program, scope)
+    file = settings_file(invocation, agent, scope)
     keys = [f"{file}:{_snake(event)}:{place}:{index}" for event, place, index in installing.find_positions(file)]
-    return None if all("trusted_hash" in _table(trusted, key) for key in keys) else program.advice
+    return None if all("trusted_hash" in _table(trusted, key) for key in keys) else agent.advice
 
 
-def look_at_program(invocation: Invocation) -> dict[str, Any]:
-    """What the command line in the settings starts, and what is not right about it."""
-    path = program_path(invocation.places.home)
-    wanted = make_program(invocation.configuration.settings, invocation.places)
-    problem, fix = None, "ramet hooks install"
+def look_at_hook_program(invocation: Invocation) -> HookProgram:
+    """Whether the hook program is as Ramet would write it."""
+    own = find_own(invocation.environ, invocation.places.home)
+    path = program_path(own.places.home)
+    problem = None
     if not path.is_file():
-        problem = "is not there"
-    elif path.read_text(encoding="utf-8", errors="replace") != wanted:
-        problem = "is not as Ramet would write it now"
+        problem = Problem(f"{path} is not there", "ramet hooks install")
+    elif path.read_text(encoding="utf-8", errors="replace") != make_program(*own):
+        problem = Problem(f"{path} is not as Ramet would write it now", "ramet hooks install")
     elif path.stat().st_mode & 0o022:
-        problem, fix = "may be written to by others", f"chmod 700 {path}"
-    return {"file": str(path), "problem": problem, "fix": fix}
+        problem = Problem(f"{path} may be written to by others", f"chmod 700 {path}")
+    return HookProgram(path, problem)
 
 
-def find_problems(rows: Sequence[dict[str, Any]], program: dict[str, Any]) -> Iterator[Problem]:
-    """Why hooks that are installed do not work as they should."""
-    for row in rows:
-        name, again = f"{row['program']} ({row['scope']})", f"--agent {row['program']} --scope {row['scope']}"
-        for problem in row["problems"]:
-            yield Problem(f"{name}: {problem}", f"ramet hooks install {again}")
-        if row["switched_off"]:
-            yield Problem(f"{name}: the program does not call them: {row['switched_off']}", "take that setting out")
-    if program["problem"] and any(row["state"] != "absent" for row in rows):
-        yield Problem(f"{program['file']} {program['problem']}", program["fix"])
+def find_problems(found: Sequence[Installed], hook_program: HookProgram) -> Iterator[Problem]:
+    """Why hooks that are installed do not work as they should, with the names of what they concern."""
+    for each in found:
+        # What is wrong with a file that is broken says which one it is.
+        lead = "" if each.state == "broken" else f"{each.name}: "
+        yield from (Problem(f"{lead}{problem.text}", problem.fix) for problem in each.problems)
+    if hook_program.problem and any(each.is_there for each in found):
+        yield hook_program.problem
 
 
-def _switched_off(program: Program, file: Path) -> str | None:
+def _find_switch(agent: Program, file: Path) -> str | None:
     """The setting by which a person has turned all hooks off."""
-    if program.name == "claude":
+    if agent.name == "claude":
         is_off = json_text.parse(changes.read(file) or "{}").get("disableAllHooks") is True
         return "disableAllHooks is true" if is_off else None
     config = file.with_name("config.toml")

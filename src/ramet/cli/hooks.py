@@ -1,12 +1,12 @@
 """`ramet hooks`: what agent programs tell Ramet while they work, and the files that make them do so."""
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
 from ramet.cli.commands import Group
-from ramet.cli.hook_states import find_problems, find_to_do, look, look_at_program, settings_file
+from ramet.cli.hook_states import find_problems, look, look_at, look_at_hook_program, settings_file
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, clean, show_items
 from ramet.cli.settings_changes import (
@@ -18,12 +18,13 @@ from ramet.cli.settings_changes import (
     show_results,
     write,
 )
+from ramet.cli.unheeded import find_unheeded, show_problems
 from ramet.hooks import installing
-from ramet.hooks.program import write_program
+from ramet.hooks.program import find_own, write_program
 from ramet.hooks.settings_files import PROGRAMS, Program, Scope
 from ramet.installer.changes import Change
 
-_COLUMNS: Columns = {"PROGRAM": "program", "SCOPE": "scope", "STATE": "state", "FILE": "file"}
+_COLUMNS: Columns = {"PROGRAM": "vendor", "SCOPE": "scope", "STATE": "state", "FILE": "file"}
 
 _agents = click.option(
     "--agent", "names", multiple=True, type=click.Choice(list(PROGRAMS)), help="Which program; may be repeated."
@@ -73,12 +74,16 @@ def install(
     if not programs:
         raise click.UsageError(f"none of the programs is installed; name one with --agent: {', '.join(PROGRAMS)}.")
     planned = plan(invocation, programs, scope, status_line=status_line)
+    unheeded = list(find_unheeded(invocation))
+    if not invocation.as_json:
+        show_problems(unheeded, err=True)
     if not dry_run:
         if not yes and not confirm(invocation, planned, "install"):
             return click.echo("nothing was written", err=True)
         write(invocation, planned)
-        write_program(invocation.configuration.settings, invocation.places)
-    _show(invocation, planned, DONE, shown=not yes and not dry_run, dry_run=dry_run)
+        write_program(*find_own(invocation.environ, invocation.places.home))
+    more = {"unheeded": [each._asdict() for each in unheeded]}
+    _show(invocation, planned, DONE, shown=not yes and not dry_run, dry_run=dry_run, **more)
     return None if invocation.as_json else _advise(invocation, programs, scope, status_line=status_line)
 
 
@@ -105,16 +110,20 @@ def remove(invocation: Invocation, names: Sequence[str], scope: Scope, dry_run: 
 def status(ctx: click.Context) -> None:
     """Which programs have our hooks, and whether somebody has changed them. Exits with 1 where something is wrong."""
     invocation: Invocation = ctx.obj
-    rows = list(look(invocation))
-    program = look_at_program(invocation)
-    show_items(invocation, {"items": rows, "program": program}, _COLUMNS, nothing="no programs")
-    problems = list(find_problems(rows, program))
+    found, hook_program = look(invocation), look_at_hook_program(invocation)
+    problems = list(find_problems(found, hook_program))
+    unheeded = list(find_unheeded(invocation)) if any(each.is_there for each in found) else []
+    document = {
+        "items": [each.as_json() for each in found],
+        "hook_program": hook_program.as_json(),
+        "unheeded": [each._asdict() for each in unheeded],
+    }
+    show_items(invocation, document, _COLUMNS, nothing="no programs")
     if not invocation.as_json:
-        for problem in problems:
-            click.echo(clean(f"{problem.text}\n  fix: {problem.fix}"))
-        for row in rows:
-            if row["to_do"]:
-                click.echo(clean(f"{row['program']} ({row['scope']}): {row['to_do']}"))
+        show_problems([*problems, *unheeded])
+        for each in found:
+            if each.to_do:
+                click.echo(clean(f"{each.name}: {each.to_do}"))
     if problems:
         ctx.exit(1)
 
@@ -139,21 +148,25 @@ def find_installed(invocation: Invocation) -> list[Program]:
     return [program for program in PROGRAMS.values() if find_program(invocation, program.name)]
 
 
-def _show(invocation: Invocation, planned: list[Change], words: dict[str, str], *, shown: bool, dry_run: bool) -> None:
+def _show(
+    invocation: Invocation, planned: list[Change], words: dict[str, str], *, shown: bool, dry_run: bool, **more: Any
+) -> None:
     """The differences, where nobody was asked about them, and the results."""
     if not shown and not invocation.as_json:
         show_differences(planned)
-    show_results(invocation, planned, words, dry_run=dry_run)
+    show_results(invocation, planned, words, dry_run=dry_run, **more)
 
 
 def _advise(invocation: Invocation, programs: Sequence[Program], scope: Scope, *, status_line: bool) -> None:
     """What is left to do, and what a person might not expect."""
     other: Scope = "user" if scope == "project" else "project"
     for program in programs:
-        if to_do := find_to_do(invocation, program, scope):
-            click.echo(clean(to_do))
-        if installing.find_state(program, settings_file(invocation, program, other)) != "absent":
+        here, there = look_at(invocation, program, scope), look_at(invocation, program, other)
+        if here.to_do:
+            click.echo(clean(here.to_do))
+        if there.state == "broken":
+            show_problems(there.problems)
+        elif there.is_there:
             click.echo(f"{program.name}: its {other} settings have our hooks too; `ramet hooks remove --scope {other}`")
-        file = settings_file(invocation, program, scope)
-        if status_line and program.status_line and installing.find_status_line(file) == "foreign":
+        if status_line and here.status_line == "foreign":
             click.echo(f"{program.name}: has another status line, which stays")

@@ -3,20 +3,21 @@
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from ramet.cli import hooks
 from ramet.cli.commands import Command
-from ramet.cli.hook_states import find_to_do
+from ramet.cli.hook_states import Problem, look_at
 from ramet.cli.invocation import Invocation
 from ramet.cli.mcp import command_name
 from ramet.cli.output import clean, print_json
 from ramet.cli.project import projects_around, register
 from ramet.cli.settings_changes import DONE, UNDONE, project_folder, settings_folder, show_differences, word, write
+from ramet.cli.unheeded import find_unheeded, show_problems
 from ramet.errors import ConfigError
-from ramet.hooks.program import write_program
+from ramet.hooks.program import find_own, write_program
 from ramet.hooks.settings_files import PROGRAMS, Program
 from ramet.installer.changes import Change
 from ramet.mcp import installing as mcp_installing
@@ -27,8 +28,20 @@ class Step(NamedTuple):
     """One thing that is set up, or taken back."""
 
     what: str
+    file: Path
     result: str
+    vendor: str | None = None
+    diff: str | None = None
     do: Callable[[], object] = lambda: None
+
+    def as_json(self) -> dict[str, Any]:
+        """As `ramet hooks install` says it, and what it is."""
+        named = {"what": self.what, "vendor": self.vendor, "file": str(self.file)}
+        return {**named, "result": self.result, "diff": self.diff}
+
+    def __str__(self) -> str:
+        lead = f"{self.vendor}: " if self.vendor else ""
+        return f"{self.what:7}  {lead}{self.result} ({self.file})"
 
 
 @click.command(
@@ -54,11 +67,15 @@ def init(invocation: Invocation, names: Sequence[str], status_line: bool, remove
     """
     folder = project_folder(invocation)
     programs = [PROGRAMS[name] for name in names]
+    unheeded: list[Problem] = []
     if remove:
         changes = _plan_removal(invocation, programs or list(PROGRAMS.values()))
         steps = [*_change_steps(changes, UNDONE), *_leave(invocation, folder)]
     else:
         programs = programs or hooks.find_installed(invocation)
+        unheeded = list(find_unheeded(invocation)) if programs else []
+        if not invocation.as_json:
+            show_problems(unheeded, err=True)
         changes = _plan(invocation, programs, status_line=status_line)
         steps = [*_enter(invocation, folder), *_change_steps(changes, DONE)]
     if not dry_run:
@@ -66,12 +83,14 @@ def init(invocation: Invocation, names: Sequence[str], status_line: bool, remove
             _make_folder(folder)
         write(invocation, [change for _, change in changes])
         if programs and not remove:
-            write_program(invocation.configuration.settings, invocation.places)
+            write_program(*find_own(invocation.environ, invocation.places.home))
         for step in steps:
             step.do()
-    _show(invocation, changes, steps, dry_run=dry_run)
-    if not remove and not dry_run and not invocation.as_json:
-        _advise(invocation, programs)
+    if invocation.as_json:
+        told = {"items": [step.as_json() for step in steps], "unheeded": [each._asdict() for each in unheeded]}
+        return print_json({**told, "dry_run": dry_run})
+    _show(changes, steps, dry_run=dry_run)
+    return None if remove or dry_run else _advise(invocation, programs)
 
 
 def _plan(invocation: Invocation, programs: Sequence[Program], *, status_line: bool) -> list[tuple[str, Change]]:
@@ -91,19 +110,16 @@ def _plan_removal(invocation: Invocation, programs: Sequence[Program]) -> list[t
 
 def _change_steps(changes: Sequence[tuple[str, Change]], words: dict[str, str]) -> Iterator[Step]:
     for what, change in changes:
-        yield Step(what, f"{change.vendor}: {word(change, words)} ({change.file})")
+        yield Step(what, change.file, word(change, words), change.vendor, change.diff)
 
 
 def _enter(invocation: Invocation, folder: Path) -> Iterator[Step]:
     """Make it a project, with a folder for what agents write."""
     is_known = any(row["path"] == str(folder) for row in projects_around(invocation, str(folder)))
-    yield Step(
-        "project",
-        f"{'is registered' if is_known else 'registered'} ({folder})",
-        lambda: register(invocation, str(folder)),
-    )
+    result = "is registered" if is_known else "registered"
+    yield Step("project", folder, result, do=lambda: register(invocation, str(folder)))
     own = folder / reports.FOLDER
-    yield Step("folder", f"{'is there' if own.is_dir() else 'made'} ({own})")
+    yield Step("folder", own, "is there" if own.is_dir() else "made")
 
 
 def _make_folder(folder: Path) -> None:
@@ -121,25 +137,20 @@ def _leave(invocation: Invocation, folder: Path) -> Iterator[Step]:
     """Take the folder away where it is empty. The project stays: what was done in it is remembered."""
     own = folder / reports.FOLDER
     if not own.is_dir():
-        yield Step("folder", f"nothing there ({own})")
+        yield Step("folder", own, "nothing there")
     elif reports.is_unused(folder):
-        yield Step("folder", f"removed ({own})", lambda: reports.remove(folder))
+        yield Step("folder", own, "removed", do=lambda: reports.remove(folder))
     else:
-        yield Step("folder", f"stays: there is something in it ({own})")
+        yield Step("folder", own, "stays: there is something in it")
     if projects_around(invocation, str(folder)):
-        yield Step("project", f"stays registered, with what was done in it ({folder})")
+        yield Step("project", folder, "stays registered, with what was done in it")
 
 
-def _show(
-    invocation: Invocation, changes: Sequence[tuple[str, Change]], steps: Sequence[Step], *, dry_run: bool
-) -> None:
-    if invocation.as_json:
-        items = [{"what": step.what, "result": step.result} for step in steps]
-        return print_json({"items": items, "diffs": [change.diff for _, change in changes], "dry_run": dry_run})
+def _show(changes: Sequence[tuple[str, Change]], steps: Sequence[Step], *, dry_run: bool) -> None:
     if dry_run:
         show_differences(change for _, change in changes)
     for step in steps:
-        click.echo(clean(f"{step.what:7}  {step.result}"))
+        click.echo(clean(str(step)))
     return click.echo("nothing was written") if dry_run else None
 
 
@@ -150,7 +161,8 @@ def _advise(invocation: Invocation, programs: Sequence[Program]) -> None:
         return click.echo(f"no agent program is installed; name one with --agent: {', '.join(PROGRAMS)}")
     if find_spec("mcp") is None:
         click.echo("agents get no tools of Ramet's: pip install 'ramet[mcp]', and run this again")
-    for to_do in filter(None, (find_to_do(invocation, program, "project") for program in programs)):
+    for to_do in filter(None, (look_at(invocation, program, "project").to_do for program in programs)):
         click.echo(clean(to_do))
     names = " or ".join(program.name for program in programs)
-    return click.echo(f"next: start {names} here, as always; `ramet ps` then shows what it does")
+    is_seen = find_own(invocation.environ, invocation.places.home).places.socket == invocation.places.socket
+    return click.echo(f"next: start {names} here, as always{'; `ramet ps` then shows what it does' if is_seen else ''}")

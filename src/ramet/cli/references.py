@@ -38,6 +38,16 @@ def session(text: str) -> int | str:
     raise click.BadParameter(f"{text!r} names no session; write s7, 7 or driver:native_id.")
 
 
+def native(text: str) -> tuple[str, str]:
+    """The agent program, and its own name for a session: `claude:2f1c…`."""
+    if not _NATIVE.fullmatch(text):
+        raise click.BadParameter(
+            f"{text!r} names no agent program's session; write DRIVER:ID, such as claude:2f1c0c4e."
+        )
+    driver, _, native_id = text.partition(":")
+    return driver, native_id
+
+
 def run(text: str) -> int:
     """`r3`, or `3` where a run is meant anyway."""
     if match := _RUN.fullmatch(text):

@@ -9,7 +9,8 @@ from ramet.cli import callers, references
 from ramet.cli.commands import Group
 from ramet.cli.efforts import short_agent
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, Row, clean, print_json, say, short_path, show_items, show_row
+from ramet.cli.output import Columns, Row, clean, print_json, say, short_path, show_items
+from ramet.cli.session_screen import show_session
 from ramet.cli.times import ago, instant
 from ramet.hooks.settings_files import PROGRAMS
 from ramet.model.effort import Outcome
@@ -38,7 +39,12 @@ def session() -> None:
 @click.option("--prev", type=references.session, help="The session that it continues.")
 @click.option("--parent", type=references.session, help="The session that spawned it.")
 @click.option("--agent", help="The agent at work.")
-@click.option("--native", metavar="DRIVER:ID", help="The agent program, and its own name for the session.")
+@click.option(
+    "--native",
+    type=references.native,
+    metavar="DRIVER:ID",
+    help="The agent program, and its own name for the session.",
+)
 @click.pass_obj
 def start(
     invocation: Invocation,
@@ -48,10 +54,10 @@ def start(
     prev: int | str | None,
     parent: int | str | None,
     agent: str | None,
-    native: str | None,
+    native: tuple[str, str] | None,
 ) -> None:
     """Record a context window at work on EFFORT of TASK; the agent's session before it ends."""
-    driver, _, native_id = (native or "").partition(":")
+    driver, native_id = native or (None, None)
     reply = invocation.call(
         "db.session.start",
         task_id=task,
@@ -60,8 +66,8 @@ def start(
         prev_session_id=prev,
         parent_session_id=parent,
         agent_id=agent,
-        driver=driver or None,
-        native_id=native_id or None,
+        driver=driver,
+        native_id=native_id,
     )
     how = "goes on" if reply["already"] else "started"
     say(invocation, reply, f"session s{reply['id']} {how} on effort e{reply['effort_id']}")
@@ -89,7 +95,7 @@ def list_sessions(
 @click.pass_obj
 def show(invocation: Invocation, reference: int | str) -> None:
     """All about one session."""
-    show_row(invocation, invocation.call("db.session.get", session_id=reference))
+    show_session(invocation, reference)
 
 
 @session.command(
@@ -110,10 +116,19 @@ def finish(invocation: Invocation, reference: int | str, outcome: str | None, ha
 @click.argument("reference", metavar="[SESSION]", type=references.session, required=False)
 @click.option("--task", type=references.path, help="The last one of this task.")
 @click.option("--agent", help="The last one of this agent, who goes on with it.")
-@click.option("--native", metavar="DRIVER:ID", help="The agent program, and its own name for the new session.")
+@click.option(
+    "--native",
+    type=references.native,
+    metavar="DRIVER:ID",
+    help="The agent program, and its own name for the new session.",
+)
 @click.pass_obj
 def go_on(
-    invocation: Invocation, reference: int | str | None, task: str | None, agent: str | None, native: str | None
+    invocation: Invocation,
+    reference: int | str | None,
+    task: str | None,
+    agent: str | None,
+    native: tuple[str, str] | None,
 ) -> None:
     """Begin the next context window where SESSION ended: the same effort and phase, and what it left.
 
@@ -121,15 +136,14 @@ def go_on(
     """
     if (reference, task, agent) == (None, None, None):
         raise click.UsageError("Say whose work goes on: SESSION, --task or --agent; `ramet session list` has them.")
-    window = native.partition(":")[::2] if native else callers.find_window(invocation.environ)
-    driver, native_id = window or ("", "")
+    driver, native_id = native or callers.find_window(invocation.environ) or (None, None)
     reply = invocation.call(
         "commands.session.continue",
         session_id=reference,
         task_id=task,
         agent_id=agent,
-        driver=driver or None,
-        native_id=native_id or None,
+        driver=driver,
+        native_id=native_id,
     )
     return show_next(invocation, reply)
 

@@ -10,10 +10,11 @@ from ramet.cli.commits import Told, note, short, since, summary, title
 from ramet.cli.effort_screen import show_effort
 from ramet.cli.invocation import Invocation
 from ramet.cli.lines import Line, print_lines
-from ramet.cli.output import Row, clean, print_json, show_row
+from ramet.cli.output import Row, clean, print_json
 from ramet.cli.places import find_place
 from ramet.cli.report import print_output, print_text
 from ramet.cli.run_screen import show_run
+from ramet.cli.session_screen import show_session
 from ramet.errors import EffortNotFound
 
 _EFFORT = re.compile(r"e\d+")
@@ -43,7 +44,7 @@ def show(invocation: Invocation, reference: str, output: bool, prompt: bool) -> 
         effort_id = references.effort(reference)
         return print_output(invocation, effort_id) if output else _print_prompt(invocation, effort_id)
     if _SESSION.fullmatch(reference):
-        return show_row(invocation, invocation.call("db.session.get", session_id=references.session(reference)))
+        return show_session(invocation, references.session(reference))
     if _RUN.fullmatch(reference):
         return show_run(invocation, references.run(reference))
     if _EFFORT.fullmatch(reference):

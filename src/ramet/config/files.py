@@ -21,8 +21,13 @@ def find_project_file(cwd: Path) -> Path | None:
 
 def find_user_file(environ: Mapping[str, str]) -> Path | None:
     """The user's own file, where there is one."""
-    path = xdg_directory(environ, "XDG_CONFIG_HOME", ".config") / "ramet" / "config.yaml"
+    path = user_file(environ)
     return path if _is_file(path) else None
+
+
+def user_file(environ: Mapping[str, str]) -> Path:
+    """Where it is, or would be."""
+    return xdg_directory(environ, "XDG_CONFIG_HOME", ".config") / "ramet" / "config.yaml"
 
 
 def xdg_directory(environ: Mapping[str, str], variable: str, otherwise: str) -> Path:

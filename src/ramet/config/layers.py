@@ -2,7 +2,7 @@
 file, that over the default. Every value remembers where it came from, and nothing unknown passes in silence.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,9 +52,19 @@ class _Layer(NamedTuple):
 def load(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, str]) -> Configuration:
     """The configuration of a command run in `cwd`."""
     project_file = find_project_file(cwd)
+    return _pile(_layers(environ, cwd, flags, project_file), environ, project_file)
+
+
+def load_own(environ: Mapping[str, str]) -> Configuration:
+    """What the user's own file says: for what is the same in all projects and all shells."""
+    return _pile(_file_layers([find_user_file(environ)]), environ, project_file=None)
+
+
+def _pile(layers: Iterable[_Layer], environ: Mapping[str, str], project_file: Path | None) -> Configuration:
+    """One upon the other."""
     values: dict[str, Value] = {}
     sources: dict[str, str] = dict.fromkeys(KEYS, DEFAULT)
-    for layer in _layers(environ, cwd, flags, project_file):
+    for layer in layers:
         for name, given in layer.values.items():
             key = _find_key(name, layer.source)
             source = f"{layer.source} {key.variable}" if layer.source == "environment" else layer.source
@@ -70,11 +80,14 @@ def _layers(
     environ: Mapping[str, str], cwd: Path, flags: Mapping[str, str], project_file: Path | None
 ) -> Iterator[_Layer]:
     """From the weakest to the strongest."""
-    for path in (find_user_file(environ), project_file):
-        if path is not None:
-            yield _Layer(read_file(path), str(path), path.parent, is_text=False)
+    yield from _file_layers([find_user_file(environ), project_file])
     yield _Layer(_read_environment(environ), "environment", cwd, is_text=True)
     yield _Layer(flags, "flag", cwd, is_text=True)
+
+
+def _file_layers(paths: Iterable[Path | None]) -> Iterator[_Layer]:
+    for path in filter(None, paths):
+        yield _Layer(read_file(path), str(path), path.parent, is_text=False)
 
 
 def _read_environment(environ: Mapping[str, str]) -> dict[str, str]:

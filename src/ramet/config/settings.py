@@ -352,14 +352,27 @@ class HookSettings(Struct, frozen=True, kw_only=True):
     ] = 2000
     on_daemon_down: Annotated[
         Literal["allow", "block"],
-        Meta(description="What a hook does that reaches no daemon: let the tool go on, or hold it."),
+        Meta(
+            description="What a hook does that reaches no daemon: let the tool go on, or hold it. "
+            "Only your own file counts."
+        ),
     ] = "allow"
     deadline_ms: Annotated[
         int,
-        Meta(ge=10, le=60_000, description="How long a hook waits for its answer; then the tool goes on."),
+        Meta(
+            ge=10,
+            le=2500,
+            description="How long a hook waits for its answer; then the tool goes on. Only your own file counts.",
+        ),
     ] = 1000
+    """At most what leaves a line about the gap: agents end a hook that takes longer (`hooks.settings_files`)."""
     start_deadline_ms: Annotated[
-        int, Meta(ge=10, le=60_000, description="The same where a context window begins or is about to be compacted.")
+        int,
+        Meta(
+            ge=10,
+            le=25_000,
+            description="The same where a context window begins or is compacted. Only your own file counts.",
+        ),
     ] = 5000
 
 

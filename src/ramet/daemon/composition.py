@@ -12,14 +12,16 @@ from ramet.ai import Models
 from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.host import machine_name
+from ramet.config.layers import load_own
 from ramet.config.settings import Places, Settings
 from ramet.daemon import vanishing
 from ramet.daemon.asking import Asking
 from ramet.daemon.assistance import AssistedExecutor
 from ramet.daemon.channels import open_channels
 from ramet.daemon.executor import Executor
-from ramet.daemon.hooking import Hooking, Reading
+from ramet.daemon.hooking import Hooking
 from ramet.daemon.ingesting import Ingesting
+from ramet.daemon.looking import Lookers, Patience
 from ramet.daemon.notifying import Notifying
 from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.tokens import Tokens
@@ -27,9 +29,9 @@ from ramet.daemon.vanishing import Vanishing
 from ramet.daemon.workplace import WorkplaceThreads
 from ramet.daemon.writer import Writer
 from ramet.engine import Engine
-from ramet.errors import DaemonRunning, DatabaseHeld
+from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
-from ramet.hooks.program import renew_program
+from ramet.hooks.program import is_heard_by, keep_program_current
 from ramet.hooks.registry import own_directives
 from ramet.model.hook import HookEvent
 from ramet.protocol.hooks import HookFacts
@@ -40,6 +42,7 @@ from ramet.store import Store, open_store
 from ramet.store.sqlite_store import SqliteStore
 from ramet.store.store import Topic
 from ramet.workspace import surroundings
+from ramet.workspace.git import Git
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -127,23 +130,36 @@ def build_workshop(
     )
 
 
-def build_hooking(
-    asking: Asking, workplace: Workplace, loop: asyncio.AbstractEventLoop, reading: Reading | None = None
-) -> Hooking:
-    """Who answers the hooks of agents that people started themselves."""
-    is_gated = workplace.settings.hooks.directive_gate == "block"
-    find_process = partial(vanishing.find_process, host=workplace.host)
-    return Hooking(asking, partial(_gather, workplace), find_process, loop, is_gated=is_gated, reading=reading)
+def build_hooking(asking: Asking, workplace: Workplace, loop: asyncio.AbstractEventLoop) -> tuple[Hooking, Ingesting]:
+    """Who answers the hooks of agents that people started themselves, and who reads their transcripts behind them."""
+    places, host = workplace.places, workplace.host
+    patience = Patience.of(load_own(workplace.environ).settings.hooks)  # which the hook program keeps to
+    gather = partial(_gather, Git(workplace.environ, patience.git))
+    lookers = Lookers(patience)
+    ingesting = Ingesting(
+        asking.ask,
+        gather,
+        lookers,
+        places.home / "gaps.jsonl",
+        patience.read,
+        host,
+        are_gaps_ours=partial(is_heard_by, places),
+    )
+    hooking = Hooking(
+        asking,
+        gather,
+        partial(vanishing.find_process, host=host),
+        lookers,
+        loop,
+        is_gated=workplace.settings.hooks.directive_gate == "block",
+        reading=ingesting,
+    )
+    return hooking, ingesting
 
 
-def build_ingesting(asking: Asking, workplace: Workplace) -> Ingesting:
-    """Who reads the transcripts of agents that people started themselves."""
-    return Ingesting(asking.ask, partial(_gather, workplace), workplace.places.home / "gaps.jsonl", workplace.host)
-
-
-def _gather(workplace: Workplace, event: HookEvent) -> HookFacts:
+def _gather(git: Git, event: HookEvent) -> HookFacts:
     """What the disk says about where a hook was called."""
-    return surroundings.gather(workplace.git, event, own_directives(event.vendor))
+    return surroundings.gather(git, event, own_directives(event.vendor))
 
 
 def build_vanishing(asking: Asking, workplace: Workplace, ingesting: Ingesting) -> Vanishing:
@@ -151,10 +167,10 @@ def build_vanishing(asking: Asking, workplace: Workplace, ingesting: Ingesting) 
     return Vanishing(asking.ask, ingesting.read_session, workplace.host)
 
 
-def renew_hook_program(settings: Settings, places: Places) -> None:
+def renew_hook_program(environ: Mapping[str, str], places: Places) -> None:
     """Let what agents run at their hooks know how things are now; it goes on as it is where it cannot be written."""
-    with suppress(OSError):
-        renew_program(settings, places)
+    with suppress(OSError, RametError):
+        keep_program_current(environ, places)
 
 
 async def begin_notifying(

@@ -8,13 +8,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from ramet.daemon.asking import Asking
 from ramet.daemon.calls import Call
+from ramet.daemon.looking import BOUNDARIES, Lookers
 from ramet.daemon.timings import Timings
 from ramet.errors import InvalidParams, RametError
 from ramet.hooks.registry import VENDORS
@@ -24,15 +24,8 @@ from ramet.protocol.hooks import HookCall, HookFacts, HookOutput, HookProcess, H
 
 log = logging.getLogger(__name__)
 
-_BOUNDARIES = ("session_start", "pre_compact")
-"""Where a context begins anew: all that was said has to be known, and what the disk says matters."""
 _TOUCHING = ("Read", "Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch")
 """The tools after which the directives of a file's directory may have to be told."""
-
-_LOOK_SECONDS = (0.5, 1.5)
-"""How long the disk may be looked at: at a tool call, and where a context begins anew."""
-_LOOKERS = 4
-"""How many look at once. A disk that hangs holds up these, and nobody else's threads."""
 
 _UNKNOWN = HookEvent(vendor="unknown", moment="other", name="unknown", native_id="")
 """What a program tells whose words we do not know."""
@@ -61,6 +54,7 @@ class Hooking:
         asking: Asking,
         gather: Gather,
         find_process: FindProcess,
+        lookers: Lookers,
         loop: asyncio.AbstractEventLoop,
         *,
         is_gated: bool = False,
@@ -70,10 +64,10 @@ class Hooking:
         self._asking = asking
         self._gather = gather
         self._find_process = find_process
+        self._lookers = lookers
         self._loop = loop
         self._factual_tool_moments = ("pre_tool_use", "post_tool_use") if is_gated else ("post_tool_use",)
         self._reading = reading
-        self._lookers = ThreadPoolExecutor(_LOOKERS, thread_name_prefix="looker")
         self._timings = Timings()
         self._answering: set[asyncio.Task[None]] = set()
 
@@ -86,6 +80,10 @@ class Hooking:
     def timings(self) -> HookTimings:
         """The operation `hooks.timings`."""
         return self._timings.show()
+
+    def close(self) -> None:
+        """Leave nothing behind that was begun for a hook. Called after the last answer."""
+        self._lookers.close()
 
     async def _answer(self, call: Call, start: float) -> None:
         request = call.request
@@ -107,10 +105,10 @@ class Hooking:
 
     async def _record(self, call: Call, request: HookCall, event: HookEvent) -> HookReply:
         """Write it down, with what the disk says where that matters, and behind what was said before."""
-        if self._reading is not None and event.moment in _BOUNDARIES:
+        if self._reading is not None and event.moment in BOUNDARIES:
             await self._reading.read_now(event)
         facts = HookFacts()
-        if event.moment in _BOUNDARIES:
+        if event.moment in BOUNDARIES:
             facts = await self._look(call, request, event)
         elif event.moment in self._factual_tool_moments and event.tool in _TOUCHING:
             facts = await self._look_up_rules(event)
@@ -137,20 +135,12 @@ class Hooking:
             process = None if caller is None else self._find_process(event.vendor, caller, request.pid)
             return replace(self._gather(event), process=process)
 
-        return await self._in_time(event, look) or HookFacts(project=event.cwd)
+        return await self._lookers.look(event, look) or HookFacts(project=event.cwd)
 
     async def _look_up_rules(self, event: HookEvent) -> HookFacts:
         """Only the directives, at a tool call. Whose it is would take as long again; it is asked of a new session."""
-        facts = await self._in_time(event, lambda: self._gather(event))
+        facts = await self._lookers.look(event, lambda: self._gather(event))
         return HookFacts(directives=facts.directives) if facts else HookFacts()
-
-    async def _in_time(self, event: HookEvent, look: Callable[[], HookFacts]) -> HookFacts | None:
-        try:
-            async with asyncio.timeout(_LOOK_SECONDS[event.moment in _BOUNDARIES]):
-                return await self._loop.run_in_executor(self._lookers, look)
-        except TimeoutError:
-            log.warning("disk too slow for a hook event=%s/%s cwd=%s", event.vendor, event.name, event.cwd)
-            return None
 
 
 def _log_failure(event: HookEvent, error: Exception) -> None:

@@ -22,6 +22,7 @@ from ramet.daemon.readers import Readers
 from ramet.engine import Call, Engine
 from ramet.errors import DatabaseUnreachable, RametError, TooContended
 from ramet.faults import Faults
+from ramet.protocol.hooks import AddEntries, RecordHook
 from ramet.protocol.operations import Operation
 from ramet.protocol.requests import Request
 from ramet.store.connection import Connection
@@ -43,6 +44,7 @@ _SUBJECTS = (
     "project_id",
     "id",
     "path",
+    "native_id",
 )
 
 _Item = tuple[Call, Done]
@@ -192,5 +194,12 @@ class Pool:
 
 
 def _subject(request: Request) -> Any:
-    """What a change is about: changes with the same subject take turns."""
+    """What a change is about: changes with the same subject take turns. The hooks of a session, and what is read of its
+    transcript behind them, have that transcript in common.
+    """
+    match request:
+        case RecordHook(event=event):
+            return event.transcript_path or event.native_id
+        case AddEntries(path=path):
+            return path
     return next((value for name in _SUBJECTS if (value := getattr(request, name, None)) is not None), None)

@@ -94,8 +94,7 @@ async def _live(
         server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor)
         lending = Lending(shop, crew)
         working = Working(crew, lending, asking, loop)
-        ingesting = composition.build_ingesting(asking, workplace)
-        hooking = composition.build_hooking(asking, workplace, loop, ingesting)
+        hooking, ingesting = composition.build_hooking(asking, workplace, loop)
         server.equip(working=working, workplace=threads, tokens=tokens, hooking=hooking)
         notifying = await composition.begin_notifying(asking, shop.name, settings, environ)
         await crew.adopt()
@@ -103,7 +102,7 @@ async def _live(
             loop.add_signal_handler(number, server.stop)
         await server.listen(open_socket(places.socket, os.getuid()))
         write_pid_file(places.pid_file)
-        composition.renew_hook_program(settings, places)
+        composition.renew_hook_program(environ, places)
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
         _detach()
         vanishing = composition.build_vanishing(asking, workplace, ingesting)
@@ -114,6 +113,7 @@ async def _live(
         for task in tasks:
             task.cancel()
         await server.drain()
+        hooking.close()
         if notifying is not None:
             await notifying.close()
     finally:

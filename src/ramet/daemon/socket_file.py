@@ -72,6 +72,6 @@ def peer_pid(connected: socket.socket) -> int | None:
         if sys.platform == "darwin":
             local_level, local_peerpid = 0, 2  # SOL_LOCAL, LOCAL_PEERPID
             return connected.getsockopt(local_level, local_peerpid) or None
-    except OSError:
-        pass  # it has gone
+    except (OSError, ValueError):
+        pass  # it has gone: Python's own loop says so with the first, uvloop with the second
     return None

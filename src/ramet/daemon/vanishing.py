@@ -69,9 +69,19 @@ class Vanishing:
     async def _look(self) -> None:
         found: OpenProcesses = await self._ask(ListProcesses(host=self._host))
         for process in await asyncio.to_thread(_list_gone, found.items):
-            await self._read(process.session_id)
-            await self._ask(Vanish(session_id=process.session_id, pid=process.pid, started=process.started))
-            log.info("program gone session=%d pid=%d", process.session_id, process.pid)
+            try:
+                await self._end(process)
+            except DaemonStopping:
+                raise
+            except Exception as error:  # the next look finds it again, and those behind it do not wait for that
+                log.warning(
+                    "session not ended id=%d error=%s", process.session_id, type(error).__name__, exc_info=error
+                )
+
+    async def _end(self, process: OpenProcess) -> None:
+        await self._read(process.session_id)
+        await self._ask(Vanish(session_id=process.session_id, pid=process.pid, started=process.started))
+        log.info("program gone session=%d pid=%d", process.session_id, process.pid)
 
 
 def _list_gone(processes: list[OpenProcess]) -> list[OpenProcess]:

@@ -26,6 +26,7 @@ from ramet.model.spawn import (
 )
 from ramet.protocol.ai import Answer, Embed, Generate, Generated, Question
 from ramet.protocol.history import Collapse, Compress
+from ramet.protocol.hooks import LogNoted
 from ramet.protocol.requests import Change, Request
 from ramet.store import spawns
 
@@ -120,7 +121,12 @@ def recording(handler: Callable[[Transaction, Any], Any], answer: Answer) -> Cal
 
 
 def to_keep(reply: Any, redactor: Redactor) -> Any:
-    """A reply as it is kept for its idempotency key: what a model wrote may repeat a secret that it was told."""
-    if isinstance(reply, Generated):
-        return replace(reply, text=redactor.redact(reply.text).text)
+    """A reply as it is kept for its idempotency key. What a model wrote may repeat a secret that it was told; and
+    whoever writes a file for a reply has to know a second one from the first.
+    """
+    match reply:
+        case Generated():
+            return replace(reply, text=redactor.redact(reply.text).text)
+        case LogNoted():
+            return replace(reply, is_repeated=True)
     return reply

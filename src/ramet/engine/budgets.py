@@ -17,7 +17,7 @@ from ramet.model.effort import StopRequest
 from ramet.model.session import Session
 from ramet.model.spawning import BudgetState
 from ramet.protocol.spawning import BudgetReply, ChildLimits, GetBudget, SetBudget
-from ramet.store import budgets, queue
+from ramet.store import budgets, queue, sessions
 
 
 def get(tx: Transaction, request: GetBudget) -> BudgetReply:
@@ -76,6 +76,17 @@ def check_usage(tx: Transaction, session_id: int, used: Amount) -> StopRequest |
     above = [bound.session_id for bound in budgets.list_above(tx.db, [session_id])[session_id]]
     bounds = budgets.add_spent(tx.db, above, used)
     return _require_rest(tx, session.effort_id, _effective(tx, session.root_session_id, bounds))
+
+
+def follow(tx: Transaction, session: Session, prev: Session) -> None:
+    """A root session goes on behind another one, with all below it: what they have used counts in that one's bounds,
+    and what binds them goes with them. The move writes every session of the tree, so nobody reports on one meanwhile.
+    """
+    _count_default(tx, prev)
+    sessions.follow(tx.db, session.id, prev)
+    budgets.move_tree(tx.db, session.id, prev.root_session_id)
+    above = [bound.session_id for bound in budgets.list_above(tx.db, [prev.id])[prev.id]]
+    budgets.add_spent(tx.db, above, budgets.sum_below(tx.db, session.id))
 
 
 def _require_rest(tx: Transaction, effort_id: int, bounds: Sequence[Budget]) -> StopRequest | None:

@@ -36,11 +36,11 @@ def mark(tx: Transaction, session_id: int, head: Head) -> int:
     number = compactions.count_done(tx.db, spans) + 1
     if head.commit_id is None or head.commit_hash is None:
         return number
-    marked = [each for each in compactions.list_whole(tx.db, spans) if each.number == number]
-    if any(each.commit_id == head.commit_id for each in marked):
+    marked = compactions.list_marked(tx.db, spans, number)
+    if head.commit_id in marked:
         return number
-    for each in marked:
-        compactions.unmark_whole(tx.db, each.commit_id, number)
+    for commit_id in marked:
+        compactions.unmark_whole(tx.db, commit_id, number)
     compactions.mark_whole(tx.db, head.commit_id, number)
     data = {"number": number, "commit": head.commit_hash.hex()}
     tx.record("session.compacted", session_id=session_id, data=data)

@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from ramet.engine import adhoc, gates, named, places, scopes, skills, trees
 from ramet.engine.transaction import Transaction
@@ -15,11 +15,10 @@ from ramet.model.hook import Source
 from ramet.model.note import log_file_of
 from ramet.model.open_items import find_open
 from ramet.model.phase import parse_phases
-from ramet.model.resume_contract import ContractFacts, LiveChild, compose
+from ramet.model.resume_contract import ContractFacts, Said, compose, read_said, texts
 from ramet.model.session import Session
 from ramet.model.skill import Skill
 from ramet.protocol.hooks import Contract, ShowContract
-from ramet.protocol.spawning import ListChildren
 from ramet.store import contracts, efforts, tasks
 from ramet.store.contracts import Boundary, Window
 from ramet.store.hooks import Hooked
@@ -29,7 +28,7 @@ _MOST_WINDOWS = 100
 """How far back it is looked for what the work began with."""
 _MOST_HANDED = 5
 """How many hand-offs back are still told of."""
-_MOST_CALLS = 500
+_MOST_CALLS = 1000
 _MOST_DEBRIEFS = 10
 _AFTER_LOSS: tuple[Source, ...] = ("compact", "resume")
 
@@ -69,14 +68,14 @@ def make(tx: Transaction, session: Session, uncommitted: list[str]) -> str:
         log_file=posixpath.join(effort.task_id, log_file_of(effort.ordinal, effort.skill)),
         goal=goal,
         request=request,
-        summary=next((str(each["summary"]) for each in said if each.get("summary")), None),
+        summary=next((each.summary for each in said if each.summary), None),
         rules=_rules(tx, session, skill, effort),
         phase=effort.current_phase,
         phases=labels(skill),
         open_items=_unique([*_open_items(tx, windows), *_next_steps(said)]),
-        decisions=_unique(_all_of(said, "decisions")),
-        failed_approaches=_unique(_all_of(said, "failed_approaches")),
-        children=_children(tx, session),
+        decisions=_unique(item for each in said for item in each.decisions),
+        failed_approaches=_unique(item for each in said for item in each.failed_approaches),
+        children=trees.list_live_children(tx, session),
         uncommitted=uncommitted,
         required_files=_required_files(windows, effort),
         debriefs=[f"e{each.id} {each.skill}, {each.outcome}: {path}" for each, path in _debriefs(tx, effort)],
@@ -118,7 +117,8 @@ def _handed(windows: Sequence[Window]) -> list[dict[str, Any]]:
 
 
 def _required_files(windows: Sequence[Window], effort: Effort) -> list[str]:
-    return _unique(_all_of([*_handed(windows)[:1], effort.metadata or {}], "required_files"))
+    handed = [path for payload in _handed(windows)[:1] for path in texts(payload, "required_files")]
+    return _unique([*handed, *texts(effort.metadata or {}, "required_files")])
 
 
 def _debriefs(tx: Transaction, effort: Effort) -> list[tuple[Effort, str]]:
@@ -126,41 +126,28 @@ def _debriefs(tx: Transaction, effort: Effort) -> list[tuple[Effort, str]]:
     if adhoc.is_adhoc(effort):
         return []
     root = named.project(tx, efforts.project_of(tx.db, effort.id)).path
-    earlier = [
-        each
-        for each in reversed(efforts.list_of_task(tx.db, effort.task_id))
-        if each.lifecycle == "finished" and each.ordinal < effort.ordinal
-    ]
-    return [
-        (each, posixpath.join(root, each.report_file or debrief_file_of(each))) for each in earlier[:_MOST_DEBRIEFS]
-    ]
+    earlier = efforts.list_finished_before(tx.db, effort, _MOST_DEBRIEFS)
+    return [(each, posixpath.join(root, each.report_file or debrief_file_of(each))) for each in earlier]
 
 
-def _said(tx: Transaction, session: Session, windows: Sequence[Window]) -> list[dict[str, Any]]:
+def _said(tx: Transaction, session: Session, windows: Sequence[Window]) -> list[Said]:
     """What sessions said of themselves, the newest first: the boundaries in this one's history, and what those before
     it have handed on.
     """
     spans = places.spans(tx, places.head(tx, session.branch))
     own = contracts.list_boundaries(tx.db, tx.codec, spans, _MOST_BOUNDARIES)
-    return [*(_boundary(each) for each in own), *(_with_summary(each) for each in _handed(windows))]
+    return [*(_boundary(each) for each in own), *(read_said(each) for each in _handed(windows))]
 
 
-def _with_summary(handed: dict[str, Any]) -> dict[str, Any]:
-    """A payload of somebody's own making is told as it is."""
-    if "session_type" in handed or handed.get("summary"):
-        return handed
-    return {**handed, "summary": msgspec.json.encode(handed).decode()}
+def _boundary(found: Boundary) -> Said:
+    """The summary that a compaction left is in the agent's context already."""
+    said = read_said(found.payload, found.summary)
+    return replace(said, summary=None) if said.is_compaction else said
 
 
-def _next_steps(said: Sequence[dict[str, Any]]) -> list[str]:
+def _next_steps(said: Sequence[Said]) -> list[str]:
     """What was to be done by the last word on it; a compaction says nothing of that."""
-    return _all_of([each for each in said if each.get("session_type") != "checkpoint"][:1], "next_steps")
-
-
-def _boundary(found: Boundary) -> dict[str, Any]:
-    """What a boundary says. The summary that a compaction left is in the agent's context already."""
-    is_compaction = found.payload.get("session_type") == "checkpoint"
-    return found.payload if is_compaction else {**found.payload, "summary": found.summary}
+    return next((each.next_steps for each in said if not each.is_compaction), [])
 
 
 def _goal(tx: Transaction, windows: Sequence[Window], effort: Effort) -> tuple[str | None, str | None]:
@@ -195,29 +182,7 @@ def _rules(tx: Transaction, session: Session, skill: Skill | None, effort: Effor
 def _open_items(tx: Transaction, windows: Sequence[Window]) -> list[str]:
     """What is left on the list that was kept last."""
     kept = (contracts.list_calls(tx.db, tx.codec, each.session_id, _MOST_CALLS) for each in windows)
-    calls = next((calls for calls in kept if calls), [])
-    return find_open((each.tool, _decode(each.text)) for each in calls if each.is_call)
-
-
-def _decode(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return None
-
-
-def _children(tx: Transaction, session: Session) -> list[LiveChild]:
-    below = trees.list_children(tx, ListChildren(effort_id=session.effort_id)).items
-    return [
-        LiveChild(session_id=row.id, status=row.status, goal=row.goal if row.effort_id != session.effort_id else None)
-        for row in below
-        if row.ended_at is None and row.id != session.id
-    ]
-
-
-def _all_of(said: Iterable[dict[str, Any]], name: str) -> list[str]:
-    lists = [found for each in said if isinstance(found := each.get(name), list)]
-    return [item for found in lists for item in found if isinstance(item, str)]
+    return find_open(next((calls for calls in kept if calls), []))
 
 
 def _unique(items: Iterable[str]) -> list[str]:

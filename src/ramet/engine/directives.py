@@ -1,7 +1,7 @@
 """Directives: what a project tells agents in its files, told once to each context window, and again when it changes."""
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ramet.engine.transaction import Transaction
 from ramet.model.directive import Directive
@@ -16,31 +16,32 @@ _MARK = "--- "
 """Before the name of a directive."""
 
 
-def tell(tx: Transaction, hooked: Hooked, found: Sequence[Directive]) -> str | None:
-    """What a session is told of these directives: those that it does not know, or knows as they were before."""
-    if not found:
+def tell(tx: Transaction, hooked: Hooked, found: Sequence[Directive], files: Sequence[str] = ()) -> str | None:
+    """What a session is told of these directives: those that it does not know, or knows as they were before. The
+    directories of the files that it has used are known from now on.
+    """
+    if not found and not files:
         return None
     known = hooks.list_told(tx.db, hooked.id)
+    directories = _list_new(known, files)
     news = [each for each in found if "\0" not in each.path and known.get(each.path) != each.hash]
+    for path in directories:
+        hooks.tell(tx.db, hooked.id, path, None)
     for each in news:
         hooks.tell(tx.db, hooked.id, each.path, each.hash)
-    if not news:
-        return None
     paths = [each.path for each in news]
+    if directories or paths:
+        _discover(tx, hooked, directories, paths)
+    if not paths:
+        return None
     tx.record("session.directed", effort_id=hooked.effort_id, session_id=hooked.id, data={"paths": paths})
-    _discover(tx, hooked, [], paths)
     return _render(news)
 
 
-def come_to(tx: Transaction, hooked: Hooked, files: Sequence[str]) -> None:
-    """A session has used files: their directories are known from now on."""
+def _list_new(known: Collection[str], files: Sequence[str]) -> list[str]:
+    """The directories of files to which a session comes for the first time; at some number it has seen enough."""
     wanted = dict.fromkeys(posixpath.dirname(file) for file in files)
-    known = hooks.list_told(tx.db, hooked.id) if wanted else {}
-    new = [path for path in wanted if path not in known][: max(0, _MOST_PLACES - len(known))]
-    for path in new:
-        hooks.tell(tx.db, hooked.id, path, None)
-    if new:
-        _discover(tx, hooked, new, [])
+    return [path for path in wanted if path not in known][: max(0, _MOST_PLACES - len(known))]
 
 
 def _discover(tx: Transaction, hooked: Hooked, directories: list[str], directives: list[str]) -> None:

@@ -65,7 +65,7 @@ from ramet.model.redaction import Redactor
 from ramet.model.tokens import TokenCounter, make_counter
 from ramet.protocol.ai import Answer, Question
 from ramet.protocol.history import Commit, Edit
-from ramet.protocol.hooks import AddEntries
+from ramet.protocol.hooks import AddEntries, HookUserPrompt, RecordHook
 from ramet.protocol.operations import Operation
 from ramet.protocol.requests import AppendMessage, Change, Request
 from ramet.protocol.work import BeginAttempt, ReportStream
@@ -283,6 +283,8 @@ class Engine:
                 prepared = attempts.PreparedAttempt(request, self._contents.prepare(request.prompt))
             case AddEntries():
                 prepared = ingests.prepare(request, self._contents)
+            case RecordHook() | HookUserPrompt():
+                prepared = hooks.prepare(request, self._contents)
             case ReportStream():
                 prepared = reports.prepare(request, self._contents, self.redactor)
             case Filled():

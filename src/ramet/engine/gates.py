@@ -6,6 +6,7 @@ gate holds a change until the agent was told the rules of the place. Both name t
 """
 
 import posixpath
+import re
 from typing import Any
 
 from ramet.engine import directives, skills
@@ -20,6 +21,11 @@ _HEARTBEAT = "heartbeat"
 """What a skill's directive, or a field of its phase, is called that asks for log entries."""
 _OWN_TOOLS = "mcp__ramet__"
 _SHELLS = frozenset({"Bash", "shell", "exec_command", "local_shell", "run_shell_command"})
+_INERT = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\`$]|\$(?!\())*"|[0-9]?>&[0-9]""", re.DOTALL)
+"""What a shell takes as it is: quoted text in which nothing runs, and one output that goes where another does."""
+_GOING = re.compile(r"\Acd\s[^;&|\n`()]*&&\s*")
+_MORE = re.compile(r"[;&|\n`()]")
+"""What lets a shell run more than one command."""
 _CHANGING = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch"})
 _ALMOST_FULL = 0.95
 """An agent whose context is so full is expected to hand off, and nothing else."""
@@ -43,17 +49,20 @@ def is_own(event: HookEvent) -> bool:
         return False
     if event.tool.startswith(_OWN_TOOLS):
         return True
-    return event.tool in _SHELLS and _program(event.tool_input) == "ramet"
+    return event.tool in _SHELLS and _runs_ramet(event.tool_input)
 
 
-def _program(given: Any) -> str:
-    """The program that a shell is told to run first."""
+def _runs_ramet(given: Any) -> bool:
+    """Whether a shell is told to run our own command, and nothing else but to go to a directory first."""
     command = given.get("command", given.get("cmd")) if isinstance(given, dict) else given
     if isinstance(command, list):
         # bash -lc COMMAND: what counts is what the shell is given.
         command = command[-1] if command else ""
-    first = command.split(maxsplit=1)[:1] if isinstance(command, str) else []
-    return posixpath.basename(first[0]) if first else ""
+    if not isinstance(command, str):
+        return False
+    plain = _GOING.sub("", _INERT.sub("_", command).strip())
+    first = plain.split(maxsplit=1)[:1]
+    return bool(first) and posixpath.basename(first[0]) == "ramet" and _MORE.search(plain) is None
 
 
 def _check_heartbeat(tx: Transaction, hooked: Hooked) -> HookAnswer:
@@ -65,7 +74,8 @@ def _check_heartbeat(tx: Transaction, hooked: Hooked) -> HookAnswer:
     count = f"{hooked.calls} tool calls without a log entry"
     if is_over:
         return HookAnswer(
-            is_blocked=True, reason=f"{count}. Before you go on, {_how(hooked.is_kept)}; then use the tool again."
+            is_blocked=True,
+            reason=f"{count}. Before you go on, {_how(hooked.is_kept)}, by itself; then use the tool again.",
         )
     return HookAnswer(context=f"{count}. {rule(hooked.is_kept)}")
 
@@ -106,8 +116,11 @@ def is_heartbeat(directive: str) -> bool:
 
 
 def _is_bypassed(tx: Transaction, hooked: Hooked) -> bool:
-    """Whether it is still loading, before anybody asked it for something, or is handing off."""
-    is_handing_off = hooked.has_handed_off or (hooked.context_usage or 0) >= _ALMOST_FULL
+    """Whether it is still loading, before anybody asked it for something, or is handing off: it has done so and is
+    over, or its context is almost full.
+    """
+    has_left = hooked.has_handed_off and hooked.has_ended
+    is_handing_off = has_left or (hooked.context_usage or 0) >= _ALMOST_FULL
     return is_handing_off or hooks.find_newest_prompt(tx.db, hooked.id) is None
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from ramet.engine import adhoc, commands, contracts, efforts, messages, named, ownership, scopes, sessions
+from ramet.engine import adhoc, budgets, commands, contracts, efforts, messages, named, ownership, scopes, sessions
 from ramet.engine.transaction import Transaction
-from ramet.errors import InvalidParams
+from ramet.errors import InvalidParams, SessionNotFound
 from ramet.model.content import SessionContent
 from ramet.model.effort import Effort
 from ramet.model.session import Session
@@ -21,8 +21,6 @@ from ramet.store import agents
 from ramet.store import messages as message_rows
 from ramet.store import sessions as session_rows
 
-_NEWEST = 2**63 - 1
-
 
 def hand_off(tx: Transaction, request: HandOff) -> HandedOff:
     """End a context window with what the next one needs. Once ended, it stays as it was."""
@@ -30,7 +28,7 @@ def hand_off(tx: Transaction, request: HandOff) -> HandedOff:
     scopes.require(tx, session)
     if session.ended_at is not None:
         commit = (session.dehydration_payload or {}).get("commit")
-        return HandedOff(session=session, commit=commit if isinstance(commit, str) else "", already=True)
+        return HandedOff(session=session, commit=commit if isinstance(commit, str) else None, already=True)
     content = SessionContent(
         session_type="handoff",
         summary=request.summary,
@@ -48,6 +46,7 @@ def hand_off(tx: Transaction, request: HandOff) -> HandedOff:
     scope: dict[str, Any] = {"task_id": session.task_id, "effort_id": session.effort_id, "session_id": session.id}
     tx.record("session.handed_off", **scope, data={"commit": commit})
     tx.record("session.ended", **scope, data={"outcome": "success"})
+    sessions.end_subagents(tx, session.id, session.effort_id, "success")
     return HandedOff(session=ended, commit=commit)
 
 
@@ -78,11 +77,17 @@ def _last(tx: Transaction, request: ContinueSession) -> Session:
     if request.agent_id is None and request.task_id is None:
         raise InvalidParams("say which session, agent or task goes on", field="session_id")
     task_id = None if request.task_id is None else named.absolute(request.task_id, "task_id")
-    found = session_rows.list_matching(tx.db, task_id=task_id, agent_id=request.agent_id, before=_NEWEST, limit=20)
-    own = [each for each in found if each.parent_session_id is None]
-    if not own:
-        raise named.no_session(request.agent_id or task_id or 0, "agent_id" if request.agent_id else "task_id")
-    return own[0]
+    last = session_rows.find_last_root(tx.db, task_id=task_id, agent_id=request.agent_id)
+    if last is None:
+        raise _nothing_to_go_on_with(request.agent_id, task_id)
+    return last
+
+
+def _nothing_to_go_on_with(agent_id: str | None, task_id: str | None) -> SessionNotFound:
+    whose = [f"of agent {agent_id!r}"] if agent_id else []
+    whose += [f"in task {task_id!r}"] if task_id else []
+    field, value = ("agent_id", agent_id) if agent_id else ("task_id", task_id)
+    return SessionNotFound(f"there is no session {' '.join(whose)}", field=field, value=value)
 
 
 def _start(tx: Transaction, request: ContinueSession, prev: Session, effort: Effort) -> int:
@@ -109,13 +114,13 @@ def _follow(tx: Transaction, request: ContinueSession, prev: Session, effort: Ef
         return None
     if known.prev_session_id == prev.id:
         return known.id
-    is_own = known.instance is None and known.parent_session_id is None and prev.parent_session_id is None
-    if known.id < prev.id or not is_own:
+    if not _can_follow(known, prev):
         raise InvalidParams(
             f"session {known.id} cannot continue session {prev.id}",
             field="native_id",
             value=request.native_id,
-            fix="only a session that somebody started by hand, and later, can; start the agent program anew",
+            fix="only a session that somebody started by hand, later, and that continues no other one, can; "
+            "start the agent program anew",
         )
     named.unfinished_effort(tx, effort.id)
     if prev.ended_at is None:
@@ -123,8 +128,16 @@ def _follow(tx: Transaction, request: ContinueSession, prev: Session, effort: Ef
     if agents.find_holder(tx.db, effort.id) == prev.agent_id:
         ownership.release(tx, effort.id)
     commands.turn_to(tx, known, effort)
-    session_rows.follow(tx.db, known.id, prev)
+    budgets.follow(tx, known, prev)
+    data = {"prev_session_id": prev.id, "root_session_id": prev.root_session_id}
+    tx.record("session.continued", task_id=effort.task_id, effort_id=effort.id, session_id=known.id, data=data)
     return known.id
+
+
+def _can_follow(known: Session, prev: Session) -> bool:
+    """Both are roots, the later one of a tree of its own that no keeper holds."""
+    is_root = known.root_session_id == known.id and prev.parent_session_id is None
+    return is_root and known.instance is None and known.id > prev.id
 
 
 def describe(

@@ -380,6 +380,7 @@ def row(tx: Transaction, stored: StoredCommit, hints: dict[str, TypeHints]) -> C
     metadata = stored.metadata or {}
     span = metadata.get(COMPRESSES)
     collapsed = metadata.get(COLLAPSE)
+    payload = metadata.get(PAYLOAD)
     return CommitRow(
         hash=stored.hash.hex(),
         parent=stored.parent.hex() if stored.parent else None,
@@ -396,6 +397,7 @@ def row(tx: Transaction, stored: StoredCommit, hints: dict[str, TypeHints]) -> C
         priority=priority(stored, hints),
         tags=commits.list_tags(tx.db, stored.id),
         preview=" ".join(stored.text[: 2 * _PREVIEW].split())[:_PREVIEW],
+        tool=payload.get("tool_name") if isinstance(payload, dict) else None,
         compresses=None if span is None else [str(seq) for seq in span],
         collapses=collapsed.get("child") if isinstance(collapsed, dict) else None,
     )

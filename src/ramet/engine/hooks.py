@@ -4,12 +4,14 @@
 has no vendor's event: they find the session, let the moment happen, and answer in their own words.
 """
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.engine import agents, bindings, handoffs, moments, named, scopes, sessions
-from ramet.engine.bindings import Caller
+from ramet.engine.callers import Caller
+from ramet.engine.contents import Contents, Prepared
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
 from ramet.model.hook import HookAnswer, HookEvent, Moment
@@ -22,13 +24,28 @@ from ramet.store import hooks as rows
 from ramet.store import sessions as session_rows
 from ramet.store.hooks import Hooked
 
+AnyHook = TypeVar("AnyHook", bound=wire.RecordHook | wire.HookUserPrompt)
+
 _BY_HAND = "unknown"
 """The vendor of a session that nobody has named one for."""
 
 
-def record(tx: Transaction, request: wire.RecordHook) -> HookReply:
+class Prompted(Struct, Generic[AnyHook], frozen=True):
+    """A hook that may tell what a person said, and that, ready to be written."""
+
+    request: AnyHook
+    prompt: Prepared | None
+
+
+def prepare(request: AnyHook, contents: Contents) -> Prompted[AnyHook]:
+    """What needs no transaction: redact, hash and compress a prompt."""
+    said = request.event.prompt if isinstance(request, wire.RecordHook) else request.prompt
+    return Prompted(request, contents.prepare(said) if said else None)
+
+
+def record(tx: Transaction, prepared: Prompted[wire.RecordHook]) -> HookReply:
     """An event of a vendor's program: its session is found or made, and the moment happens."""
-    event = request.event
+    request, event = prepared.request, prepared.request.event
     if not event.native_id:
         moments.note_event(tx, event, None)
         return HookReply(answer=HookAnswer(), session_id=None)
@@ -36,7 +53,7 @@ def record(tx: Transaction, request: wire.RecordHook) -> HookReply:
     hooked = bindings.bind(tx, event, request.facts, caller)
     if hooked is None:
         return HookReply(answer=HookAnswer(), session_id=None, wants_facts=True)
-    answer = moments.happen(tx, hooked, event, request.facts)
+    answer = moments.happen(tx, hooked, event, request.facts, prepared.prompt)
     return HookReply(answer=answer, session_id=hooked.id, wants_ingest=moments.wants_ingest(hooked, event))
 
 
@@ -116,22 +133,22 @@ def post_tool_use(tx: Transaction, request: wire.HookPostToolUse) -> wire.ToolNo
 
 def post_tool_use_failure(tx: Transaction, request: wire.HookPostToolUseFailure) -> HookNoted:
     """A tool failed."""
-    _tool(tx, request, "post_tool_use_failure", error=request.error)
+    _tool(tx, request, "post_tool_use_failure")
     return HookNoted(session_id=_find(tx, request.session_id).id)
 
 
-def user_prompt(tx: Transaction, request: wire.HookUserPrompt) -> wire.PromptNoted:
+def user_prompt(tx: Transaction, prepared: Prompted[wire.HookUserPrompt]) -> wire.PromptNoted:
     """A person said something."""
-    hooked = _find(tx, request.session_id)
-    said = {"prompt": request.prompt, "prompt_id": request.prompt_id}
-    answer = moments.happen(tx, hooked, _event(hooked, "user_prompt", **said), HookFacts())
+    hooked = _find(tx, prepared.request.session_id)
+    event = _event(hooked, "user_prompt", prompt_id=prepared.request.prompt_id)
+    moments.happen(tx, hooked, event, HookFacts(), prepared.prompt)
     newest = rows.find_newest_prompt(tx.db, hooked.id)
-    return wire.PromptNoted(session_id=hooked.id, message_id=newest[0] if newest else None, content=answer.context)
+    return wire.PromptNoted(session_id=hooked.id, message_id=newest[0] if newest else None)
 
 
 def pre_compact(tx: Transaction, request: wire.HookPreCompact) -> HookNoted:
     """A context is about to be compacted."""
-    return _note(tx, request.session_id, "pre_compact", trigger=request.trigger)
+    return _note(tx, request.session_id, "pre_compact")
 
 
 def permission_request(tx: Transaction, request: wire.HookPermissionRequest) -> HookNoted:
@@ -146,7 +163,7 @@ def notification(tx: Transaction, request: wire.HookNotification) -> HookNoted:
 
 def stop(tx: Transaction, request: wire.HookStop) -> HookNoted:
     """An agent has answered and waits."""
-    return _note(tx, request.session_id, "stop", text=request.text)
+    return _note(tx, request.session_id, "stop")
 
 
 def subagent_start(tx: Transaction, request: wire.HookSubagentStart) -> HookNoted:
@@ -193,8 +210,8 @@ def list_processes(tx: Transaction, request: wire.ListProcesses) -> wire.OpenPro
 def vanish(tx: Transaction, request: wire.Vanish) -> HookNoted:
     """The process of a session is gone."""
     session = named.session(tx, request.session_id)
-    is_there = (session.pid, session.process_started) != (request.pid, request.started)
-    if session.ended_at is None and session.instance is None and not is_there:
+    is_same_process = (session.pid, session.process_started) == (request.pid, request.started)
+    if session.ended_at is None and session.instance is None and is_same_process:
         bindings.end_vanished(tx, bindings.must_find(tx, session.id))
     return HookNoted(session_id=session.id)
 
@@ -212,8 +229,8 @@ def _event(hooked: Hooked, moment: Moment, **said: Any) -> HookEvent:
 
 def _note(tx: Transaction, ref: SessionRef, moment: Moment, **said: Any) -> HookNoted:
     hooked = _find(tx, ref)
-    answer = moments.happen(tx, hooked, _event(hooked, moment, **said), HookFacts())
-    return HookNoted(session_id=hooked.id, injection=answer.context)
+    moments.happen(tx, hooked, _event(hooked, moment, **said), HookFacts())
+    return HookNoted(session_id=hooked.id)
 
 
 def _tool(
@@ -222,8 +239,7 @@ def _tool(
     moment: Moment,
     *,
     facts: HookFacts | None = None,
-    error: str | None = None,
 ) -> HookAnswer:
     hooked = _find(tx, request.session_id)
     used = {"tool": request.tool, "tool_input": request.args, "tool_use_id": request.tool_use_id}
-    return moments.happen(tx, hooked, _event(hooked, moment, **used, error=error), facts or HookFacts())
+    return moments.happen(tx, hooked, _event(hooked, moment, **used), facts or HookFacts())

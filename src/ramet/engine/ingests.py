@@ -17,15 +17,15 @@ from ramet.engine.transaction import Transaction
 from ramet.model.budgeting import Amount
 from ramet.model.content import ContentPayload, DialogueContent, ReasoningContent, ToolIOContent
 from ramet.model.instant import from_datetime, to_iso
+from ramet.model.naming import LONGEST_NAME, clean_name
 from ramet.model.transcript import Entry
-from ramet.protocol.hooks import AddEntries, Ingested, Ingests, ListIngests
+from ramet.protocol.hooks import AddEntries, Ingest, Ingested, Ingests, ListIngests
 from ramet.store import hooks, ingests
 from ramet.store import messages as message_rows
 from ramet.store.hooks import Hooked, Provisional
 from ramet.store.ingests import Position
 from ramet.store.messages import Transcript
 
-_LONGEST_NAME = 200
 _STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
 
 
@@ -62,14 +62,14 @@ def _content(entry: Entry) -> ContentPayload | None:
         case "text" if entry.role != "tool":
             return DialogueContent(text=entry.text, role=entry.role)
         case "text":
-            return ToolIOContent(text=entry.text, tool_name=_name(entry.tool or "tool"))
+            return ToolIOContent(text=entry.text, tool_name=clean_name(entry.tool or "tool"))
         case "reasoning":
             return ReasoningContent(text=entry.text)
         case "tool_call":
-            name = _name(entry.tool or "tool")
+            name = clean_name(entry.tool or "tool")
             return ToolIOContent(text=entry.text, tool_name=name, direction="call", call_id=entry.call_id)
         case "tool_result":
-            name, status = _name(entry.tool or "tool"), _STATUSES[entry.is_error]
+            name, status = clean_name(entry.tool or "tool"), _STATUSES[entry.is_error]
             return ToolIOContent(text=entry.text, tool_name=name, call_id=entry.call_id, status=status)
         case "compaction":
             return compactions.boundary(entry.text)
@@ -80,27 +80,35 @@ def _content(entry: Entry) -> ContentPayload | None:
 def add(tx: Transaction, prepared: PreparedEntries) -> Ingested:
     """Write what is new of a transcript, and how far it was read."""
     request = prepared.request
-    above = bindings.must_find(tx, named.session(tx, request.session_id).id)
-    hooked = above if request.agent_id is None else bindings.begin_subagent(tx, above, request.agent_id)
+    known = ingests.find(tx.db, request.path)
+    hooked = _find_owner(tx, request, known)
     is_counted = request.counts_subagents and hooks.is_within_kept(tx.db, hooked.id)
     writing = _Writing(tx, hooked, counts=not is_counted)
     if not hooked.is_kept:
         # What a kept agent says comes from its keeper.
         for each in prepared.read:
             writing.put(each)
-    before = ingests.find(tx.db, request.path)
-    position = Position(request.offset, request.inode)
-    if position != before or writing.added:
-        ingests.put(tx.db, request.path, hooked.id, position, tx.now)
-        data = {"path": request.path, "offset": request.offset, "added": writing.added}
-        tx.record("session.ingested", effort_id=hooked.effort_id, session_id=hooked.id, data=data)
     writing.close()
+    is_further = known is None or (known.offset, known.inode) != (request.offset, request.inode)
+    if is_further or writing.added or writing.returned:
+        ingests.put(tx.db, request.path, hooked.id, Position(request.offset, request.inode), tx.now)
+        data = {"path": request.path, "offset": request.offset, "added": writing.added}
+        data |= {"returned": writing.returned} if writing.returned else {}
+        tx.record("session.ingested", effort_id=hooked.effort_id, session_id=hooked.id, data=data)
     return Ingested(session_id=hooked.id, offset=request.offset, added=writing.added, replaced=writing.replaced)
+
+
+def _find_owner(tx: Transaction, request: AddEntries, known: Ingest | None) -> Hooked:
+    """The session of a transcript. One that was handed on stays where it is, whatever a reader has yet to hear."""
+    above = bindings.must_find(tx, named.session(tx, request.session_id).id)
+    if known is not None:
+        return bindings.must_find(tx, known.session_id)
+    return above if request.agent_id is None else bindings.begin_subagent(tx, above, request.agent_id)
 
 
 def _key(hooked: Hooked, entry: Entry) -> str:
     """The vendor's id of an entry. A copy of a session has the same ones, so it names an entry only within its own."""
-    return f"{hooked.id}:{entry.key}".replace("\0", "")[: 2 * _LONGEST_NAME]
+    return f"{hooked.id}:{entry.key}".replace("\0", "")[: 2 * LONGEST_NAME]
 
 
 class _Writing:
@@ -118,9 +126,14 @@ class _Writing:
         """The tools of the calls that are among the turns, by the ids of these."""
         self._usage: dict[str, Entry] = {}
         """What was used, by its key: programs repeat it with every line, and what is said last holds."""
-        self._newest_ms: int | None = None
+        self._newest_ms = 0
+        self._answered_ms = 0
+        """When the agent said the newest thing that is no call of a tool."""
+        self._results: set[str] = set()
+        """The calls that have come back."""
         self.added = 0
         self.replaced = 0
+        self.returned = 0
 
     def put(self, read: Read) -> None:
         """One entry behind the others, unless it is there."""
@@ -128,11 +141,12 @@ class _Writing:
             self._usage[read.entry.key] = read.entry
         if read.turn is None:
             return
+        self._note_return(read.entry, read.turn)
         key = _key(self._hooked, read.entry)
         if not self._is_new(key, read.turn):
             return
         turn = replace(self._named(read), source_key=key)
-        self._newest_ms = max(self._newest_ms or 0, turn.at_ms or 0)
+        self._newest_ms = max(self._newest_ms, turn.at_ms or 0)
         self.added += 1
         if read.entry.kind == "compaction":
             self._flush()
@@ -140,6 +154,12 @@ class _Writing:
         else:
             self._forget_told(read.entry, turn)
             self._turns.append(turn)
+
+    def _note_return(self, entry: Entry, turn: Turn) -> None:
+        if entry.kind == "tool_result" and entry.call_id is not None:
+            self._results.add(clean_name(entry.call_id))
+        if entry.kind == "text" and entry.role == "assistant":
+            self._answered_ms = max(self._answered_ms, turn.at_ms or 0)
 
     def _is_new(self, key: str, turn: Turn) -> bool:
         """A line may stand in a file twice; a thought, which is no message, is noted here for the next time."""
@@ -199,26 +219,39 @@ class _Writing:
     def close(self) -> None:
         """Write what is left, and what the entries mean for the session: it lives, and it has used something."""
         self._flush()
+        self._take_back()
         if self._newest_ms:
-            ingests.show_alive(self._tx.db, self._hooked.id, to_iso(self._newest_ms))
+            ingests.show_alive(self._tx.db, self._hooked.id, self._by_now(self._newest_ms))
         used = [more for said in self._usage.values() for more in spending.put(self._tx, self._hooked.id, said)]
         if used:
             budgets.check_usage(self._tx, self._hooked.id, sum(used, Amount()))
+
+    def _take_back(self) -> None:
+        """Where the hook after a tool was dropped its call would be at work for ever. It is over when its result is
+        there, and all are when the agent has answered since the last sign of life.
+        """
+        calls, last = self._hooked.tools_in_flight, self._hooked.last_heartbeat or ""
+        has_answered = self._answered_ms and self._by_now(self._answered_ms) > last
+        left = [] if has_answered else [call for call in calls if call not in self._results]
+        self.returned = len(calls) - len(left)
+        if self.returned:
+            hooks.take_back(self._tx.db, self._hooked.id, left)
+
+    def _by_now(self, at_ms: int) -> str:
+        """What a file dates later than now was at the latest now."""
+        return to_iso(min(at_ms, self._tx.now_ms))
 
 
 def list_all(tx: Transaction, request: ListIngests) -> Ingests:
     """Which transcripts are read, and how far."""
     session_id = None if request.session_id is None else named.session(tx, request.session_id).id
     if request.path is not None:
-        found = ingests.list_at(tx.db, request.path)
+        known = ingests.find(tx.db, request.path)
+        found = [] if known is None else [known]
     elif session_id is not None:
         found = ingests.list_of_session(tx.db, session_id)
     else:
         found = ingests.list_all(tx.db)
     if session_id is not None:
         found = [each for each in found if each.session_id == session_id]
-    return Ingests(items=[each for each in found if request.open in (None, each.is_open)])
-
-
-def _name(text: str) -> str:
-    return text.replace("\0", "")[:_LONGEST_NAME] or "unnamed"
+    return Ingests(items=found)

@@ -119,7 +119,7 @@ def _commit(turn: Turn, transcript: Transcript, parent: bytes | None) -> NewComm
         content_hash=turn.content.blob.hash,
         content_type=turn.content_type,
         role=turn.role,
-        author=transcript.agent_id or "user",
+        author="user" if turn.role == "user" else transcript.agent_id or "user",
         parent=parent,
         metadata=turn.content.metadata or payload,
         at_ms=turn.at_ms,

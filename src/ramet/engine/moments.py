@@ -10,18 +10,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from ramet.engine import bindings, compactions, contracts, directives, gates, named, places
-from ramet.engine.spending import STATUS_LINE
+from ramet.engine import bindings, compactions, contracts, directives, gates, named, places, sessions, spending
+from ramet.engine.contents import Prepared
 from ramet.engine.transaction import Transaction
 from ramet.model.branch import Head
 from ramet.model.commit import CommitFacts
 from ramet.model.hook import HookAnswer, HookEvent, Moment
+from ramet.model.naming import clean_name
 from ramet.model.status_line import status_line
-from ramet.model.stream import Usage
 from ramet.model.touching import touched_files
-from ramet.model.transcript import RUNNING_COST
 from ramet.protocol.hooks import HookFacts
-from ramet.store import efforts, history, hooks, usage
+from ramet.store import efforts, history, hooks, ingests
 from ramet.store import sessions as session_rows
 from ramet.store.history import NewCommit
 from ramet.store.hooks import Hooked
@@ -29,8 +28,9 @@ from ramet.store.hooks import Hooked
 _READING = frozenset({"Read", "read_file", "view_image", "NotebookRead"})
 _MOST_FILES = 500
 _MOST_TOOLS = 100
-_LONGEST_NAME = 200
 _LONGEST_TEXT = 500
+_MOST_READ = 32_000
+"""Of a text whose beginning is kept, in characters."""
 _SAME_PROMPT_MS = 60_000
 
 
@@ -40,11 +40,15 @@ class Happening(Struct, frozen=True):
     hooked: Hooked
     event: HookEvent
     facts: HookFacts
+    prompt: Prepared | None = None
+    """What a person said, ready to be written."""
 
 
-def happen(tx: Transaction, hooked: Hooked, event: HookEvent, facts: HookFacts) -> HookAnswer:
+def happen(
+    tx: Transaction, hooked: Hooked, event: HookEvent, facts: HookFacts, prompt: Prepared | None = None
+) -> HookAnswer:
     """Write down what happens, and say what the agent is answered."""
-    return _MOMENTS[event.moment](tx, Happening(hooked, event, facts))
+    return _MOMENTS[event.moment](tx, Happening(hooked, event, facts, prompt))
 
 
 def wants_ingest(hooked: Hooked, event: HookEvent) -> bool:
@@ -69,8 +73,10 @@ def _start(tx: Transaction, now: Happening) -> HookAnswer:
 
 
 def _end(tx: Transaction, now: Happening) -> HookAnswer:
-    if now.hooked.is_kept or now.hooked.has_ended:
+    if now.hooked.is_kept:
         return _note(tx, now)
+    if now.hooked.has_ended:
+        _note(tx, now)
     bindings.end(tx, now.hooked)
     return HookAnswer()
 
@@ -89,9 +95,7 @@ def _after_tool(tx: Transaction, now: Happening) -> HookAnswer:
     files = touched_files(event)
     read = _add_files(hooked, files) if event.tool in _READING else None
     _beat(tx, now, calls=0 if gates.is_own(event) else 1, tools=_returned(now), files=read)
-    if files:
-        directives.come_to(tx, hooked, files)
-    return HookAnswer(context=directives.tell(tx, hooked, now.facts.directives))
+    return HookAnswer(context=directives.tell(tx, hooked, now.facts.directives, files))
 
 
 def _after_failure(tx: Transaction, now: Happening) -> HookAnswer:
@@ -111,7 +115,7 @@ def _idle(hooked: Hooked) -> list[str]:
 
 
 def _call(event: HookEvent) -> str:
-    return _name(event.tool_use_id or event.tool or "tool")
+    return clean_name(event.tool_use_id or event.tool or "tool")
 
 
 def _add_files(hooked: Hooked, files: list[str]) -> list[str] | None:
@@ -132,7 +136,8 @@ def _beat(
 ) -> None:
     """A sign of life, with its event."""
     hooks.beat(tx.db, now.hooked.id, tx.now, calls=calls, tools=tools, files=files)
-    said = {"moment": now.event.moment, **({"tool": _name(now.event.tool)} if now.event.tool else {}), **(data or {})}
+    tool = {"tool": clean_name(now.event.tool)} if now.event.tool else {}
+    said = {"moment": now.event.moment, **tool, **(data or {})}
     if files is not None:
         said["files"] = len(files)
     tx.record("session.heartbeat", effort_id=now.hooked.effort_id, session_id=now.hooked.id, data=said)
@@ -141,16 +146,16 @@ def _beat(
 def _prompt(tx: Transaction, now: Happening) -> HookAnswer:
     """A person said something: known now, and certain when the transcript has it."""
     _beat(tx, now, calls=0, tools=_idle(now.hooked))
-    if not now.hooked.is_kept and now.event.prompt:
-        _say_prompt(tx, now.hooked, now.event.prompt, now.event.prompt_id)
+    if not now.hooked.is_kept and now.prompt is not None:
+        _say_prompt(tx, now.hooked, now.prompt, now.event.prompt_id)
     return HookAnswer()
 
 
-def _say_prompt(tx: Transaction, hooked: Hooked, prompt: str, prompt_id: str | None) -> None:
+def _say_prompt(tx: Transaction, hooked: Hooked, content: Prepared, prompt_id: str | None) -> None:
     """A provisional turn, beside the session's branch, unless the transcript, or another hook, was first."""
-    content = tx.contents.prepare(prompt)
-    newest = hooks.find_newest_prompt(tx.db, hooked.id)
-    if newest is not None and newest[2] == content.blob.hash and tx.now_ms - newest[1] < _SAME_PROMPT_MS:
+    key = provisional_key(hooked.id, prompt_id or f"at {tx.now_ms}")
+    since_ms = tx.now_ms - _SAME_PROMPT_MS
+    if ingests.is_known(tx.db, key) or hooks.is_said(tx.db, hooked.id, content.blob.hash, since_ms):
         return
     facts = CommitFacts(
         content_hash=content.blob.hash, content_type="dialogue", role="user", author="user", metadata=content.metadata
@@ -158,7 +163,6 @@ def _say_prompt(tx: Transaction, hooked: Hooked, prompt: str, prompt_id: str | N
     beside = Head(0, None, 0, None, None, 0)
     new = NewCommit(facts=facts, blob=content.blob, tokens=content.tokens)
     commit = history.put(tx.db, beside, new, tx.now_ms)
-    key = provisional_key(hooked.id, prompt_id or f"at {tx.now_ms}")
     message_id = hooks.put_provisional(tx.db, hooked.id, commit.id, key, tx.now_ms)
     if message_id is not None:
         tx.record("message.appended", session_id=hooked.id, data={"message": message_id, "provisional": True})
@@ -166,7 +170,7 @@ def _say_prompt(tx: Transaction, hooked: Hooked, prompt: str, prompt_id: str | N
 
 def provisional_key(session_id: int, prompt_id: str) -> str:
     """The source of a turn that only a hook has told of."""
-    return f"hook:{session_id}:{_name(prompt_id)}"
+    return f"hook:{session_id}:{clean_name(prompt_id)}"
 
 
 def _before_compaction(tx: Transaction, now: Happening) -> HookAnswer:
@@ -194,7 +198,7 @@ def _subagent_stop(tx: Transaction, now: Happening) -> HookAnswer:
         return _note(tx, now)
     summary = now.event.summary
     notes = None if summary is None else _text(tx, summary)
-    bindings.close(tx, now.hooked, "success", notes)
+    sessions.close(tx, now.hooked.id, now.hooked.effort_id, "success", notes)
     return HookAnswer()
 
 
@@ -211,11 +215,8 @@ def _status(tx: Transaction, now: Happening) -> HookAnswer:
     if isinstance(percent, int | float) and 0 <= percent / 100 <= 1 and percent / 100 != hooked.context_usage:
         session_rows.set_context_usage(tx.db, hooked.id, percent / 100)
         tx.record("session.usage", session_id=hooked.id, data={"usage": percent / 100})
-    is_ours = not hooked.is_kept and not usage.has_cost(tx.db, hooked.id, RUNNING_COST)
-    if isinstance(cost, int | float) and cost > 0 and is_ours:
-        more = usage.put(tx.db, hooked.id, Usage(key=STATUS_LINE, cost_usd=float(cost)))
-        if more.cost_usd:
-            tx.record("session.usage", session_id=hooked.id, data={"cost_usd": cost})
+    if isinstance(cost, int | float) and cost > 0 and not hooked.is_kept:
+        spending.put_status_line(tx, hooked.id, float(cost))
     effort = efforts.must_find(tx.db, hooked.effort_id)
     return HookAnswer(notice=status_line(effort.ordinal, effort.skill, effort.current_phase))
 
@@ -233,10 +234,10 @@ def _note(tx: Transaction, now: Happening) -> HookAnswer:
 def note_event(tx: Transaction, event: HookEvent, hooked: Hooked | None) -> None:
     """Write down that a hook was called."""
     data = {
-        "vendor": _name(event.vendor),
+        "vendor": clean_name(event.vendor),
         "moment": event.moment,
-        "name": _name(event.name),
-        "tool": None if event.tool is None else _name(event.tool),
+        "name": clean_name(event.name),
+        "tool": None if event.tool is None else clean_name(event.tool),
         "reason": None if event.reason is None else _text(tx, event.reason),
         "text": None if event.text is None else _text(tx, event.text),
     }
@@ -244,14 +245,11 @@ def note_event(tx: Transaction, event: HookEvent, hooked: Hooked | None) -> None
     tx.record("hook.seen", **scope, data={name: value for name, value in data.items() if value is not None})
 
 
-def _name(text: str | None) -> str:
-    """What a program calls something, as a column may hold it."""
-    return (text or "").replace("\0", "")[:_LONGEST_NAME] or "unnamed"
-
-
 def _text(tx: Transaction, text: str) -> str:
-    """The beginning of what was said, without secrets."""
-    return tx.contents.redact(text).replace("\0", "")[:_LONGEST_TEXT]
+    """The beginning of what was said, without secrets. Much more of it is read, so that what is cut there, which may be
+    half a secret, is far behind what is kept.
+    """
+    return tx.contents.redact(text[:_MOST_READ]).replace("\0", "")[:_LONGEST_TEXT]
 
 
 _MOMENTS: dict[Moment, Callable[[Transaction, Happening], HookAnswer]] = {

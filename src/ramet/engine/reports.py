@@ -20,6 +20,7 @@ from ramet.model.content import ContentPayload, DialogueContent, ReasoningConten
 from ramet.model.effort import StopRequest
 from ramet.model.event import EventKind
 from ramet.model.instant import to_iso
+from ramet.model.naming import clean_name
 from ramet.model.redaction import Redactor
 from ramet.model.stream import (
     End,
@@ -40,7 +41,6 @@ from ramet.store import leases, sessions, spawning, usage
 from ramet.store.messages import Transcript
 from ramet.store.sessions import Reporter, SessionReport
 
-_LONGEST_NAME = 200
 _LONGEST_NOTE = 10_000
 _LONGEST_ARGUMENTS = 200
 _MOST_CALLS = 100
@@ -77,14 +77,15 @@ def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Hear
             event = replace(event, text=_note(event.text, redactor))
         case Stuck():
             given = None if event.arguments is None else _note(event.arguments, redactor)[:_LONGEST_ARGUMENTS]
-            tool = None if event.tool is None else _name(event.tool)
+            tool = None if event.tool is None else clean_name(event.tool)
             event = replace(event, text=_note(event.text, redactor), tool=tool, arguments=given)
         case End(reason=str(reason)):
             event = replace(event, reason=_note(reason, redactor))
         case Usage():
-            event = replace(event, key=_name(event.key), model=None if event.model is None else _name(event.model))
+            model = None if event.model is None else clean_name(event.model)
+            event = replace(event, key=clean_name(event.key), model=model)
         case NativeId():
-            event = NativeId(native_id=_name(event.native_id))
+            event = NativeId(native_id=clean_name(event.native_id))
         case _:
             pass
     return Heard(event, None)
@@ -99,19 +100,14 @@ def _content(event: StreamEvent) -> ContentPayload | None:
             return ReasoningContent(text=event.text)
         case ToolCall():
             text = msgspec.json.encode(event.input).decode()
-            return ToolIOContent(text=text, tool_name=_name(event.name), direction="call", call_id=event.call_id)
+            return ToolIOContent(text=text, tool_name=clean_name(event.name), direction="call", call_id=event.call_id)
         case ToolResult():
-            name, status = _name(event.name or "tool"), _STATUSES[event.is_error]
+            name, status = clean_name(event.name or "tool"), _STATUSES[event.is_error]
             return ToolIOContent(text=event.output, tool_name=name, call_id=event.call_id, status=status)
         case Remark():
             return ToolIOContent(text=event.text, tool_name=_ERRORS)
         case _:
             return None
-
-
-def _name(text: str) -> str:
-    """What a program calls something, as a column may hold it."""
-    return text.replace("\0", "")[:_LONGEST_NAME] or "unnamed"
 
 
 def _note(text: str, redactor: Redactor) -> str:
@@ -227,9 +223,9 @@ def _in_flight(before: Sequence[str], events: Sequence[StreamEvent]) -> list[str
     calls = dict.fromkeys(before)
     for event in events:
         if isinstance(event, ToolCall):
-            calls[_name(event.call_id)] = None
+            calls[clean_name(event.call_id)] = None
         elif isinstance(event, ToolResult):
-            calls.pop(_name(event.call_id), None)
+            calls.pop(clean_name(event.call_id), None)
     return list(calls)[-_MOST_CALLS:]
 
 

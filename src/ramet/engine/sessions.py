@@ -57,6 +57,7 @@ def finish(tx: Transaction, request: FinishSession) -> SessionReply:
         return reply(session, already=True)
     session = sessions.finish(tx.db, session.id, request.dehydration_payload, request.outcome, tx.now)
     tx.record("session.ended", effort_id=session.effort_id, session_id=session.id, data={"outcome": request.outcome})
+    end_subagents(tx, session.id, session.effort_id, request.outcome)
     return reply(session)
 
 
@@ -139,6 +140,19 @@ def end_all(tx: Transaction, effort_id: int, outcome: Outcome, notes: str | None
     ownership.release(tx, effort_id)
 
 
+def end_subagents(tx: Transaction, session_id: int, effort_id: int, outcome: Outcome) -> None:
+    """With a context window those are over that its program has in it; a child that somebody started is not."""
+    for each in sessions.list_open_subagents(tx.db, session_id, effort_id):
+        close(tx, each, effort_id, outcome, None)
+
+
+def close(tx: Transaction, session_id: int, effort_id: int, outcome: Outcome, notes: str | None) -> None:
+    """End one session that a program opened by itself, and nothing with it."""
+    sessions.close(tx.db, session_id, outcome, notes, tx.now)
+    data = {"outcome": outcome, **({"notes": notes} if notes else {})}
+    tx.record("session.ended", effort_id=effort_id, session_id=session_id, data=data)
+
+
 def reply(session: Session, *, already: bool = False) -> SessionReply:
     """The row, and whether there was nothing left to do."""
     return SessionReply(**asdict(session), already=already)
@@ -208,6 +222,7 @@ def finish_one(tx: Transaction, session_id: int) -> None:
     """End a session that hands nothing on."""
     ended = sessions.finish(tx.db, session_id, None, "success", tx.now)
     tx.record("session.ended", effort_id=ended.effort_id, session_id=session_id, data={"outcome": "success"})
+    end_subagents(tx, session_id, ended.effort_id, "success")
 
 
 def _new(

@@ -1,18 +1,19 @@
-"""Spending: what a transcript says that its session used, each of it counted once.
+"""Spending: what a transcript, and before it a status line, says that its session used, each of it counted once.
 
 A session may be a copy of another one, whose lines it repeats and whose cost it goes on with. What the original has
 used is not used again.
 """
 
+from ramet.engine import budgets
 from ramet.engine.transaction import Transaction
 from ramet.model.budgeting import Amount
+from ramet.model.naming import clean_name
 from ramet.model.stream import Usage
 from ramet.model.transcript import MESSAGE_USAGE, RUNNING_COST, Entry
 from ramet.store import usage
 
-STATUS_LINE = "status line"
+_STATUS_LINE = "status line"
 """The key under which a status line's cost is kept: of the whole session, so each replaces the one before."""
-_LONGEST_KEY = 200
 
 
 def put(tx: Transaction, session_id: int, entry: Entry) -> list[Amount]:
@@ -26,11 +27,21 @@ def put(tx: Transaction, session_id: int, entry: Entry) -> list[Amount]:
     return [*more, usage.put(tx.db, session_id, used)]
 
 
+def put_status_line(tx: Transaction, session_id: int, cost_usd: float) -> None:
+    """What a status line says that the session has cost, until the transcript tells."""
+    if usage.has_cost(tx.db, session_id, RUNNING_COST):
+        return
+    more = usage.put(tx.db, session_id, Usage(key=_STATUS_LINE, cost_usd=cost_usd))
+    if more.cost_usd:
+        budgets.check_usage(tx, session_id, more)
+        tx.record("session.usage", session_id=session_id, data={"cost_usd": cost_usd})
+
+
 def _read(entry: Entry) -> Usage:
     said = {name: value for name, value in (entry.usage or {}).items() if name in Usage.__struct_fields__}
     tokens = {name: int(value) for name, value in said.items() if name.endswith("_tokens")}
-    model = None if entry.model is None else _name(entry.model)
-    return Usage(key=_name(entry.key), model=model, cost_usd=said.get("cost_usd"), **tokens)
+    model = None if entry.model is None else clean_name(entry.model)
+    return Usage(key=clean_name(entry.key), model=model, cost_usd=said.get("cost_usd"), **tokens)
 
 
 def _take_off(tx: Transaction, session_id: int, used: Usage) -> list[Amount]:
@@ -43,10 +54,6 @@ def _take_off(tx: Transaction, session_id: int, used: Usage) -> list[Amount]:
 
 def _forget_status_line(tx: Transaction, session_id: int) -> list[Amount]:
     """The file has the cost, of which a status line could only tell so far."""
-    if not usage.has_cost(tx.db, session_id, STATUS_LINE):
+    if not usage.has_cost(tx.db, session_id, _STATUS_LINE):
         return []
-    return [usage.put(tx.db, session_id, Usage(key=STATUS_LINE))]
-
-
-def _name(text: str) -> str:
-    return text.replace("\0", "")[:_LONGEST_KEY] or "unnamed"
+    return [usage.put(tx.db, session_id, Usage(key=_STATUS_LINE))]

@@ -13,11 +13,12 @@ from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, SessionNotFound
 from ramet.model.branch import branch_session
 from ramet.model.instant import from_iso, to_datetime
-from ramet.model.session import SessionStatus, WaitsFor, derive_status
+from ramet.model.resume_contract import LiveChild
+from ramet.model.session import Session, SessionStatus, WaitsFor, derive_status
 from ramet.model.spawning import TreeRow
 from ramet.protocol.spawning import ListAncestors, ListChildren, Lookup, ShowTree, Trees
 from ramet.store import trees
-from ramet.store.trees import Node
+from ramet.store.trees import Node, OpenChild
 
 _CHARACTERS = 200
 """How much of a goal, and of what a session left, is shown in a tree."""
@@ -27,6 +28,21 @@ def list_children(tx: Transaction, request: ListChildren) -> Trees:
     """The sessions that a session spawned."""
     named_ids, rows = _look_up(tx, request)
     return Trees(items=[row for row in rows if row.parent_session_id in named_ids])
+
+
+def list_live_children(tx: Transaction, session: Session) -> list[LiveChild]:
+    """The sessions below an effort that have not ended, for one that goes on with it. What a child of the same effort
+    is for is what this one is for.
+    """
+    found = trees.list_open_children(tx.db, session.effort_id, characters=_CHARACTERS, now=tx.now)
+    status = _statuses(tx, ())
+    return [
+        LiveChild(
+            session_id=each.id, status=status(each), goal=each.goal if each.effort_id != session.effort_id else None
+        )
+        for each in found
+        if each.id != session.id
+    ]
 
 
 def list_ancestors(tx: Transaction, request: ListAncestors) -> Trees:
@@ -175,12 +191,12 @@ def _row(
     )
 
 
-def _statuses(tx: Transaction, answered: Container[int]) -> Callable[[Node], SessionStatus]:
+def _statuses(tx: Transaction, answered: Container[int]) -> Callable[[Node | OpenChild], SessionStatus]:
     """What a session is doing, in the words of the fleet; who has answered waits for a person."""
     now = to_datetime(tx.now_ms)
     patience = {is_leased: agents.patience(tx, is_leased=is_leased) for is_leased in (False, True)}
 
-    def status(node: Node) -> SessionStatus:
+    def status(node: Node | OpenChild) -> SessionStatus:
         if node.ended_at is not None:
             return "ended"
         return derive_status(
@@ -197,7 +213,7 @@ def _statuses(tx: Transaction, answered: Container[int]) -> Callable[[Node], Ses
     return status
 
 
-def _waits_for(node: Node, answered: Container[int]) -> WaitsFor | None:
+def _waits_for(node: Node | OpenChild, answered: Container[int]) -> WaitsFor | None:
     if node.is_waiting:
         return "child"
     if node.is_unseen:

@@ -3,12 +3,19 @@
 The command line in an agent's settings stays the same for ever, because Codex trusts a hook by its hash. What may
 change (the interpreter, the environment that Ramet is installed in, the settings) stands in this file, and the file is
 written again whenever it differs: at `ramet hooks install`, and when the daemon starts.
+
+There is one for all projects, so it follows the user's own settings alone (`find_own`): else the project that somebody
+was in last, or cloned last, would say where the hooks of all agents go, and whether they hold an agent up.
 """
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from ramet.config.layers import load_own
+from ramet.config.places import find_places
 from ramet.config.settings import Places, Settings
 from ramet.hooks import shim
 
@@ -17,6 +24,7 @@ _LONGEST_LINE = 120
 
 _START = "from ramet.cli.main import main; raise SystemExit(main())"
 
+_SOCKET = "\n    socket={}"
 _PROGRAM = """\
 # Hands an agent's hooks to the Ramet daemon. Written by Ramet, and written again when something below changes.
 import sys
@@ -37,6 +45,21 @@ main(
 """
 
 
+class Own(NamedTuple):
+    """The user's own settings, and the places of the daemon that they name: it hears the hooks of all agents but those
+    that another daemon runs.
+    """
+
+    settings: Settings
+    places: Places
+
+
+def find_own(environ: Mapping[str, str], home: Path) -> Own:
+    """What holds for hooks, whatever the project is."""
+    settings = load_own(environ).settings
+    return Own(settings, find_places({**environ, "RAMET_HOME": str(home)}, settings))
+
+
 def program_path(home: Path) -> Path:
     """Where the program is."""
     return home / "hook"
@@ -55,11 +78,20 @@ def write_program(settings: Settings, places: Places) -> Path:
     return path
 
 
-def renew_program(settings: Settings, places: Places) -> None:
-    """The same where there is a program already and it speaks to this daemon."""
+def keep_program_current(environ: Mapping[str, str], places: Places) -> None:
+    """The same when the daemon starts that the program speaks to, where there is a program at all."""
+    own = find_own(environ, places.home)
+    if own.places.socket == places.socket and program_path(places.home).is_file():
+        write_program(*own)
+
+
+def is_heard_by(places: Places) -> bool:
+    """Whether what hooks left behind that reached nobody (`gaps.jsonl`) is for this daemon: its home may be that of
+    others, too, which have other databases.
+    """
     path = program_path(places.home)
-    if path.is_file() and f"socket={str(places.socket)!r}," in path.read_text(encoding="utf-8", errors="replace"):
-        write_program(settings, places)
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    return _SOCKET.format("") not in text or _SOCKET.format(repr(str(places.socket))) in text
 
 
 def make_program(settings: Settings, places: Places) -> str:

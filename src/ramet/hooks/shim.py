@@ -35,8 +35,8 @@ _REFUSABLE = (b"PreToolUse", b"UserPromptSubmit")
 """Hooks where status 2 holds the agent up; at others it would do harm, as at the end of a turn."""
 _TOLD = (b"hook_event_name", b"session_id", b"transcript_path", b"cwd", b"agent_id")
 """What the line about a gap repeats of the payload."""
-_OWN = (b"RAMET_SESSION", b"RAMET_AGENT", b"RAMET_EFFORT", b"RAMET_TOKEN", b"RAMET_SOCKET", b"RAMET_KEEPER")
-"""What concerns one agent, and not the daemon that it starts."""
+_OURS = b"RAMET_"
+"""So begin the variables that concern one agent or one project, and not the daemon of all of them."""
 _PRINTABLE = b" " * 32 + bytes(range(32, 256))
 _LONGEST_NAME = 200
 _CREATE = posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
@@ -72,27 +72,30 @@ def main(
 def _pass_on(home: str, socket: str, start: "tuple[str, ...]", start_deadline_seconds: float, is_blocking: bool) -> int:
     vendor = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1].isidentifier() else "unknown"
     environ: Mapping[bytes, bytes] = posix.environ
+    own = socket.encode(errors="surrogateescape")
+    path = environ.get(b"RAMET_SOCKET") or own
     payload = bytearray()
     try:
         _read(payload)
         if _pick(payload, b"hook_event_name") in _SLOW:
             setitimer(ITIMER_REAL, start_deadline_seconds)
-        path = environ.get(b"RAMET_SOCKET") or socket.encode(errors="surrogateescape")
         output, status = _answer(_ask(path, _request(vendor, payload, environ)))
         setitimer(ITIMER_REAL, 0)
         _write(1, output)
     except _Late:
-        _note(home, vendor, payload, b"slow")
-        return 0
+        why = b"slow"
     except _Refused:
-        _note(home, vendor, payload, b"refused")
-        return 0
+        why = b"refused"
     except OSError:
-        setitimer(ITIMER_REAL, 0)
-        _note(home, vendor, payload, b"down")
-        _start(home, start, environ)
-        return _refuse(payload) if is_blocking else 0
-    return status
+        why = b"down"
+    else:
+        return status
+    setitimer(ITIMER_REAL, 0)
+    if path == own:  # another daemon knows by itself what the agents do that it runs
+        _note(home, vendor, payload, why)
+        if why == b"down":
+            _start(home, start, environ)
+    return _refuse(payload) if why == b"down" and is_blocking else 0
 
 
 def _give_up(*_: object) -> None:
@@ -222,7 +225,9 @@ def _refuse(payload: bytearray) -> int:
 
 
 def _start(home: str, command: "tuple[str, ...]", environ: "Mapping[bytes, bytes]") -> None:
-    """Start the daemon, detached from us and from the agent: a session of its own and none of our descriptors."""
+    """Start the daemon, detached from us and from the agent: a session of its own and none of our descriptors. It is
+    the daemon of all projects, so it starts in none of them, and of our variables it has only its home.
+    """
     if not command or not _is_first(home + "/hook.started"):
         return
     try:
@@ -232,10 +237,11 @@ def _start(home: str, command: "tuple[str, ...]", environ: "Mapping[bytes, bytes
         return
     try:
         posix.setsid()
+        posix.chdir("/")
         nowhere = posix.open("/dev/null", posix.O_RDWR)
         for descriptor in (0, 1, 2):
             posix.dup2(nowhere, descriptor)
-        inherited = {name: environ[name] for name in environ if name not in _OWN}
+        inherited = {name: environ[name] for name in environ if not name.startswith(_OURS)}
         posix.execve(command[0], command, {**inherited, b"RAMET_HOME": home.encode(errors="surrogateescape")})
     finally:
         posix._exit(127)

@@ -81,10 +81,14 @@ def write(file: Path, text: str, *, mode: int = 0o644) -> None:
     """Put the text there, whole or not at all; `mode` is for a file that was not there."""
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-        stream.write(text)
-    if file.exists():
-        shutil.copymode(file, name)
-    else:
-        Path(name).chmod(mode)
-    os.replace(name, file)  # noqa: PTH105
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+        if file.exists():
+            shutil.copymode(file, name)
+        else:
+            Path(name).chmod(mode)
+        os.replace(name, file)  # noqa: PTH105
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

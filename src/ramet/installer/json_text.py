@@ -1,7 +1,25 @@
-"""JSON as text: items put into somebody else's file and taken out of it, while what is around them keeps every byte.
+r"""JSON as text: items put into somebody else's file and taken out of it, while what is around them keeps every byte.
 
 Comments and trailing commas are understood, because some programs allow them. A place is said by its path: keys of
 objects and positions in arrays, from the outermost object on.
+
+Somebody has an empty list at the hook `Stop`, and none at `Start`. We put a 7 into both, a list of our own around it
+where there was none:
+
+>>> theirs = '{"Stop": []}'
+>>> both = put_first(put_first(theirs, ("Stop",), ["7"]), (), ['"Start": [\n  7\n]'])
+>>> print(both)
+{"Start": [
+    7
+  ],"Stop": [7]}
+
+Later the file itself says what goes: of `Stop` only the 7, of `Start` all, because there the 7 does not stand directly
+behind the bracket.
+
+>>> was_empty(both, ("Stop",)), was_empty(both, ("Start",))
+(True, False)
+>>> take_out(take_out(both, ("Start",)), ("Stop", 0)) == theirs
+True
 """
 
 import json

@@ -1819,7 +1819,6 @@ class HooksOperations(Namespace):
         native_id: str | None = None,
         cwd: str | None = None,
         source: Literal["startup", "resume", "clear", "compact", "fork"] | None = None,
-        model: str | None = None,
         transcript_path: str | None = None,
         facts: HookFacts | Mapping[str, Any] = HookFacts(
             uncommitted=[], directives=[], project=None, is_repository=False, process=None
@@ -1838,7 +1837,6 @@ class HooksOperations(Namespace):
                 "native_id": native_id,
                 "cwd": cwd,
                 "source": source,
-                "model": model,
                 "transcript_path": transcript_path,
                 "facts": facts,
             },
@@ -1913,7 +1911,6 @@ class HooksOperations(Namespace):
         session_id: int | str,
         tool: str,
         *,
-        error: str | None = None,
         args: Any = None,
         tool_use_id: str | None = None,
         idempotency_key: str | None = None,
@@ -1925,7 +1922,6 @@ class HooksOperations(Namespace):
                 "idempotency_key": idempotency_key,
                 "session_id": session_id,
                 "tool": tool,
-                "error": error,
                 "args": args,
                 "tool_use_id": tool_use_id,
             },
@@ -1942,12 +1938,10 @@ class HooksOperations(Namespace):
         )
         return reply
 
-    def preCompact(
-        self, session_id: int | str, *, trigger: str | None = None, idempotency_key: str | None = None
-    ) -> HookNoted:
+    def preCompact(self, session_id: int | str, *, idempotency_key: str | None = None) -> HookNoted:
         """A context is about to be compacted: mark where it is whole."""
         reply: HookNoted = self._call(
-            "hooks.preCompact", {"idempotency_key": idempotency_key, "session_id": session_id, "trigger": trigger}
+            "hooks.preCompact", {"idempotency_key": idempotency_key, "session_id": session_id}
         )
         return reply
 
@@ -1970,11 +1964,9 @@ class HooksOperations(Namespace):
         )
         return reply
 
-    def stop(self, session_id: int | str, *, text: str | None = None, idempotency_key: str | None = None) -> HookNoted:
+    def stop(self, session_id: int | str, *, idempotency_key: str | None = None) -> HookNoted:
         """An agent has answered and waits."""
-        reply: HookNoted = self._call(
-            "hooks.stop", {"idempotency_key": idempotency_key, "session_id": session_id, "text": text}
-        )
+        reply: HookNoted = self._call("hooks.stop", {"idempotency_key": idempotency_key, "session_id": session_id})
         return reply
 
     def subagentStart(
@@ -2095,11 +2087,9 @@ class IngestOperations(Namespace):
         )
         return reply
 
-    def list(
-        self, *, session_id: int | str | None = None, path: str | None = None, open: bool | None = None
-    ) -> Ingests:
+    def list(self, *, session_id: int | str | None = None, path: str | None = None) -> Ingests:
         """Which transcripts are read, and how far."""
-        reply: Ingests = self._call("ingest.list", {"session_id": session_id, "path": path, "open": open})
+        reply: Ingests = self._call("ingest.list", {"session_id": session_id, "path": path})
         return reply
 
 

@@ -7,7 +7,6 @@ of the protocol, the handshake of 2025 and the requests without one of 2026; the
 import asyncio
 import signal
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -24,8 +23,8 @@ from mcp_types import (
     Tool,
 )
 
-from ramet.config.layers import load
-from ramet.config.places import find_places
+from ramet.config.places import find_home
+from ramet.hooks.program import find_own
 from ramet.mcp.calls import Calls
 from ramet.mcp.tools import TOOLS
 from ramet.mcp.uplink import Uplink
@@ -50,13 +49,14 @@ def run(environ: Mapping[str, str]) -> None:
 
 
 def _find_session(environ: Mapping[str, str]) -> Uplink:
-    """Whose tools these are. Of a program that Ramet did not start the hooks have told."""
+    """Whose tools these are. Of a program that Ramet did not start the hooks have told, and that daemon is asked which
+    they told, whatever the project's own is.
+    """
     socket, token = _given(environ, "RAMET_SOCKET"), _given(environ, "RAMET_TOKEN")
     native_id = _given(environ, _CLAUDE)
     if token or not native_id:
         return Uplink(socket, token)
-    places = find_places(environ, load(environ, Path.cwd(), {}).settings)
-    return Uplink(str(places.socket), None, f"claude:{native_id}")
+    return Uplink(socket or str(find_own(environ, find_home(environ)).places.socket), None, f"claude:{native_id}")
 
 
 def build(calls: Calls) -> Server[Any]:

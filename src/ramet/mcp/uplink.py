@@ -77,8 +77,8 @@ class Uplink:
         if self._socket and (self._token or self._session):
             return self._socket, self._token
         raise Forbidden(
-            "this server belongs to no session: it was not started by an agent that Ramet runs",
-            fix="let Ramet run the agent: `ramet add`, then `ramet work`",
+            "nobody knows whose tools these are: that say only agents that Ramet runs, and Claude Code with our hooks",
+            fix="let Ramet run the agent (`ramet add`, then `ramet work`); or start Claude Code after `ramet init`",
         )
 
 

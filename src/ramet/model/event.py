@@ -29,6 +29,7 @@ EventKind = Literal[
     "session.started",
     "session.resumed",
     "session.bound",
+    "session.continued",
     "session.heartbeat",
     "session.usage",
     "session.files",

@@ -33,7 +33,9 @@ Source = Literal["startup", "resume", "clear", "compact", "fork"]
 
 
 class HookEvent(Struct, frozen=True, kw_only=True):
-    """One call of a hook. What a vendor does not say is None."""
+    """One call of a hook. What a vendor does not say is None; what nobody here reads, such as what a tool answered, is
+    left out: the transcript has it.
+    """
 
     vendor: str
     moment: Moment
@@ -48,21 +50,16 @@ class HookEvent(Struct, frozen=True, kw_only=True):
     agent_type: str | None = None
     agent_transcript_path: str | None = None
     source: Source | None = None
-    model: str | None = None
     prompt: str | None = None
     prompt_id: str | None = None
     tool: str | None = None
     tool_input: Any = None
     tool_use_id: str | None = None
-    tool_output: Any = None
-    error: str | None = None
-    trigger: str | None = None
-    """Of a compaction: manual or auto."""
     summary: str | None = None
     """What a compaction left, or the last thing that a sub-agent said."""
     reason: str | None = None
     text: str | None = None
-    """Of a notification, what it says; of a stop, the last answer."""
+    """What a notification says, or which item was ticked off."""
     usage: dict[str, Any] | None = None
     """Of a status line: what the session has used, and how full its context is."""
 

@@ -6,8 +6,10 @@ all of them, those that matter least are left out. What others wrote is quoted a
 contract or pass for one of its headings.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 _CHARACTERS_PER_TOKEN = 4
@@ -28,6 +30,16 @@ class LiveChild(Struct, frozen=True, kw_only=True):
     session_id: int
     status: str
     goal: str | None
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """What a session said of itself: at a boundary of its history, or when it handed on."""
+
+    is_compaction: bool
+    summary: str | None
+    decisions: list[str]
+    failed_approaches: list[str]
+    next_steps: list[str]
 
 
 class ContractFacts(Struct, frozen=True, kw_only=True):
@@ -83,6 +95,27 @@ class _Section(Struct, frozen=True):
                 break
             shown.append(item)
         return [heading, *shown, f"- … {len(items) - len(shown)} more"]
+
+
+def read_said(payload: Mapping[str, Any], summary: str | None = None) -> Said:
+    """What such a payload says, as far as it is what we write; one of somebody's own making is told as it is."""
+    if not summary and payload.get("summary"):
+        summary = str(payload["summary"])
+    if not summary and "session_type" not in payload:
+        summary = msgspec.json.encode(payload).decode()
+    return Said(
+        is_compaction=payload.get("session_type") == "checkpoint",
+        summary=summary,
+        decisions=texts(payload, "decisions"),
+        failed_approaches=texts(payload, "failed_approaches"),
+        next_steps=texts(payload, "next_steps"),
+    )
+
+
+def texts(said: Mapping[str, Any], name: str) -> list[str]:
+    """A list of texts in something that may have anything there."""
+    found = said.get(name)
+    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
 
 
 def compose(facts: ContractFacts, max_tokens: int) -> str:

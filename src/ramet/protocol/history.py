@@ -231,6 +231,8 @@ class CommitRow(Struct, frozen=True, kw_only=True):
     priority: Priority
     tags: list[str]
     preview: str
+    tool: str | None = None
+    """Which tool was called, or has answered."""
     compresses: list[str] | None = None
     collapses: str | None = None
 

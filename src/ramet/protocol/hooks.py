@@ -91,7 +91,6 @@ class HookSessionStart(Change, frozen=True, kw_only=True):
     native_id: Name | None = None
     cwd: Path | None = None
     source: Source | None = None
-    model: Name | None = None
     transcript_path: Path | None = None
     facts: HookFacts = HookFacts()
 
@@ -113,6 +112,7 @@ class HookPostToolUse(Change, frozen=True, kw_only=True):
     session_id: SessionId
     tool: Name
     result: Any = None
+    """Accepted, and not kept: the transcript has it."""
     args: Any = None
     tool_use_id: Name | None = None
     facts: HookFacts = HookFacts()
@@ -121,7 +121,6 @@ class HookPostToolUse(Change, frozen=True, kw_only=True):
 class HookPostToolUseFailure(Change, frozen=True, kw_only=True):
     session_id: SessionId
     tool: Name
-    error: Content | None = None
     args: Any = None
     tool_use_id: Name | None = None
 
@@ -134,7 +133,6 @@ class HookUserPrompt(Change, frozen=True, kw_only=True):
 
 class HookPreCompact(Change, frozen=True, kw_only=True):
     session_id: SessionId
-    trigger: Name | None = None
 
 
 class HookPermissionRequest(Change, frozen=True, kw_only=True):
@@ -150,7 +148,6 @@ class HookNotification(Change, frozen=True, kw_only=True):
 
 class HookStop(Change, frozen=True, kw_only=True):
     session_id: SessionId
-    text: Content | None = None
 
 
 class HookSubagentStart(Change, frozen=True, kw_only=True):
@@ -277,11 +274,10 @@ class AddEntries(Change, frozen=True, kw_only=True):
 
 
 class ListIngests(Request, frozen=True, kw_only=True):
-    """How far which transcripts were read; those of open sessions, of one session, in one file, or all."""
+    """How far which transcripts were read; those of one session, the one in a file, or all."""
 
     session_id: SessionId | None = None
     path: Path | None = None
-    open: bool | None = None
 
 
 # The replies.
@@ -378,16 +374,15 @@ class PromptNoted(Struct, frozen=True, kw_only=True):
 
     session_id: int
     message_id: int | None
-    """None where the transcript had it first."""
-    content: str | None
-    """What the agent is told besides."""
+    """The newest prompt of the session; None where nobody said anything yet."""
+    content: str | None = None
+    """What the caller has to write for it: nothing."""
 
 
 class HookNoted(Struct, frozen=True, kw_only=True):
     """An event that was written down; of a sub-agent's, its own session."""
 
     session_id: int
-    injection: str | None = None
 
 
 class Fleet(Struct, frozen=True, kw_only=True):
@@ -403,13 +398,16 @@ class LogNoted(Struct, frozen=True, kw_only=True):
     task_id: str
     artifact_prefix: str
     at: datetime
+    is_repeated: bool = False
+    """Whether the same request was answered before: its entry is in the log, unless that was cut off in between."""
 
 
 class HandedOff(Struct, frozen=True, kw_only=True):
     """A session that ended with a hand-off, and its boundary commit."""
 
     session: Session
-    commit: str
+    commit: str | None
+    """None where it had ended before, without a hand-off."""
     already: bool = False
 
 

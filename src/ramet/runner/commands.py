@@ -1,7 +1,8 @@
 """`commands.*`: what takes the disk and the database at once.
 
-All that has to be read is read first, and all that is written in the database is written in one transaction: so what
-fails leaves nothing behind.
+An effort that begins reads all that it has to first, and is written in one transaction: so what fails leaves nothing
+behind. The others change the database first, for only that says where to look on the disk: a note whose log cannot be
+written is among the events all the same, and a session that goes on goes on, whatever the disk says.
 """
 
 from contextlib import suppress
@@ -14,7 +15,7 @@ from ramet.errors import ProjectNotFound, RametError, SkillFileInvalid, SkillNot
 from ramet.model import briefing
 from ramet.model.briefing import Debrief, Opening
 from ramet.model.effort import Effort
-from ramet.model.note import entry
+from ramet.model.note import entry, log_file_named
 from ramet.model.phase import parse_phases
 from ramet.model.prompting import report_file_of
 from ramet.model.skill import BUILT_IN, Skill
@@ -104,9 +105,9 @@ def append_log(workplace: Workplace, request: AppendLog) -> Logged:
         )
     )
     site = sites.find(workplace, noted.task_id, "task_id")
-    path = f"{noted.task_id}/{noted.artifact_prefix}_LOG.md"
+    path = f"{noted.task_id}/{log_file_named(noted.artifact_prefix)}"
     written = entry(text, noted.at)
-    size = notes.append(site.root, path, written, once=request.idempotency_key is not None)
+    size = notes.append(site.root, path, written, is_repeated=noted.is_repeated)
     return Logged(effort_id=noted.effort_id, path=path, entry=written, size=size)
 
 

@@ -73,6 +73,11 @@ def reopen(db: Connection, effort_id: int) -> None:
     db.run(_sql.reopen, effort_id=effort_id)
 
 
+def move_tree(db: Connection, session_id: int, root_session_id: int) -> None:
+    """The budgets of a root and of all below it are those of another tree from now on."""
+    db.run(_sql.move_tree, session_id=session_id, root_session_id=root_session_id)
+
+
 def _budget(row: Sequence[Any]) -> Budget:
     session_id, tokens, cost_usd, spent_tokens, spent_cost_usd, is_settled = row
     return Budget(

@@ -31,6 +31,17 @@ def list_whole(db: Connection, spans: list[Span]) -> list[Whole]:
     ]
 
 
+def list_marked(db: Connection, spans: list[Span], number: int) -> list[int]:
+    """The commits that are marked as whole before one compaction."""
+    return [
+        row[0]
+        for span in spans
+        for row in db.all(
+            _sql.marked, tag=f"{_BEFORE}{number}", segment_id=span.segment_id, first=span.first, last=span.last
+        )
+    ]
+
+
 def count_done(db: Connection, spans: list[Span]) -> int:
     """How many compactions are over."""
     tags = [
@@ -54,11 +65,6 @@ def unmark_whole(db: Connection, commit_id: int, number: int) -> None:
 def mark_done(db: Connection, commit_id: int, number: int) -> None:
     """The boundary that a compaction left."""
     db.run(_sql.mark, commit_id=commit_id, tag=f"{_DONE}{number}")
-
-
-def name_whole(number: int) -> str:
-    """The tag of a context that was whole."""
-    return f"{_BEFORE}{number}"
 
 
 def _number(tag: str) -> int | None:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ramet.model.branch import Span
 from ramet.model.content import PAYLOAD
+from ramet.model.open_items import ListCall
 from ramet.store.blobs import Codec
 from ramet.store.connection import Connection, to_json
 from ramet.store.queries import QueryFile
@@ -27,14 +28,6 @@ class Window(Struct, frozen=True):
 
     session_id: int
     payload: dict[str, Any] | None
-
-
-class ListCall(Struct, frozen=True):
-    """A call of a tool with which an agent keeps its list, or what came of it."""
-
-    tool: str
-    text: str
-    is_call: bool
 
 
 def list_boundaries(db: Connection, codec: Codec, spans: list[Span], limit: int) -> list[Boundary]:
@@ -67,11 +60,23 @@ def list_first_prompts(db: Connection, codec: Codec, session_ids: Sequence[int])
 
 
 def list_calls(db: Connection, codec: Codec, session_id: int, limit: int) -> list[ListCall]:
-    """How an agent kept its list, oldest first."""
-    return [
-        ListCall(tool, codec.unpack(*blob).decode(), _payload(metadata).get("direction") == "call")
-        for tool, *blob, metadata in db.all(_sql.calls, session_id=session_id, limit=limit)
-    ]
+    """How an agent kept its list, oldest first, as far as so many turns back; with the answers to what it created."""
+    calls: list[tuple[str, Any, Any]] = []
+    answers: dict[Any, str] = {}
+    for role, tool, *blob, metadata in db.all(_sql.calls, session_id=session_id, limit=limit):
+        text, call_id = codec.unpack(*blob).decode(), _payload(metadata).get("call_id")
+        if role == "tool":
+            answers[call_id] = text
+        else:
+            calls.append((tool, _decode(text), call_id))
+    return [ListCall(tool, given, answers.get(call_id)) for tool, given, call_id in calls]
+
+
+def _decode(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return None
 
 
 def _payload(metadata: str | None) -> dict[str, Any]:

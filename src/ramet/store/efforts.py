@@ -47,6 +47,12 @@ def list_of_task(db: Connection, task_id: str) -> list[Effort]:
     return db.structs(Effort, _sql.of_task, task_id=task_id)
 
 
+def list_finished_before(db: Connection, effort: Effort, limit: int) -> list[Effort]:
+    """Those of its task that came before an effort and are finished, the newest first."""
+    given = {"task_id": effort.task_id, "ordinal": effort.ordinal, "limit": limit}
+    return db.structs(Effort, _sql.finished_before, **given)
+
+
 def finish(db: Connection, effort_id: int, outcome: Outcome, now: str) -> Effort:
     """Finish an effort."""
     return db.must_struct(Effort, _sql.finish, id=effort_id, outcome=outcome, now=now)

@@ -33,6 +33,7 @@ class Hooked(Struct, frozen=True, kw_only=True):
     context_usage: float | None
     has_handed_off: bool
     pid: int | None
+    last_heartbeat: str | None
     may_ask_heartbeat: bool
     """Whether its skill says something of heartbeats."""
 
@@ -63,7 +64,7 @@ def _hooked(row: Row | None) -> Hooked | None:
     if row is None:
         return None
     session_id, task_id, effort_id, agent_id, driver, native_id, is_kept, has_ended, calls, tools, *rest = row
-    files, context_usage, has_handed_off, pid, may_ask = rest
+    files, context_usage, has_handed_off, pid, last_heartbeat, may_ask = rest
     return Hooked(
         id=session_id,
         task_id=task_id,
@@ -79,6 +80,7 @@ def _hooked(row: Row | None) -> Hooked | None:
         context_usage=context_usage,
         has_handed_off=bool(has_handed_off),
         pid=pid,
+        last_heartbeat=last_heartbeat,
         may_ask_heartbeat=bool(may_ask),
     )
 
@@ -88,6 +90,11 @@ def beat(
 ) -> None:
     """A sign of life, and what it says."""
     db.run(_sql.beat, id=session_id, now=now, calls=calls, tools=to_json(tools or None), files=to_json(files))
+
+
+def take_back(db: Connection, session_id: int, left: list[str]) -> None:
+    """Calls of tools are over of which no hook has told; these are left."""
+    db.run(_sql.take_back, id=session_id, left=to_json(left or None))
 
 
 def set_process(db: Connection, session_id: int, pid: int, process: HookProcess | None) -> None:
@@ -167,6 +174,11 @@ def put_provisional(db: Connection, session_id: int, commit_id: int, source_key:
 def forget_provisional(db: Connection, message_id: int) -> None:
     """The transcript has a turn that a hook told of."""
     db.run(_sql.forget_provisional, id=message_id)
+
+
+def is_said(db: Connection, session_id: int, content_hash: bytes, since_ms: int) -> bool:
+    """Whether a person has said a content since an instant."""
+    return db.one(_sql.is_said, session_id=session_id, hash=content_hash, since_ms=since_ms) is not None
 
 
 def find_newest_prompt(db: Connection, session_id: int) -> tuple[int, int, bytes] | None:

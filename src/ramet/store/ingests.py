@@ -28,12 +28,6 @@ def hand_on(db: Connection, of: int, to: int) -> None:
     db.run(_sql.hand_on, of=of, to=to)
 
 
-def find(db: Connection, path: str) -> Position | None:
-    """How far a transcript was read."""
-    row = db.one(_sql.position, path=path)
-    return None if row is None else Position(*row)
-
-
 def put(db: Connection, path: str, session_id: int, position: Position, now: str) -> None:
     """Note how far a transcript was read."""
     db.run(_sql.put, path=path, session_id=session_id, read_bytes=position.offset, inode=position.inode, now=now)
@@ -49,9 +43,10 @@ def list_of_session(db: Connection, session_id: int) -> list[Ingest]:
     return [_ingest(*row) for row in db.all(_sql.of_session, session_id=session_id)]
 
 
-def list_at(db: Connection, path: str) -> list[Ingest]:
-    """The transcript in a file, where it is known, and how far it was read."""
-    return [_ingest(*row) for row in db.all(_sql.of_path, path=path)]
+def find(db: Connection, path: str) -> Ingest | None:
+    """The transcript in a file, where it is known: whose it is, and how far it was read."""
+    row = db.one(_sql.of_path, path=path)
+    return None if row is None else _ingest(*row)
 
 
 def _ingest(

@@ -117,6 +117,13 @@ def find_last_of_agent(db: Connection, agent_id: str, effort_id: int) -> Session
     return db.struct(Session, _sql.last_of_agent, agent_id=agent_id, effort_id=effort_id)
 
 
+def find_last_root(db: Connection, *, task_id: str | None, agent_id: str | None) -> Session | None:
+    """The newest session of a task, or of an agent, that is nobody's child."""
+    if agent_id is not None:
+        return db.struct(Session, _sql.last_root_of_agent, agent_id=agent_id, task_id=task_id)
+    return db.struct(Session, _sql.last_root_of_task, task_id=task_id)
+
+
 def resume(db: Connection, session_id: int, effort_id: int, agent_id: str | None, pid: int | None) -> Session:
     """The same context window is open again."""
     return _row(db, _sql.resume, id=session_id, effort_id=effort_id, agent_id=agent_id, pid=pid)
@@ -242,6 +249,11 @@ def list_left_by_agent(db: Connection, agent_id: str, going_on: Session | None) 
     tree = 0 if going_on is None else going_on.root_session_id
     root = going_on.id if going_on and going_on.parent_session_id is None else None
     return [row[0] for row in db.all(_sql.open_of_agent, agent_id=agent_id, tree=tree, root=root)]
+
+
+def list_open_subagents(db: Connection, session_id: int, effort_id: int) -> list[int]:
+    """The open sessions of a session's own sub-agents, and of theirs."""
+    return [row[0] for row in db.all(_sql.open_subagents, session_id=session_id, effort_id=effort_id)]
 
 
 def move(db: Connection, session_id: int, task_id: str, effort_id: int) -> Session:

@@ -47,10 +47,31 @@ class Node(Struct, frozen=True, gc=False):
     """Whether it was spawned, and nothing has been seen of it yet."""
 
 
+class OpenChild(Struct, frozen=True, gc=False):
+    """A session that has not ended, and what its status follows from: one row, column by column."""
+
+    id: int
+    effort_id: int
+    goal: str | None
+    created_at: str
+    last_heartbeat: str | None
+    has_tool_in_flight: bool
+    is_lease_over: bool | None
+    is_waiting: bool
+    is_unseen: bool
+    ended_at: None = None
+
+
 def list_nodes(db: Connection, roots: Iterable[int], *, characters: int, now: str) -> list[Node]:
     """The sessions of some trees, parents before their children; of what is said of each, so many characters."""
     rows = db.all(_sql.of_roots, ids=to_json(sorted(set(roots))), characters=characters, now=now)
     return [Node(*row) for row in rows]
+
+
+def list_open_children(db: Connection, effort_id: int, *, characters: int, now: str) -> list[OpenChild]:
+    """The sessions below those of an effort that have not ended."""
+    rows = db.all(_sql.open_children, effort_id=effort_id, characters=characters, now=now)
+    return [OpenChild(*row) for row in rows]
 
 
 def list_members(db: Connection, scope: Scope, name: int | str) -> list[tuple[int, int]]:

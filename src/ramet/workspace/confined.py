@@ -22,10 +22,11 @@ _CHUNK_BYTES = 1024 * 1024
 
 
 class Read(NamedTuple):
-    """A file's bytes, and when it was last changed."""
+    """A file's bytes, when it was last changed, and its size."""
 
     data: bytes
     modified: float
+    size: int
 
 
 def parts(relative: str) -> tuple[str, ...]:
@@ -36,15 +37,17 @@ def parts(relative: str) -> tuple[str, ...]:
     return found
 
 
-def read(root: str | Path, relative: str, max_bytes: int) -> Read | None:
-    """A regular file; None where there is none, or a larger one."""
+def read(root: str | Path, relative: str, max_bytes: int, *, is_end_enough: bool = False) -> Read | None:
+    """A regular file; None where there is none, or a larger one whose end is not enough."""
     try:
         with _folder(root, relative) as (folder, name), _open(name, _FILE, folder, relative) as descriptor:
             facts = os.fstat(descriptor)
-            if not stat.S_ISREG(facts.st_mode) or facts.st_size > max_bytes:
+            excess = max(0, facts.st_size - max_bytes)
+            if not stat.S_ISREG(facts.st_mode) or (excess and not is_end_enough):
                 return None
             with os.fdopen(os.dup(descriptor), "rb") as file:
-                return Read(file.read(max_bytes), facts.st_mtime)
+                file.seek(excess)
+                return Read(file.read(max_bytes), facts.st_mtime, facts.st_size)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
 

@@ -75,6 +75,14 @@ def read_bytes(root: str | Path, path: str | Path, max_bytes: int) -> bytes:
     return found.data
 
 
+def read_end(root: str | Path, path: str | Path, max_bytes: int = MAX_BYTES) -> confined.Read | None:
+    """The last bytes of a file of any size; None where there is none that can be read."""
+    place = resolve(root, path)
+    with suppress(OSError):
+        return confined.read(place.root, place.relative, max_bytes, is_end_enough=True)
+    return None
+
+
 def append(root: str | Path, path: str | Path, text: str) -> int:
     """Put a text behind a file's end; its size in bytes."""
     place = resolve(root, path)

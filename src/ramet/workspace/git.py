@@ -51,7 +51,9 @@ class _Done(NamedTuple):
 class Git:
     """The git program, with the environment that it is given."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
+        """What takes longer than the timeout is ended, and fails."""
+        self._timeout_seconds = timeout_seconds
         kept = {key: value for key, value in environ.items() if not key.startswith("GIT_") or _INHERITED.fullmatch(key)}
         self._environ = kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 
@@ -80,7 +82,7 @@ class Git:
             return self
         names = {f"GIT_{role}_NAME": "Ramet" for role in _ROLES}
         addresses = {f"GIT_{role}_EMAIL": "ramet@localhost" for role in _ROLES}
-        return Git(names | addresses | self._environ)
+        return Git(names | addresses | self._environ, self._timeout_seconds)
 
     def _patiently(self, directory: str | Path, arguments: tuple[str, ...], stdin: str, index: Path | None) -> _Done:
         """Run it again while somebody else holds one of git's locks, within a few seconds."""
@@ -111,10 +113,10 @@ class Git:
             raise GitFailed(f"git could not be started: {error.strerror}", fix="try again when less runs") from error
         with process:
             try:
-                out, said = process.communicate(os.fsencode(stdin), _TIMEOUT_SECONDS)
+                out, said = process.communicate(os.fsencode(stdin), self._timeout_seconds)
             except subprocess.TimeoutExpired:
                 _end(process)
-                raise GitFailed(f"{_name(arguments)} took longer than {_TIMEOUT_SECONDS} seconds") from None
+                raise GitFailed(f"{_name(arguments)} took longer than {self._timeout_seconds:g} seconds") from None
             except BaseException:
                 _end(process)
                 raise

@@ -2,21 +2,18 @@
 
 from pathlib import Path
 
-from ramet.errors import FileMissing
+from ramet.model.note import has_entry
 from ramet.workspace import files, reports
 
 
-def append(root: str | Path, path: str, entry: str, *, once: bool = False) -> int:
-    """Put an entry behind the others; the size of the log. With `once`, not where the log has the same one already: a
-    request that is repeated because its answer was lost.
+def append(root: str | Path, path: str, entry: str, *, is_repeated: bool = False) -> int:
+    """Put an entry behind the others; the size of the log. One that is repeated, because an answer was lost, may be
+    there already, and is then not put there again.
     """
     if files.resolve(root, path).relative.startswith(f"{reports.FOLDER}/"):
         reports.prepare(root)
-    if once:
-        try:
-            known = files.read_bytes(root, path, files.MAX_BYTES)
-        except FileMissing:
-            known = b""
-        if entry.encode(errors="replace") in known:
-            return len(known)
+    if is_repeated:
+        end = files.read_end(root, path)
+        if end is not None and has_entry(end.data, entry):
+            return end.size
     return files.append(root, path, entry)

@@ -13,37 +13,14 @@ from ramet.model.hook import HookAnswer, HookEvent
 _WORDS = words.Vocabulary(
     vendor="claude",
     moments={
-        "SessionStart": "session_start",
-        "SessionEnd": "session_end",
-        "UserPromptSubmit": "user_prompt",
-        "PreToolUse": "pre_tool_use",
-        "PermissionRequest": "permission_request",
-        "PostToolUse": "post_tool_use",
+        **words.MOMENTS,
         "PostToolUseFailure": "post_tool_use_failure",
         "Notification": "notification",
-        "Stop": "stop",
         "StopFailure": "stop",
-        "SubagentStart": "subagent_start",
-        "SubagentStop": "subagent_stop",
-        "PreCompact": "pre_compact",
-        "PostCompact": "post_compact",
         "TaskCompleted": "task_completed",
         "TeammateIdle": "teammate_idle",
     },
-    informed=frozenset(
-        {
-            *("SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse"),
-            *("PostToolUse", "PostToolUseFailure", "Notification"),
-        }
-    ),
-    refused={
-        "PreToolUse": "permission",
-        "PermissionRequest": "behavior",
-        "UserPromptSubmit": "decision",
-        "PostToolUse": "decision",
-        "Stop": "decision",
-        "SubagentStop": "decision",
-    },
+    informed=words.INFORMED | {"PostToolUseFailure", "Notification"},
     prompt_id="prompt_id",
     longest={"UserPromptSubmit": 9_000},
     usual_longest=40_000,  # beyond 50,000 characters it writes what it is told into a file

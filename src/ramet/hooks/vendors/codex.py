@@ -10,28 +10,8 @@ from ramet.model.hook import HookAnswer, HookEvent
 
 _WORDS = words.Vocabulary(
     vendor="codex",
-    moments={
-        "SessionStart": "session_start",
-        "SessionEnd": "session_end",
-        "UserPromptSubmit": "user_prompt",
-        "PreToolUse": "pre_tool_use",
-        "PermissionRequest": "permission_request",
-        "PostToolUse": "post_tool_use",
-        "Stop": "stop",
-        "SubagentStart": "subagent_start",
-        "SubagentStop": "subagent_stop",
-        "PreCompact": "pre_compact",
-        "PostCompact": "post_compact",
-    },
-    informed=frozenset({"SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}),
-    refused={
-        "PreToolUse": "permission",
-        "PermissionRequest": "behavior",
-        "UserPromptSubmit": "decision",
-        "PostToolUse": "decision",
-        "Stop": "decision",
-        "SubagentStop": "decision",
-    },
+    moments=words.MOMENTS,
+    informed=words.INFORMED,
     prompt_id="turn_id",
     longest={},
     usual_longest=9_000,  # it writes what is longer than 2,500 tokens into a file

@@ -21,6 +21,33 @@ _AGAIN = "stop_hook_active"
 _SOURCES: tuple[Source, ...] = get_args(Source)
 
 
+MOMENTS: Mapping[str, Moment] = {
+    "SessionStart": "session_start",
+    "SessionEnd": "session_end",
+    "UserPromptSubmit": "user_prompt",
+    "PreToolUse": "pre_tool_use",
+    "PermissionRequest": "permission_request",
+    "PostToolUse": "post_tool_use",
+    "Stop": "stop",
+    "SubagentStart": "subagent_start",
+    "SubagentStop": "subagent_stop",
+    "PreCompact": "pre_compact",
+    "PostCompact": "post_compact",
+}
+"""What the hooks mean to us that every vendor has."""
+INFORMED = frozenset({"SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"})
+"""Those of them whose answer may tell the agent something."""
+_REFUSED: Mapping[str, Refusal] = {
+    "PreToolUse": "permission",
+    "PermissionRequest": "behavior",
+    "UserPromptSubmit": "decision",
+    "PostToolUse": "decision",
+    "Stop": "decision",
+    "SubagentStop": "decision",
+}
+"""Those whose answer may hold the agent up, and how."""
+
+
 class Vocabulary(Struct, frozen=True, kw_only=True):
     """What is one vendor's own."""
 
@@ -29,8 +56,6 @@ class Vocabulary(Struct, frozen=True, kw_only=True):
     """What each hook of it means to us; any other is `other`."""
     informed: frozenset[str]
     """The hooks whose answer may tell the agent something."""
-    refused: Mapping[str, Refusal]
-    """The hooks whose answer may hold the agent up, and how."""
     prompt_id: str
     """The field that has the id of a prompt."""
     longest: Mapping[str, int]
@@ -57,15 +82,11 @@ def read(words: Vocabulary, payload: dict[str, Any]) -> HookEvent:
         agent_type=agent_type,
         agent_transcript_path=fields.file(payload, "agent_transcript_path"),
         source=_source(payload),
-        model=_model(payload),
         prompt=fields.text(payload, "prompt"),
         prompt_id=fields.name(payload, words.prompt_id),
         tool=fields.name(payload, "tool_name"),
         tool_input=payload.get("tool_input"),
         tool_use_id=fields.name(payload, "tool_use_id"),
-        tool_output=payload.get("tool_response"),
-        error=fields.text(payload, "error"),
-        trigger=fields.name(payload, "trigger"),
         summary=_summary(moment, payload),
         reason=_AGAIN if payload.get(_AGAIN) is True else fields.name(payload, "reason"),
         text=_said(moment, payload),
@@ -79,7 +100,7 @@ def answer(words: Vocabulary, event: HookEvent, reply: HookAnswer) -> tuple[dict
     if reply.notice:
         output["systemMessage"] = reply.notice
     if reply.is_blocked and not _is_repeated(event):
-        _refuse(words.refused.get(event.name), (reply.reason or "").strip() or _HELD, output, specific)
+        _refuse(_REFUSED.get(event.name), (reply.reason or "").strip() or _HELD, output, specific)
     if reply.context and event.name in words.informed:
         specific["additionalContext"] = _fit(reply.context, words.longest.get(event.name, words.usual_longest))
     if specific:
@@ -112,12 +133,6 @@ def _source(payload: dict[str, Any]) -> Source | None:
     return next((source for source in _SOURCES if source == payload.get("source")), None)
 
 
-def _model(payload: dict[str, Any]) -> str | None:
-    """Its name; a status line has an object there."""
-    model = payload.get("model")
-    return fields.name(model, "id") if isinstance(model, dict) else fields.name(payload, "model")
-
-
 def _summary(moment: Moment, payload: dict[str, Any]) -> str | None:
     field = {"post_compact": "compact_summary", "subagent_stop": "last_assistant_message"}.get(moment)
     return fields.text(payload, field) if field else None
@@ -127,8 +142,6 @@ def _said(moment: Moment, payload: dict[str, Any]) -> str | None:
     match moment:
         case "notification":
             return fields.text(payload, "message")
-        case "stop":
-            return fields.text(payload, "last_assistant_message")
         case "task_completed":
             return fields.text(payload, "task_subject")
         case _:

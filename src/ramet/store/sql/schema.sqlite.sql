@@ -52,6 +52,9 @@ CREATE TABLE commits (
     UNIQUE (segment_id, seq)
 ) STRICT;
 
+-- The boundaries in a history are few among all that was said.
+CREATE INDEX idx_commits_boundaries ON commits (segment_id, seq) WHERE content_type = 'session';
+
 CREATE TABLE branches (
     id         INTEGER PRIMARY KEY,
     name       TEXT NOT NULL UNIQUE,
@@ -260,6 +263,9 @@ CREATE UNIQUE INDEX idx_messages_source_key ON messages (source_key) WHERE sourc
 CREATE INDEX idx_messages_provisional ON messages (session_id) WHERE is_provisional = 1;
 -- What people said is looked for among many more turns of tools.
 CREATE INDEX idx_messages_prompts ON messages (session_id, timestamp) WHERE role = 'user';
+-- So is what an agent said with the tools with which it keeps its list.
+CREATE INDEX idx_messages_lists ON messages (session_id, timestamp)
+    WHERE tool_name IN ('TodoWrite', 'TaskCreate', 'TaskUpdate', 'update_plan');
 
 CREATE TABLE embeddings (
     id           INTEGER PRIMARY KEY,

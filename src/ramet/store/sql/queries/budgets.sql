@@ -84,3 +84,7 @@ WHERE settled_at IS NULL AND session_id IN (
 -- An effort is taken up again, with the budgets that its sessions had.
 UPDATE budgets SET settled_at = NULL
 WHERE settled_at IS NOT NULL AND session_id IN (SELECT id FROM sessions WHERE effort_id = :effort_id);
+
+-- name: move_tree
+-- A root continues a session of another tree: there its budgets are from then on, and those of all below it.
+UPDATE budgets SET root_session_id = :root_session_id WHERE root_session_id = :session_id;

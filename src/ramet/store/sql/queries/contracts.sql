@@ -35,10 +35,12 @@ JOIN commits c ON c.id = m.commit_id
 JOIN blobs b ON b.id = c.blob_id;
 
 -- name: calls
--- The calls of the tools with which agents keep their lists, oldest first.
-SELECT m.tool_name, b.codec, b.size, b.data, c.metadata
+-- The calls of the tools with which agents keep their lists, oldest first, and the answers to what they created, which
+-- say by which number it goes.
+SELECT m.role, m.tool_name, b.codec, b.size, b.data, c.metadata
 FROM (SELECT id FROM messages
       WHERE session_id = :session_id AND tool_name IN ('TodoWrite', 'TaskCreate', 'TaskUpdate', 'update_plan')
+        AND (role = 'assistant' OR tool_name = 'TaskCreate')
       ORDER BY timestamp DESC, id DESC LIMIT :limit) p
 JOIN messages m ON m.id = p.id
 JOIN commits c ON c.id = m.commit_id

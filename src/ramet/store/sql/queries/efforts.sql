@@ -16,6 +16,11 @@ SELECT * FROM efforts WHERE id = :id;
 -- A task's efforts in order.
 SELECT * FROM efforts WHERE task_id = :task_id ORDER BY ordinal;
 
+-- name: finished_before
+-- The last ones of a task that came before one and are finished.
+SELECT * FROM efforts WHERE task_id = :task_id AND ordinal < :ordinal AND lifecycle = 'finished'
+ORDER BY ordinal DESC LIMIT :limit;
+
 -- name: finish
 -- Finish an effort.
 UPDATE efforts SET lifecycle = 'finished', finished_at = :now, outcome = :outcome, awaited_by = NULL WHERE id = :id

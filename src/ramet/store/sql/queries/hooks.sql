@@ -2,7 +2,7 @@
 -- All that a hook needs to know of its session and of what its effort asks for, by the vendor's own id, in one look.
 SELECT s.id, s.task_id, s.effort_id, s.agent_id, s.driver, s.native_id, s.instance IS NOT NULL, s.ended_at IS NOT NULL,
        s.heartbeat_counter, s.tools_in_flight, s.loaded_files, s.context_usage, s.dehydration_payload IS NOT NULL,
-       s.pid,
+       s.pid, s.last_heartbeat,
        CASE WHEN lower(k.directives) LIKE '%heartbeat%' OR lower(k.phases) LIKE '%heartbeat%' THEN 1 ELSE 0 END
 FROM sessions s
 JOIN efforts e ON e.id = s.effort_id
@@ -14,7 +14,7 @@ WHERE s.driver = :driver AND s.native_id = :native_id;
 -- The same by the session's own id.
 SELECT s.id, s.task_id, s.effort_id, s.agent_id, s.driver, s.native_id, s.instance IS NOT NULL, s.ended_at IS NOT NULL,
        s.heartbeat_counter, s.tools_in_flight, s.loaded_files, s.context_usage, s.dehydration_payload IS NOT NULL,
-       s.pid,
+       s.pid, s.last_heartbeat,
        CASE WHEN lower(k.directives) LIKE '%heartbeat%' OR lower(k.phases) LIKE '%heartbeat%' THEN 1 ELSE 0 END
 FROM sessions s
 JOIN efforts e ON e.id = s.effort_id
@@ -27,6 +27,10 @@ WHERE s.id = :session_id;
 UPDATE sessions SET last_heartbeat = :now, heartbeat_counter = heartbeat_counter + :calls, tools_in_flight = :tools,
                     loaded_files = coalesce(:files, loaded_files)
 WHERE id = :id;
+
+-- name: take_back
+-- Calls of tools are over of which no hook has told; these are left.
+UPDATE sessions SET tools_in_flight = :left WHERE id = :id;
 
 -- name: set_process
 -- The process in which a context window is open, as far as that is known. A keeper knows its agent's itself.
@@ -109,8 +113,16 @@ ON CONFLICT DO NOTHING
 RETURNING id;
 
 -- name: forget_provisional
--- The transcript has a turn that a hook told of.
+-- The transcript has a turn that a hook told of. Its commit is left to `history.gc`: only a look at everything could
+-- tell that nothing else points at it.
 DELETE FROM messages WHERE id = :id AND is_provisional = 1;
+
+-- name: is_said
+-- Whether a person said something in a session since an instant, by the hash of it.
+SELECT 1
+FROM messages m JOIN commits c ON c.id = m.commit_id JOIN blobs b ON b.id = c.blob_id
+WHERE m.session_id = :session_id AND m.role = 'user' AND m.timestamp > :since_ms AND b.hash = :hash
+LIMIT 1;
 
 -- name: newest_prompt
 -- The newest thing that a person said in a session, when, and the hash of it.

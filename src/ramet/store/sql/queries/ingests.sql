@@ -5,18 +5,14 @@ ON CONFLICT (path) DO NOTHING
 RETURNING path;
 
 -- name: put
--- How far a transcript was read.
+-- How far a transcript was read. Whose it is does not change by that.
 INSERT INTO ingests (path, session_id, read_bytes, inode, at) VALUES (:path, :session_id, :read_bytes, :inode, :now)
 ON CONFLICT (path) DO UPDATE SET
-    session_id = excluded.session_id, read_bytes = excluded.read_bytes, inode = excluded.inode, at = excluded.at;
+    read_bytes = excluded.read_bytes, inode = excluded.inode, at = excluded.at;
 
 -- name: hand_on
 -- What follows in a session's transcript is another session's.
 UPDATE ingests SET session_id = :to WHERE session_id = :of;
-
--- name: position
--- How far a transcript was read, and which file it was.
-SELECT read_bytes, inode FROM ingests WHERE path = :path;
 
 -- name: everything
 -- Which transcripts are read, and how far.
@@ -48,12 +44,14 @@ ON CONFLICT DO NOTHING
 RETURNING source_key;
 
 -- name: tool_of_call
--- The tool of the newest call whose payload has a mark in it. Calls are near their results, so it is found at once.
-SELECT m.tool_name
-FROM messages m JOIN commits c ON c.id = m.commit_id
-WHERE m.session_id = :session_id AND m.role = 'assistant' AND m.tool_name IS NOT NULL
-  AND replace(c.metadata, :mark, '') <> c.metadata
-ORDER BY m.timestamp DESC, m.id DESC LIMIT 1;
+-- The tool of the newest call whose payload has a mark in it. Calls are near their results, so it is looked for among
+-- the latest turns alone: a session may be long, and the call not in it.
+SELECT latest.tool_name
+FROM (SELECT id, role, commit_id, tool_name, timestamp FROM messages WHERE session_id = :session_id
+      ORDER BY timestamp DESC, id DESC LIMIT 200) latest
+JOIN commits c ON c.id = latest.commit_id
+WHERE latest.role = 'assistant' AND latest.tool_name IS NOT NULL AND replace(c.metadata, :mark, '') <> c.metadata
+ORDER BY latest.timestamp DESC, latest.id DESC LIMIT 1;
 
 -- name: alive
 -- A transcript that grows is a sign of life too; an older one than we know says nothing.

@@ -122,9 +122,29 @@ WHERE coalesce(agent_id, '') = :agent_id AND ended_at IS NULL
   AND (root_session_id <> :tree OR (CAST(:root AS BIGINT) IS NOT NULL AND parent_session_id IS NULL AND id <> :root))
 ORDER BY id;
 
+-- name: open_subagents
+-- The open sessions of a session's own sub-agents, and of theirs: their names begin with its name. Few are open at all:
+-- coalesce keeps the planner from looking through those of the tree or the effort.
+SELECT s.id FROM sessions p CROSS JOIN sessions s
+WHERE p.id = :session_id AND s.ended_at IS NULL AND s.instance IS NULL
+  AND coalesce(s.root_session_id, 0) = p.root_session_id AND coalesce(s.effort_id, 0) = :effort_id
+  AND substr(s.native_id, 1, length(coalesce(p.native_id, 'session-' || p.id)) + 1)
+      = coalesce(p.native_id, 'session-' || p.id) || '/'
+ORDER BY s.id;
+
 -- name: last_of_agent
 -- The newest session of an agent on an effort.
 SELECT * FROM sessions WHERE agent_id = :agent_id AND effort_id = :effort_id ORDER BY id DESC LIMIT 1;
+
+-- name: last_root_of_agent
+-- The newest session of an agent that is nobody's child; a null task means any.
+SELECT * FROM sessions
+WHERE agent_id = :agent_id AND parent_session_id IS NULL AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
+ORDER BY id DESC LIMIT 1;
+
+-- name: last_root_of_task
+-- The newest session of a task that is nobody's child.
+SELECT * FROM sessions WHERE task_id = :task_id AND parent_session_id IS NULL ORDER BY id DESC LIMIT 1;
 
 -- name: move
 -- Let a session serve another effort.

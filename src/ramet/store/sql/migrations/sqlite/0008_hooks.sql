@@ -7,6 +7,13 @@ CREATE INDEX idx_messages_provisional ON messages (session_id) WHERE is_provisio
 -- What people said is looked for among many more turns of tools.
 CREATE INDEX idx_messages_prompts ON messages (session_id, timestamp) WHERE role = 'user';
 
+-- So is what an agent said with the tools with which it keeps its list.
+CREATE INDEX idx_messages_lists ON messages (session_id, timestamp)
+    WHERE tool_name IN ('TodoWrite', 'TaskCreate', 'TaskUpdate', 'update_plan');
+
+-- The boundaries in a history are few among all that was said.
+CREATE INDEX idx_commits_boundaries ON commits (segment_id, seq) WHERE content_type = 'session';
+
 -- How far the transcript of a session was read.
 CREATE TABLE ingests (
     path       TEXT PRIMARY KEY NOT NULL,

@@ -13,3 +13,14 @@ SELECT s.id, s.parent_session_id, s.prev_session_id, s.root_session_id, s.spawn_
 FROM sessions s JOIN efforts e ON e.id = s.effort_id
 WHERE s.root_session_id IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:ids AS JSON)) AS value)
 ORDER BY s.root_session_id, s.id;
+
+-- name: open_children
+-- The same; leases run out by the server's time.
+SELECT s.id, s.effort_id, substr(e.prompt, 1, :characters), s.created_at, s.last_heartbeat,
+       s.tools_in_flight IS NOT NULL,
+       e.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = s.id),
+       e.spawned_by IS NOT NULL AND s.instance IS NULL AND s.last_heartbeat IS NULL AND s.pid IS NULL
+FROM sessions s CROSS JOIN sessions p CROSS JOIN efforts e
+WHERE s.ended_at IS NULL AND p.id = s.parent_session_id AND p.effort_id = :effort_id AND e.id = s.effort_id
+ORDER BY s.id;

@@ -1,0 +1,49 @@
+"""`ramet show s1`: one session, as a person wants to know of it."""
+
+import json
+
+import pytest
+from tests.cli.command_line import CommandLine
+
+WINDOW = "2f1c0c4e-0000-4000-8000-000000000001"
+
+
+@pytest.fixture
+def asked(ramet: CommandLine) -> CommandLine:
+    """A project in which a person asked an agent for something."""
+    ramet.ok("project", "add", ".")
+    tell(ramet, "SessionStart", source="startup")
+    tell(ramet, "UserPromptSubmit", prompt="Mend the cart.\nAll of it.")
+    return ramet
+
+
+def tell(ramet: CommandLine, event: str, **said: object) -> None:
+    payload = {"hook_event_name": event, "session_id": WINDOW, "cwd": str(ramet.cwd), **said}
+    ramet.ok("rpc", "call", "hooks.event", json.dumps({"vendor": "claude", "payload": json.dumps(payload)}))
+
+
+def test_it_says_what_was_asked_for_and_what_is_at_work(asked: CommandLine) -> None:
+    file = str(asked.cwd / "cart.py")
+    tell(asked, "PostToolUse", tool_name="Read", tool_input={"file_path": file}, tool_use_id="t1")
+    tell(asked, "PreToolUse", tool_name="Bash", tool_input={"command": "make"}, tool_use_id="t2")
+    lines = asked.ok("show", "s1").splitlines()
+    assert lines[0].startswith("s1 claude: running, ")
+    assert lines[1:6] == [
+        "asked for  Mend the cart.",
+        "effort     e1 do",
+        "task       .ramet/adhoc",
+        f"agent      claude:{WINDOW}",
+        "at work    1 tool call",
+    ]
+    assert "files      cart.py" in lines
+    assert lines[-1] == "`ramet session log s1` has what was said, `ramet log s1` its history"
+    assert asked.ok("session", "show", f"claude:{WINDOW}").splitlines()[1:] == lines[1:]
+
+
+def test_it_says_how_a_session_ended(asked: CommandLine) -> None:
+    tell(asked, "SessionEnd", reason="exit")
+    assert asked.ok("show", "s1").startswith("s1 claude: success after 0s, 0s ago\n")
+
+
+def test_programs_get_all_of_it(asked: CommandLine) -> None:
+    assert asked.json("show", "s1") == asked.json("rpc", "call", "db.session.get", json.dumps({"session_id": 1}))
