@@ -36,6 +36,22 @@ def test_what_was_left_uncommitted_is_committed_and_counted(shop: Shop) -> None:
 
 
 @pytest.mark.requirement("R303")
+def test_a_change_in_the_second_of_the_checkout_is_not_missed(shop: Shop) -> None:
+    """Of the same length and time as what git has seen: only the time of its index says that it may have changed."""
+    shop.run(shop.project, "config", "core.trustctime", "false")
+    worktree = shop.prepare()
+    file = Path(worktree.path) / "a.txt"
+    index = worktree.path / Path(shop.run(worktree.path, "rev-parse", "--git-path", "index"))
+    then = file.stat().st_mtime - 60
+    os.utime(file, (then, then))
+    shop.run(worktree.path, "update-index", "--refresh")
+    file.write_text("two\n")
+    for path in (file, index):
+        os.utime(path, (then, then))
+    assert shop.finish(worktree).changes.files == ["a.txt"]
+
+
+@pytest.mark.requirement("R303")
 def test_where_nothing_was_changed_git_says_so_and_nothing_is_committed(shop: Shop) -> None:
     worktree = shop.prepare()
     finished = shop.finish(worktree)

@@ -64,7 +64,7 @@ def take(git: Git, top: Path, left: Leftovers) -> Snapshot:
         index = Path(folder, "index")
         own = top / git.run(top, "rev-parse", "--git-path", "index").removesuffix("\n")
         if own.exists():
-            shutil.copyfile(own, index)
+            shutil.copy2(own, index)  # with its time, by which git knows what may have changed unseen
         staged = _write_tree_if_merged(git, top, index)
         _apply(git, top, index, left.unstaged, "add", "--all")
         _apply(git, top, index, left.reports, "reset", "--quiet")
