@@ -220,8 +220,11 @@ def test_a_program_that_a_person_started_has_the_tools_of_the_session_that_it_is
 def test_such_a_program_asks_the_daemon_that_its_hooks_told_whatever_the_project_s_own_is(parent: Parent) -> None:
     hand_started = {"RAMET_TOKEN": "", "RAMET_SOCKET": "", "CLAUDE_CODE_SESSION_ID": "abc", **parent.shop.environ}
     parent.rpc("hooks.sessionStart", driver="claude", native_id="abc", cwd=str(parent.shop.cwd))
-    (parent.shop.cwd / "ramet.yaml").write_text("database: {path: other.db}")
-    assert "error" not in parent.call("log", {"text": "found it"}, **hand_started)
+    other = parent.shop.cwd / "ramet.yaml"
+    other.write_text("database: {path: other.db}")
+    answer = parent.call("log", {"text": "found it"}, **hand_started)
+    other.unlink()  # with it, no command here would find the daemon that the test has to stop
+    assert "error" not in answer
 
 
 def test_a_program_that_does_not_say_who_it_is_is_told_what_would_help(parent: Parent) -> None:
