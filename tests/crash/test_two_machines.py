@@ -104,12 +104,14 @@ def test_two_machines_share_a_queue_and_one_of_them_dies(make: Make, notes: Note
     assert south.daemon is not None
     with south.daemon.connect() as connection:
         add_efforts(north, connection, 20)
+        north.let_agents_beat(600)  # longer than it lives
         north.work(3)
         south.work(3)
         assert wait_for(lambda: len(held_by(connection, north)) == 3 and unfinished(connection) < 18)
+        held = held_by(connection, north)
         north.kill()
         assert wait_for(lambda: unfinished(connection) == 0)
-        assert check_all_is_well(connection, notes, 20, lost={"north"}) != set()
+        assert check_all_is_well(connection, notes, 20, lost={"north"}) == held
         assert {machine for machines in claimers(connection).values() for machine in machines} == {"north", "south"}
     assert wait_for(lambda: marked_processes(south.home) == [])
 
