@@ -27,6 +27,11 @@ class Gap(NamedTuple):
     """When the hook was called, in seconds since 1970."""
 
 
+def are_there(file: Path) -> bool:
+    """Whether there is anything to take."""
+    return _is_file(file) or _is_file(_taken(file))
+
+
 def take(file: Path) -> list[Gap]:
     """The sessions that the file tells of, each once, and once more where it has ended. `forget` them when recorded."""
     taken = _taken(file)

@@ -205,7 +205,7 @@ class Ingesting:
 
     async def _take_gaps(self) -> None:
         """What is not recorded because of something that passes is taken again, with all that came with it."""
-        if not await asyncio.to_thread(self._are_gaps_ours):
+        if not await asyncio.to_thread(self._have_gaps):
             return
         for gap in await asyncio.to_thread(gaps.take, self._gaps_file):
             try:
@@ -217,6 +217,10 @@ class Ingesting:
                 path = gap.event.transcript_path
                 log.warning("gap not filled path=%s error=%s", path, type(error).__name__, exc_info=error)
         gaps.forget(self._gaps_file)
+
+    def _have_gaps(self) -> bool:
+        """Asked at every hook, so what is nearly always so is found out first: that there are none."""
+        return gaps.are_there(self._gaps_file) and self._are_gaps_ours()
 
     async def _look(self, gap: Gap) -> HookFacts:
         """What the machine says about where a hook was called. A session whose program is gone since is over."""
