@@ -14,7 +14,7 @@ from ramet.client.target import Target
 from ramet.config.settings import Settings
 from ramet.library import Ramet
 from ramet.library.remote import RemoteTransport
-from ramet.model.content import ContentRole
+from ramet.model.history.content import ContentRole
 
 Append = Callable[[Sequence[str]], None]
 """Keeps some more turns, each of them before the next."""

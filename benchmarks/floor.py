@@ -17,7 +17,7 @@ from ramet.config.settings import DatabaseSettings
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
 from ramet.store import open_store
-from ramet.store.blobs import Codec
+from ramet.store.database.blobs import Codec
 
 from .daemons import places_in
 

@@ -28,7 +28,7 @@ from ramet.model.redaction import Redactor
 from ramet.protocol.history import Commit
 from ramet.protocol.operations import OPERATIONS
 from ramet.store import open_store
-from ramet.store.blobs import Codec
+from ramet.store.database.blobs import Codec
 
 _PEERS = {
     "langgraph delta": ("peers_langgraph", "delta"),

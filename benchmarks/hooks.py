@@ -23,7 +23,7 @@ from benchmarks.starting import make_repository
 from ramet.client.connection import Connection
 from ramet.config.settings import DaemonSettings, Places, Settings
 from ramet.hooks.program import write_program
-from ramet.hooks.settings_files import PROGRAMS
+from ramet.vendors.hook_settings import PROGRAMS
 
 _SESSIONS = 50
 _EACH_PER_SECOND = 10

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import uvloop
 
-_FIXTURES = Path(__file__).parent.parent / "tests" / "hooks" / "fixtures" / "claude"
+_FIXTURES = Path(__file__).parent.parent / "tests" / "vendors" / "hooks" / "claude"
 _BEGINNING = ("SessionStart.startup", "UserPromptSubmit")
 _TOOLS = (
     "PreToolUse.Bash",

@@ -18,7 +18,7 @@ from ramet.model.redaction import Redactor
 from ramet.protocol.operations import OPERATIONS
 from ramet.protocol.requests import AppendMessage
 from ramet.store import open_store
-from ramet.store.blobs import Codec
+from ramet.store.database.blobs import Codec
 
 _SESSIONS = 200
 _LIMIT_MB = 200.0

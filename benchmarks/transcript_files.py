@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.corpus import messages
 
-_FIXTURES = Path(__file__).parent.parent / "tests" / "transcripts" / "fixtures"
+_FIXTURES = Path(__file__).parent.parent / "tests" / "vendors" / "transcripts"
 _RECORDED = {"claude": "1111.jsonl", "codex": "0001.jsonl"}
 _ID = re.compile(r"\b00000000(-0000-4000-8000-\d{12})|\b(msg|toolu|call|fc|rs)_(?=\d{4}\b)")
 _INSTANT = re.compile(r"2026-01-01T\d\d:\d\d:\d\d")

@@ -28,14 +28,14 @@ from ramet.config.environment import read_environment
 from ramet.config.settings import Settings
 from ramet.engine import Engine
 from ramet.faults import Faults
-from ramet.model.hook import HookEvent
+from ramet.model.hooks.hook import HookEvent
 from ramet.model.principal import USER
 from ramet.protocol.hooks import AddEntries, HookFacts, RecordHook
 from ramet.protocol.operations import BY_REQUEST
 from ramet.protocol.requests import Request
 from ramet.store import open_store
-from ramet.transcripts.files import Piece, Position, read_piece
-from ramet.transcripts.registry import READERS
+from ramet.vendors.transcript_files import Piece, Position, read_piece
+from ramet.vendors.transcript_registry import READERS
 
 _MB = 1_000_000
 _LINES = 200

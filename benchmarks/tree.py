@@ -25,9 +25,9 @@ from ramet.model.redaction import Redactor
 from ramet.protocol.frames import decode_params
 from ramet.protocol.operations import OPERATIONS
 from ramet.store import open_store
-from ramet.store.blobs import Codec
-from ramet.store.connection import Connection
-from ramet.store.queries import QueryFile
+from ramet.store.database.blobs import Codec
+from ramet.store.database.connection import Connection
+from ramet.store.database.queries import QueryFile
 
 _TREE = QueryFile("trees").of_roots
 _CHILDREN = 10_000

@@ -28,11 +28,12 @@ from ramet.model.redaction import Redactor
 from ramet.protocol.frames import decode_params, find_operation
 from ramet.protocol.operation import decode_reply
 from ramet.protocol.operations import Operation
-from ramet.store import Store, answer, open_store
-from ramet.store.blobs import Codec
-from ramet.store.connection import Connection, Row
-from ramet.store.queries import Query
-from ramet.store.sqlite_store import SqliteStore
+from ramet.store import Store, open_store
+from ramet.store.database.blobs import Codec
+from ramet.store.database.connection import Connection, Row
+from ramet.store.database.operations import answer
+from ramet.store.database.queries import Query
+from ramet.store.database.sqlite.store import SqliteStore
 
 START_MS = 1_767_600_000_123
 """2026-01-05T08:00:00.123Z."""

@@ -8,7 +8,7 @@ our templates (`made_transcripts`). What is measured in `benchmarks/` is cut fro
 saw. The same commit, the same templates and the same zstd give the same bytes.
 
 A dictionary that has been released is never changed, because what was compressed with it needs it for good: a better
-one gets a new version and a codec number of its own in `ramet.store.blobs`.
+one gets a new version and a codec number of its own in `ramet.store.database.blobs`.
 """
 
 import argparse

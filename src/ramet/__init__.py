@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         spawn_sequential,
     )
     from ramet.library.task_store import PostgresTaskStore, SqliteTaskStore, Task, TaskStore
-    from ramet.model.accumulating import Turn
-    from ramet.model.content import SessionContent
-    from ramet.model.spawn import CollapseResult, SpawnInfo
+    from ramet.model.history.child_branch import CollapseResult, SpawnInfo
+    from ramet.model.history.content import SessionContent
+    from ramet.model.runs.conversation import Turn
 
 __all__ = [
     "CollapseResult",
@@ -46,20 +46,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CollapseResult": "ramet.model.spawn",
+    "CollapseResult": "ramet.model.history.child_branch",
     "ContextAccumulator": "ramet.library.sequential",
     "PostgresTaskStore": "ramet.library.task_store",
     "Ramet": "ramet.library",
-    "SessionContent": "ramet.model.content",
+    "SessionContent": "ramet.model.history.content",
     "SessionError": "ramet.errors",
     "SpawnError": "ramet.errors",
-    "SpawnInfo": "ramet.model.spawn",
+    "SpawnInfo": "ramet.model.history.child_branch",
     "SpawnResult": "ramet.library.sequential",
     "SpawnTask": "ramet.library.sequential",
     "SqliteTaskStore": "ramet.library.task_store",
     "Task": "ramet.library.task_store",
     "TaskStore": "ramet.library.task_store",
-    "Turn": "ramet.model.accumulating",
+    "Turn": "ramet.model.runs.conversation",
     "connect": "ramet.library",
     "open": "ramet.library",
     "spawn_parallel": "ramet.library.sequential",

@@ -1,4 +1,4 @@
-"""Records the streams of the real CLIs for `tests/drivers`, against the scripted model.
+"""Records the streams of the real CLIs for `tests/vendors`, against the scripted model.
 
     python -m tests.agents.recording
 
@@ -20,7 +20,7 @@ from tests.agents.stage import Run, Stage, a_stage, run_driver
 
 from ramet.config.settings import ProfileSettings
 
-STREAMS = Path(__file__).resolve().parents[1] / "drivers" / "streams"
+STREAMS = Path(__file__).resolve().parents[1] / "vendors" / "streams"
 SESSION = "11111111-1111-4111-8111-111111111111"
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -138,7 +138,7 @@ def record() -> Iterator[str]:
 
 
 def _keep(driver: str, case: str, run: Run, stage: Stage | None = None, profile: ProfileSettings | None = None) -> str:
-    from tests.drivers.recorded import read
+    from tests.vendors.recorded import read
 
     folder = STREAMS / driver
     folder.mkdir(parents=True, exist_ok=True)

@@ -22,10 +22,15 @@ import psutil
 from tests.agents import scripted_model
 
 from ramet.config.settings import DriverSettings, ProfileSettings
-from ramet.drivers import choosing, registry
-from ramet.drivers.driver import ProcessExit, Start
-from ramet.model.stream import End, NativeId, StreamEvent, Usage
+from ramet.model.work.stream import (
+    End,
+    NativeId,
+    StreamEvent,
+    Usage,
+)
 from ramet.protocol.keeping import Launch
+from ramet.vendors import registry, selection
+from ramet.vendors.contract.driver_protocol import ProcessExit, Start
 
 PATIENCE_SECONDS = 60
 PACKAGES = {"claude": "claude_agent_sdk", "codex": "codex_cli_bin"}
@@ -206,7 +211,7 @@ def run_driver(
 ) -> Run:
     """What the runner and a keeper do: find, launch, hand over the prompt, read to the end, conclude."""
     path = {"PATH": os.environ["PATH"]}
-    found = choosing.resolve(name, DriverSettings(profiles={name: profile}), path)
+    found = selection.resolve(name, DriverSettings(profiles={name: profile}), path)
     start = Start(
         instruction=prompt,
         context=context,
@@ -217,7 +222,7 @@ def run_driver(
         profile=profile,
         **more,
     )
-    launch = choosing.wrap(found.driver.launch(start), profile)
+    launch = selection.wrap(found.driver.launch(start), profile)
     lines, process = _perform(launch, kill_when)
     reader = found.driver.reader(profile)
     events = [event for line in lines for event in reader.read(line)]

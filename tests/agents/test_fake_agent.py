@@ -9,7 +9,7 @@ import psutil
 import pytest
 from tests.agents import fake_agent
 
-from ramet.model.stream import StreamEvent, Text
+from ramet.model.work.stream import StreamEvent, Text
 
 pytestmark = pytest.mark.requirement("R311")
 

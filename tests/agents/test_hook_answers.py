@@ -12,13 +12,13 @@ from tests.hooks.listener import Listener, listening, saying
 
 from ramet.config.places import find_places
 from ramet.config.settings import DaemonSettings, HookSettings, Settings
-from ramet.hooks import installing
+from ramet.hooks import installation
 from ramet.hooks.program import write_program
-from ramet.hooks.registry import VENDORS
-from ramet.hooks.settings_files import PROGRAMS
-from ramet.hooks.vendors import payload
 from ramet.installer.changes import apply
-from ramet.model.hook import HookAnswer, HookEvent
+from ramet.model.hooks.hook import HookAnswer, HookEvent
+from ramet.vendors.contract import hook_payload
+from ramet.vendors.hook_registry import VENDORS
+from ramet.vendors.hook_settings import PROGRAMS
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
 
@@ -33,10 +33,10 @@ def hooked(stage: Stage, file: Path, decide: Decide) -> Iterator[Listener]:
 
     def respond(request: dict[str, Any]) -> bytes | None:
         vendor = VENDORS[request["params"]["vendor"]]
-        event = vendor.read(payload.parse(request["params"]["payload"]))
+        event = vendor.read(hook_payload.parse(request["params"]["payload"]))
         return saying(*vendor.answer(event, decide(event)))(request)
 
-    apply(installing.plan_install(PROGRAMS[stage.driver.name], file))
+    apply(installation.plan_install(PROGRAMS[stage.driver.name], file))
     places = find_places({"RAMET_HOME": str(stage.folder / "home/.local/share/ramet")}, _SETTINGS)
     write_program(_SETTINGS, places)
     places.socket.parent.mkdir(parents=True)

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from tests.agents.stage import Stage
 
-from ramet.cli import hook_states
+from ramet.cli.commands.system import hook_states
 from ramet.cli.invocation import Invocation
 from ramet.config.settings import DriverSettings
-from ramet.drivers import choosing
-from ramet.hooks import installing
-from ramet.hooks.settings_files import PROGRAMS
+from ramet.hooks import installation
 from ramet.installer.changes import apply
+from ramet.vendors import selection
+from ramet.vendors.hook_settings import PROGRAMS
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
 
@@ -24,7 +24,7 @@ _RECORDER = '#!/bin/sh\nprintf "%s %s\\n" "$1" "$(tr -d "\\n")" >> "$(dirname "$
 
 def hooks_in(stage: Stage, file: Path) -> Path:
     """Our hooks in a settings file, and a program that writes down what it hears; where it does."""
-    apply(installing.plan_install(PROGRAMS[stage.driver.name], file))
+    apply(installation.plan_install(PROGRAMS[stage.driver.name], file))
     program = stage.folder / "home/.local/share/ramet/hook"
     program.parent.mkdir(parents=True)
     program.write_text(_RECORDER)
@@ -90,7 +90,7 @@ def codex_events(record: Path) -> set[str]:
 
 def trust_all(stage: Stage, home: Path) -> None:
     """What a person does who chooses "Trust all" when Codex asks."""
-    program = choosing.resolve("codex", DriverSettings(), {"PATH": os.environ["PATH"]}).program
+    program = selection.resolve("codex", DriverSettings(), {"PATH": os.environ["PATH"]}).program
     asked = [
         {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "test", "version": "1"}}},
         {"id": 2, "method": "hooks/list", "params": {"cwds": [str(stage.directory)]}},

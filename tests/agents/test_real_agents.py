@@ -10,7 +10,15 @@ from tests.agents.scripted_model import CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKE
 from tests.agents.scripts import RESETS_AT, SCRIPTS
 from tests.agents.stage import Stage, a_stage
 
-from ramet.model.stream import Limit, NativeId, Reasoning, Remark, Text, ToolCall, ToolResult
+from ramet.model.work.stream import (
+    Limit,
+    NativeId,
+    Reasoning,
+    Remark,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 
 pytestmark = [pytest.mark.agents, pytest.mark.requirement("R312")]
 

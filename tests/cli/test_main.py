@@ -11,7 +11,7 @@ import click
 import pytest
 from tests.cli.command_line import CommandLine
 
-from ramet.cli.commands import Command
+from ramet.cli.command import Command
 from ramet.cli.main import COMMANDS, ramet
 from ramet.version import __version__
 

@@ -120,7 +120,7 @@ def test_why_it_could_not_start_is_raised_as_the_error_that_it_is(directory: Pat
 
 
 def test_a_database_that_a_program_holds_is_not_waited_for_all_the_time(target: Target, directory: Path) -> None:
-    from ramet.store.lock import DatabaseLock
+    from ramet.store.database.lock import DatabaseLock
 
     lock = DatabaseLock(directory / "ramet.db.lock")
     begun = time.monotonic()

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from tests.conformance import labour
+from tests.conformance import queue_worker
 from tests.world import World
 
 from ramet.config.settings import LimitSettings, SpawnSettings, WorkSettings
 from ramet.engine import Engine
 from ramet.model.principal import of_session
 from ramet.model.redaction import Redactor
-from ramet.store.blobs import Codec
+from ramet.store.database.blobs import Codec
 
 
 def bound(world: World, work: WorkSettings | None = None, **spawn: Any) -> None:
@@ -20,7 +20,7 @@ def bound(world: World, work: WorkSettings | None = None, **spawn: Any) -> None:
 
 def parent(world: World, worker: str = "host/1", **params: Any) -> Any:
     """An attempt at an effort of the queue: its session may have children."""
-    return labour.start(world, worker, **params)
+    return queue_worker.start(world, worker, **params)
 
 
 def spawn(world: World, above: Any, goal: str = "look into it", **params: Any) -> Any:
@@ -41,13 +41,13 @@ def as_agent(world: World, above: Any, name: str, **params: Any) -> Any:
 
 def begin(world: World, child: Any, worker: str = "host/2", **params: Any) -> Any:
     """The attempt at a child, claimed as whoever lends it a slot does."""
-    claimed = labour.claim(world, worker, effort_id=child.effort_id)
-    return labour.begin(world, claimed, **{"instance": f"keeper{child.effort_id:04d}", **params})
+    claimed = queue_worker.claim(world, worker, effort_id=child.effort_id)
+    return queue_worker.begin(world, claimed, **{"instance": f"keeper{child.effort_id:04d}", **params})
 
 
 def run(world: World, child: Any, outcome: str = "success", **params: Any) -> Any:
     """A child from claim to outcome; what its parent learns of it."""
-    labour.complete(world, begin(world, child, f"runner of {child.effort_id}"), outcome, **params)
+    queue_worker.complete(world, begin(world, child, f"runner of {child.effort_id}"), outcome, **params)
     return result(world, child)
 
 

@@ -3,7 +3,7 @@
 from typing import Any, get_args
 
 import pytest
-from tests.conformance import hooking, labour, running
+from tests.conformance import hook_calls, queue_worker, run_steps
 from tests.world import World
 
 from ramet.errors import PhaseNotSequential
@@ -44,27 +44,29 @@ def live_through_everything(world: World) -> None:
 
 def work_by_hand(world: World) -> None:
     """The same for a session that somebody started by hand."""
-    session_id = hooking.start(world)
-    hooking.use(world, "Read", facts={"directives": [hooking.directive()]}, tool_input={"file_path": "/shop/src/a"})
+    session_id = hook_calls.start(world)
+    hook_calls.use(
+        world, "Read", facts={"directives": [hook_calls.directive()]}, tool_input={"file_path": "/shop/src/a"}
+    )
     world.call("hooks.logged", session_id=session_id)
-    hooking.ingest(world, session_id, hooking.entry("k1", "mend the cart", role="user"))
-    hooking.hook(world, "notification", text="look")
-    hooking.hook(world, "pre_compact", trigger="auto")
-    hooking.hook(world, "status_line", usage={"context_percent": 12, "cost_usd": 0.5})
-    hooking.hook(world, "subagent_stop", agent_id="a1", summary="seen")
-    hooking.hook(world, "session_end")
-    hooking.hook(world, "session_start", source="resume", pid=42, facts=PROCESS)
+    hook_calls.ingest(world, session_id, hook_calls.entry("k1", "mend the cart", role="user"))
+    hook_calls.hook(world, "notification", text="look")
+    hook_calls.hook(world, "pre_compact", trigger="auto")
+    hook_calls.hook(world, "status_line", usage={"context_percent": 12, "cost_usd": 0.5})
+    hook_calls.hook(world, "subagent_stop", agent_id="a1", summary="seen")
+    hook_calls.hook(world, "session_end")
+    hook_calls.hook(world, "session_start", source="resume", pid=42, facts=PROCESS)
     world.call("hooks.vanished", session_id=session_id, pid=42, started=1.5)
-    hooking.hook(world, "session_start", source="resume")
+    hook_calls.hook(world, "session_start", source="resume")
     world.call("db.session.handoff", session_id=session_id, summary="half done")
-    hooking.start(world, native_id=hooking.OTHER_WINDOW)
-    next_window = {"driver": "claude", "native_id": hooking.OTHER_WINDOW}
+    hook_calls.start(world, native_id=hook_calls.OTHER_WINDOW)
+    next_window = {"driver": "claude", "native_id": hook_calls.OTHER_WINDOW}
     world.call("db.session.continue", session_id=session_id, **next_window)
 
 
 def delegate(world: World) -> None:
     """The same for a child."""
-    above = labour.start(world, "host/6", instance=labour.OTHER_KEEPER)
+    above = queue_worker.start(world, "host/6", instance=queue_worker.OTHER_KEEPER)
     child = world.call("spawn.agent", parent_session_id=above.session.id, goal="look")
     world.call("spawn.expect", session_ids=[child.child_session_id])
     world.call("spawn.expect", session_ids=[child.child_session_id], is_expected=False)
@@ -88,18 +90,18 @@ def write_history(world: World) -> None:
 
 def work(world: World) -> None:
     """The same for the queue."""
-    attempt = labour.start(world)
+    attempt = queue_worker.start(world)
     limit = {"kind": "limit", "text": "come back later"}
     stuck = {"kind": "stuck", "reason": "repetition", "text": "the same again"}
-    labour.report(world, attempt, limit, stuck, labour.text("hello"), labour.end())
+    queue_worker.report(world, attempt, limit, stuck, queue_worker.text("hello"), queue_worker.end())
     world.call("fleet.kill", effort_id=attempt.effort.id)
-    labour.complete(world, attempt)
-    labour.complete(world, attempt, generation=1)
-    again = labour.add(world)
-    labour.run(world, again, "error", failure="transient")
+    queue_worker.complete(world, attempt)
+    queue_worker.complete(world, attempt, generation=1)
+    again = queue_worker.add(world)
+    queue_worker.run(world, again, "error", failure="transient")
     world.call("work.drop", effort_id=again.id)
     world.call("work.resume", effort_id=again.id)
-    labour.run(world, again, "stuck")
+    queue_worker.run(world, again, "stuck")
     world.call("work.retry", effort_id=again.id)
     world.call("work.output", effort_id=again.id, output_content="a text")
     world.call("fleet.dismiss")
@@ -107,22 +109,22 @@ def work(world: World) -> None:
 
 def follow_a_run(world: World) -> None:
     """The same for a run."""
-    run = running.start(world, "1", "2")
-    running.do_next(world, run, output_content="done")
-    running.leave(world, run)
-    running.attend(world, run)
-    running.do_next(world, run)
+    run = run_steps.start(world, "1", "2")
+    run_steps.do_next(world, run, output_content="done")
+    run_steps.leave(world, run)
+    run_steps.attend(world, run)
+    run_steps.do_next(world, run)
     world.call("run.archive", run_id=run.id)
     world.call("run.clean", days=0)
 
 
 def park_a_driver(world: World) -> None:
     """The same for a driver that is at a limit, and then is not."""
-    attempt = labour.start(world, "host/7", driver="claude", instance=labour.OTHER_KEEPER)
-    labour.complete(world, attempt, "error", failure="limit", retry_at="2026-01-05T09:00:00Z")
+    attempt = queue_worker.start(world, "host/7", driver="claude", instance=queue_worker.OTHER_KEEPER)
+    queue_worker.complete(world, attempt, "error", failure="limit", retry_at="2026-01-05T09:00:00Z")
     world.clock.advance(7200)
-    claimed = labour.claim(world, "host/7", effort_id=attempt.effort.id)
-    labour.complete(world, labour.begin(world, claimed, driver="claude"))
+    claimed = queue_worker.claim(world, "host/7", effort_id=attempt.effort.id)
+    queue_worker.complete(world, queue_worker.begin(world, claimed, driver="claude"))
 
 
 @pytest.mark.requirement("R314")

@@ -5,12 +5,17 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
-from tests.conformance import hooking, running
-from tests.conformance.labour import add, begin, claim, run
+from tests.conformance import hook_calls, run_steps
+from tests.conformance.queue_worker import (
+    add,
+    begin,
+    claim,
+    run,
+)
 from tests.world import World, changes_of
 
 from ramet.errors import IdempotencyConflict, UnknownSkill
-from ramet.model.commit import CommitFacts, hash_commit, hash_content
+from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
 from ramet.protocol.hooks import LogNoted
 from ramet.protocol.operations import OPERATIONS
 
@@ -112,7 +117,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "spawn.cancel": {"session_id": CHILD},
     "spawn.collapse": {"session_id": CHILD, "text": "done"},
     "budget.set": {"session_id": CHILD, "tokens": 100, "cost_usd": 1.5},
-    "hooks.record": {"event": hooking.event("session_start", source="startup"), "facts": {"project": "/shop"}},
+    "hooks.record": {"event": hook_calls.event("session_start", source="startup"), "facts": {"project": "/shop"}},
     "hooks.sessionStart": {"driver": "codex", "native_id": "n", "cwd": "/shop"},
     "hooks.sessionEnd": {"session_id": 1, "reason": "logout"},
     "hooks.preToolUse": {"session_id": 1, "tool": "Bash", "args": {"command": "make"}},
@@ -133,7 +138,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "db.session.handoff": {"session_id": 1, "summary": "half done", "next_steps": ["the rest"]},
     "db.session.continue": {"session_id": 1},
     "commands.effort.begin": {"task_id": "/shop/x", "skill": "plan"},
-    "ingest.add": {"session_id": 1, "path": "/t", "offset": 9, "entries": [hooking.entry("k", "hello")]},
+    "ingest.add": {"session_id": 1, "path": "/t", "offset": 9, "entries": [hook_calls.entry("k", "hello")]},
 }
 """What runs in the engine; the workplace keeps its promises in tests of its own."""
 
@@ -174,10 +179,10 @@ def fill_queue(world: World) -> None:
 
 
 def record_runs(world: World) -> None:
-    lines = [running.line("1"), running.line("1"), running.line("1", is_done=True)]
-    runs = [running.record(world, each, task=f"/shop/tasks/run {number}") for number, each in enumerate(lines)]
+    lines = [run_steps.line("1"), run_steps.line("1"), run_steps.line("1", is_done=True)]
+    runs = [run_steps.record(world, each, task=f"/shop/tasks/run {number}") for number, each in enumerate(lines)]
     assert [each.id for each in runs] == [WAITING, ATTENDED, FINISHED]
-    running.attend(world, runs[1])
+    run_steps.attend(world, runs[1])
 
 
 def test_every_operation_that_changes_something_is_tried_here() -> None:

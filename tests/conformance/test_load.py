@@ -11,7 +11,7 @@ import pytest
 from tests.world import Counting, World, open_world
 
 from ramet.protocol.frames import decode_params, find_operation
-from ramet.store.queries import Query, QueryFile
+from ramet.store.database.queries import Query, QueryFile
 
 TASKS = 40
 SESSIONS = 400

@@ -8,7 +8,7 @@ import apsw
 
 from ramet.clock import SystemClock
 from ramet.faults import Faults
-from ramet.store.sqlite_store import SqliteStore
+from ramet.store.database.sqlite.store import SqliteStore
 
 Fault = Literal["short write", "io error", "disk full", "sync error", "truncate error", "read error"]
 

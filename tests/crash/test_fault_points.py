@@ -7,7 +7,7 @@ from tests.crash.hands import Crew
 
 from ramet.client.connection import Connection
 from ramet.errors import DaemonUnreachable
-from ramet.store.migrations import load_migrations
+from ramet.store.database.migrations import load_migrations
 
 MIGRATIONS = load_migrations("sqlite")
 LATEST = MIGRATIONS[-1].number

@@ -15,7 +15,7 @@ from tests.crash.hands import TASK, Crew
 from tests.crash.test_fault_points import count_efforts, lose_one, prepared, work_until_it_dies
 from tests.crash.test_sigkill import kill_again_and_again
 
-from ramet.store.migrations import load_migrations
+from ramet.store.database.migrations import load_migrations
 
 CYCLES = int(os.environ.get("RAMET_CRASH_CYCLES", "4"))
 MANY_CYCLES = int(os.environ.get("RAMET_CRASH_CYCLES", "50"))

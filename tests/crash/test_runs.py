@@ -22,7 +22,7 @@ from tests.crash.test_work import check_nothing_is_left, marked_processes, wait_
 from ramet.client.connection import Connection
 from ramet.config.settings import WorkSettings
 from ramet.errors import DaemonUnreachable, RametError, RunAttended, RunFinished
-from ramet.runner import keepers
+from ramet.runner.processes import keepers
 
 RAMET = str(Path(sys.executable).with_name("ramet"))
 PROGRAM = Path(__file__).with_name("noting_agent.sh")

@@ -14,7 +14,7 @@ from tests.runner.delegation import PATIENCE_SECONDS, Delegation, ask, children,
 
 from ramet.client.connection import Connection
 from ramet.errors import DaemonUnreachable
-from ramet.runner import keepers
+from ramet.runner.processes import keepers
 
 FAMILY = {
     "children": [

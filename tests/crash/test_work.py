@@ -27,7 +27,7 @@ from ramet.client.connection import Connection
 from ramet.config.settings import WorkSettings
 from ramet.errors import RametError
 from ramet.protocol.keeping import MARKER
-from ramet.runner import keepers
+from ramet.runner.processes import keepers
 
 PROGRAM = Path(__file__).with_name("counting_agent.py")
 PATIENCE_SECONDS = 120.0

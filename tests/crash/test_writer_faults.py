@@ -17,14 +17,14 @@ from tests.world import FakeClock, World
 
 from ramet.clock import SystemClock
 from ramet.config.settings import LimitSettings, QuerySettings
-from ramet.daemon.writer import Writer
+from ramet.daemon.executors.writer import Writer
 from ramet.engine import Engine
 from ramet.engine.engine import HANDLERS
 from ramet.errors import BatchRolledBack, RametError, StorageFailed, StoreError
 from ramet.faults import FaultPoint, Faults
 from ramet.model.redaction import Redactor
 from ramet.protocol.frames import decode_params, find_operation
-from ramet.store.blobs import Codec
+from ramet.store.database.blobs import Codec
 
 PATIENCE_SECONDS = 20
 

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from ramet.config.settings import DaemonSettings
 from ramet.daemon.composition import new_event_loop
-from ramet.daemon.executor import Done
+from ramet.daemon.executors.executor import Done
 from ramet.daemon.server import Identity, Server
-from ramet.daemon.socket_file import open_socket
+from ramet.daemon.wire.socket_file import open_socket
 from ramet.model.event import Event
 from ramet.protocol.operations import Operation
 from ramet.protocol.replies import Page

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ramet.config.settings import HookSettings
-from ramet.daemon.ingesting import Ingesting
-from ramet.daemon.looking import Lookers, Patience
-from ramet.daemon.transcript import Ask
-from ramet.model.hook import HookEvent
+from ramet.daemon.hooks.disk_lookups import Lookers, Patience
+from ramet.daemon.hooks.transcript import Ask
+from ramet.daemon.hooks.transcript_feed import Ingesting
+from ramet.model.hooks.hook import HookEvent
 from ramet.protocol.hooks import HookFacts
 
 

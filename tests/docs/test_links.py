@@ -8,7 +8,7 @@ from tests.docs.pages import EVERY_PAGE, ROOT, name, prose
 
 _LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
-_MACHINE = re.compile(r"/(?:root|home/\w+|Users/\w+|work|var/tmp)/")
+_MACHINE = re.compile(r"(?<!\w)/(?:root|home/\w+|Users/\w+|work|var/tmp)/")
 
 
 def _anchors(page: Path) -> set[str]:

@@ -6,8 +6,8 @@ import pytest
 from tests.docs.pages import ROOT, blocks
 from tests.requirements import REQUIREMENTS
 
-from ramet.model.content import BUILTIN_TYPE_HINTS
-from ramet.model.effort import TRANSITIONS
+from ramet.model.history.content import BUILTIN_TYPE_HINTS
+from ramet.model.record.effort import TRANSITIONS
 from ramet.protocol.operations import OPERATIONS
 
 DOCS = ROOT / "docs"
@@ -78,18 +78,17 @@ def test_the_table_of_terms_covers_every_seed() -> None:
 @pytest.mark.requirement("R313")
 def test_the_glossary_defines_the_nouns_of_the_model() -> None:
     defined = {row[0] for row in _rows("glossary.md")}
-    nouns = {path.stem.replace("_", " ") for path in (ROOT / "src" / "ramet" / "model").glob("[a-z]*.py")}
-    activities = {"accumulating", "budgeting", "child prompting", "compiling", "extracting", "instant"}
-    activities |= {
-        "line prompting",
-        "naming",
-        "ordering",
-        "prompting",
-        "queueing",
+    nouns = {path.stem.replace("_", " ") for path in (ROOT / "src" / "ramet" / "model").rglob("[a-z]*.py")}
+    plain = {"child", "child branch", "child prompt", "compilation", "conversation", "extract", "instant", "line order"}
+    plain |= {
+        "line prompt",
+        "names",
+        "prompt",
+        "provider messages",
         "redaction",
-        "rendering",
-        "spawning",
-        "touching",
-        "undoing",
+        "restored context",
+        "retry policy",
+        "review",
     }
-    assert nouns - activities <= defined
+    plain |= {"tool guide", "touched files"}
+    assert nouns - plain <= defined

@@ -26,14 +26,14 @@ FILE_MODULES = {
 FILE_CALLS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "unlink", "rename", "mkdir", "rmtree"}
 
 STORE_FILES = {
-    "answer.py": {"pathlib"},
-    "export.py": {"os", "pathlib"},
-    "lock.py": {"fcntl", "os", "pathlib"},
-    "open.py": {"pathlib"},
-    "postgres_store.py": {"pathlib"},
-    "sqlite.py": {"pathlib"},
-    "sqlite_store.py": {"os", "pathlib"},
-    "store.py": {"pathlib"},
+    "database/export.py": {"os", "pathlib"},
+    "database/lock.py": {"fcntl", "os", "pathlib"},
+    "database/open.py": {"pathlib"},
+    "database/operations.py": {"pathlib"},
+    "database/postgres/store.py": {"pathlib"},
+    "database/sqlite/connection.py": {"pathlib"},
+    "database/sqlite/store.py": {"os", "pathlib"},
+    "database/store.py": {"pathlib"},
 }
 """The parts of the store that name a file: the database, its lock and its backups. Queries come with the package."""
 
@@ -78,7 +78,7 @@ def test_the_store_names_no_file_but_the_database_its_lock_and_its_backups() -> 
     for path in modules("store"):
         named = FILE_MODULES & {name.split(".")[0] for name in imports(path)}
         if named:
-            found[path.name] = named
+            found[str(path.relative_to(SOURCE / "store"))] = named
     assert found == STORE_FILES
 
 

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from ramet.errors import ParseError, UnknownSkill
-from ramet.model.commit import CommitFacts, canonical_bytes, hash_commit
-from ramet.model.message import Message
+from ramet.model.history.commit import CommitFacts, canonical_bytes, hash_commit
+from ramet.model.record.message import Message
 from ramet.model.redaction import Redactor
 from ramet.protocol import frames
 from ramet.protocol.replies import Page

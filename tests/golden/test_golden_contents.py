@@ -8,10 +8,16 @@ from typing import Any
 
 import pytest
 
-from ramet.model.commit import CommitFacts, hash_commit, hash_content
-from ramet.model.compiling import Piece
-from ramet.model.content import BUILTIN_CONTENT_TYPES, PAYLOAD, pack, unpack, validate_content
-from ramet.model.rendering import RENDERERS
+from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
+from ramet.model.history.compilation import Piece
+from ramet.model.history.content import (
+    BUILTIN_CONTENT_TYPES,
+    PAYLOAD,
+    pack,
+    unpack,
+    validate_content,
+)
+from ramet.model.history.provider_messages import RENDERERS
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "contents.json").read_text(encoding="utf-8"))
 

@@ -5,7 +5,7 @@ import pytest
 
 from ramet.config.settings import HookSettings
 from ramet.hooks import shim
-from ramet.hooks.settings_files import PROGRAMS
+from ramet.vendors.hook_settings import PROGRAMS
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -9,10 +9,15 @@ from typing import Any
 import pytest
 from tests.daemon.process import Home
 from tests.hooks.conftest import Done, Hook
-from tests.hooks.payloads import FOREIGN, RECORDED, recorded, vendor_of
-from tests.hooks.test_vendors import check_schema
+from tests.vendors.hook_payloads import (
+    FOREIGN,
+    RECORDED,
+    recorded,
+    vendor_of,
+)
+from tests.vendors.test_hook_words import check_schema
 
-from ramet.hooks.registry import VENDORS
+from ramet.vendors.hook_registry import VENDORS
 
 NOTHING = Done(0, "", "")
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.hooks.conftest import Done, Hook, imported
 from tests.hooks.listener import PATIENCE_SECONDS, listening, saying
-from tests.hooks.payloads import RECORDED, recorded, vendor_of
+from tests.vendors.hook_payloads import RECORDED, recorded, vendor_of
 
 from ramet.client.connection import Connection
 from ramet.errors import DaemonUnreachable

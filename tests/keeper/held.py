@@ -14,10 +14,10 @@ import psutil
 from tests.keeper.scripted_daemon import PATIENCE_SECONDS, wait_for
 
 from ramet.config.settings import ProfileSettings
-from ramet.model.effort import StopRequest
-from ramet.model.stream import End, StreamEvent
+from ramet.model.record.effort import StopRequest
+from ramet.model.work.stream import End, StreamEvent
 from ramet.protocol.keeping import LOG_FILE, MARKER, KeeperRecord, KeeperSpec, Launch
-from ramet.runner import identity, keepers, processes
+from ramet.runner.processes import keepers, process_identity, process_tree
 
 _numbers = count(1)
 
@@ -44,7 +44,7 @@ class Held:
 
     @property
     def is_alive(self) -> bool:
-        return identity.is_alive(self.record.pid, self.record.started_at)
+        return process_identity.is_alive(self.record.pid, self.record.started_at)
 
     def whole_record(self) -> KeeperRecord:
         """What the keeper wrote about itself once its agent ran."""
@@ -93,7 +93,7 @@ class Held:
             with suppress(ProcessLookupError):
                 os.kill(self.record.pid, signal.SIGKILL)
             self.wait()
-        processes.end_marked(self.spec.instance, 0)
+        process_tree.end_marked(self.spec.instance, 0)
 
 
 def make_spec(folder: Path, socket: Path, agent: str | list[str], /, **changes: Any) -> KeeperSpec:

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from ramet.errors import RametError
-from ramet.model.effort import StopRequest
-from ramet.model.stream import StreamEvent
+from ramet.model.record.effort import StopRequest
+from ramet.model.work.stream import StreamEvent
 from ramet.protocol.frames import decode_frame, decode_params, find_operation
 from ramet.protocol.work import Reported, ReportStream
 

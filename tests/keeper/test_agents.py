@@ -8,7 +8,7 @@ from tests.keeper.conftest import Keep
 from tests.keeper.held import end_of, python
 from tests.keeper.scripted_daemon import ScriptedDaemon
 
-from ramet.model.stream import Remark, Started, Text
+from ramet.model.work.stream import Remark, Started, Text
 from ramet.protocol.keeping import MARKER
 
 

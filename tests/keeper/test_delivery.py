@@ -12,7 +12,7 @@ from tests.keeper.held import Held, end_of
 from tests.keeper.scripted_daemon import ScriptedDaemon, wait_for
 
 from ramet.errors import BatchRolledBack, DaemonStopping, SessionNotFound
-from ramet.model.stream import End, Remark, Text
+from ramet.model.work.stream import End, Remark, Text
 
 COUNTING = "for n in $(seq 1 40); do echo $n; sleep 0.02; done"
 COUNTED = "".join(f"{n}\n" for n in range(1, 41))

@@ -10,8 +10,8 @@ from tests.keeper.conftest import Keep
 from tests.keeper.held import EVENTS, end_of, printing
 from tests.keeper.scripted_daemon import ScriptedDaemon, wait_for
 
-from ramet.model.effort import StopRequest
-from ramet.model.stream import Stuck, Text
+from ramet.model.record.effort import StopRequest
+from ramet.model.work.stream import Stuck, Text
 from ramet.protocol.keeping import STOP_FILE
 
 FOR_EVER = "echo ready; sleep 600"

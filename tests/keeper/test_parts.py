@@ -6,12 +6,20 @@ import msgspec
 import pytest
 from tests.keeper.held import make_spec
 
-from ramet.keeper.encoding import LONGEST_TEXT, encode_event
-from ramet.keeper.lines import Lines
+from ramet.keeper.event_json import LONGEST_TEXT, encode_event
 from ramet.keeper.spool import BATCH_BYTES, IDLE_SECONDS, LONGEST_WAIT_SECONDS, Spool
-from ramet.keeper.watch import Verdict, Watch
-from ramet.model.stream import End, Remark, StreamEvent, Stuck, Text, ToolCall, ToolResult
-from ramet.runner import keepers
+from ramet.keeper.text_lines import Lines
+from ramet.keeper.time_limits import Verdict, Watch
+from ramet.model.work.stream import (
+    End,
+    Remark,
+    StreamEvent,
+    Stuck,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from ramet.runner.processes import keepers
 
 
 def decode(encoded: bytes) -> StreamEvent:

@@ -9,7 +9,7 @@ from tests.keeper.conftest import Keep
 from tests.keeper.held import Held
 from tests.keeper.scripted_daemon import ScriptedDaemon, wait_for
 
-from ramet.model.stream import Remark, Text
+from ramet.model.work.stream import Remark, Text
 
 MIB = 1024 * 1024
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")

@@ -12,10 +12,10 @@ from tests.keeper.conftest import Keep
 from tests.keeper.held import Held, end_of, make_spec, python
 from tests.keeper.scripted_daemon import ScriptedDaemon, wait_for
 
-from ramet.model.effort import StopRequest
-from ramet.model.stream import Text
+from ramet.model.record.effort import StopRequest
+from ramet.model.work.stream import Text
 from ramet.protocol.keeping import MARKER
-from ramet.runner import identity, processes
+from ramet.runner.processes import process_identity, process_tree
 
 STUBBORN = "trap '' INT TERM; while :; do sleep 0.2; done"
 
@@ -63,9 +63,9 @@ def test_a_killed_keeper_takes_its_agent_along_and_the_marker_finds_the_rest(
     assert record.agent_pid is not None
     assert record.agent_started_at is not None
     agent, start = record.agent_pid, record.agent_started_at
-    wait_for(lambda: not identity.is_alive(agent, start), 5)
+    wait_for(lambda: not process_identity.is_alive(agent, start), 5)
     assert held.marked() != []
-    ended = processes.end_marked(held.spec.instance, 0.2)
+    ended = process_tree.end_marked(held.spec.instance, 0.2)
     assert held.marked() == []
     assert {process.signal for process in ended} == {"SIGTERM", "SIGKILL"}
 
@@ -128,8 +128,8 @@ def test_a_keeper_that_was_killed_before_it_wrote_anything_is_found_by_its_marke
     )
     assert waiting.stdin is not None
     try:
-        wait_for(lambda: processes.find(spec.instance))
-        assert len(processes.end_marked(spec.instance, 1)) == 1
+        wait_for(lambda: process_tree.find(spec.instance))
+        assert len(process_tree.end_marked(spec.instance, 1)) == 1
         assert waiting.wait(5) == -signal.SIGTERM
     finally:
         waiting.stdin.close()

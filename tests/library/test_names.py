@@ -10,8 +10,8 @@ import pytest
 import ramet
 from ramet import CollapseResult, SessionContent, SessionError, SpawnError, SpawnInfo
 from ramet.errors import RametError
-from ramet.model.content import BUILTIN_CONTENT_TYPES, BUILTIN_TYPE_HINTS, validate_content
-from ramet.model.spawn import DEFAULT_COLLAPSE_SYSTEM, build_collapse_prompt
+from ramet.model.history.child_branch import DEFAULT_COLLAPSE_SYSTEM, build_collapse_prompt
+from ramet.model.history.content import BUILTIN_CONTENT_TYPES, BUILTIN_TYPE_HINTS, validate_content
 
 
 @pytest.mark.requirement("R33", "R53")

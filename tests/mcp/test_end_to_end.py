@@ -18,7 +18,7 @@ from mcp import Client
 from ramet.client.connection import Connection
 from ramet.config.places import find_places
 from ramet.config.settings import Settings
-from ramet.daemon.tokens import Tokens, read_key
+from ramet.daemon.wire.tokens import Tokens, read_key
 from ramet.errors import Forbidden
 
 

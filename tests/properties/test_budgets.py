@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.conformance import labour
+from tests.conformance import queue_worker
 from tests.properties.machine import bounded
 from tests.properties.plain_budgets import UNITS, PlainBook, PlainBudget, PlainSession
 from tests.world import FakeClock, World, open_in
@@ -61,7 +61,7 @@ class BudgetLife(RuleBasedStateMachine):
         self.settled: dict[int, str] = {}
         self.excess: dict[int, dict[int, dict[str, float]]] = {}
         """By budget, what each attempt used with the one call that it had in flight when the bound was reached."""
-        attempt = labour.start(self.world)
+        attempt = queue_worker.start(self.world)
         self.root: int = attempt.session.id
         self.book.sessions[self.root] = PlainSession(self.root, attempt.effort.id, 0, None)
         self.running[attempt.effort.id] = Spender(attempt)
@@ -114,8 +114,8 @@ class BudgetLife(RuleBasedStateMachine):
 
     def begin_one(self, effort_id: int) -> None:
         before = self.waiting.pop(effort_id)
-        claimed = labour.claim(self.world, f"host/{effort_id}", effort_id=effort_id)
-        attempt = labour.begin(self.world, claimed, instance=f"keeper{effort_id:03}x{claimed.generation:03}")
+        claimed = queue_worker.claim(self.world, f"host/{effort_id}", effort_id=effort_id)
+        attempt = queue_worker.begin(self.world, claimed, instance=f"keeper{effort_id:03}x{claimed.generation:03}")
         if before is not None:
             earlier = self.book.sessions[before]
             assert attempt.session.id not in self.book.sessions

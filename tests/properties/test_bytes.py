@@ -12,7 +12,7 @@ from tests.properties.test_model_properties import bounded, json_values
 from ramet.errors import RametError
 from ramet.protocol.frames import decode_frame, decode_params, salvage_id, split_line
 from ramet.protocol.operations import OPERATIONS
-from ramet.store.blobs import Codec
+from ramet.store.database.blobs import Codec
 
 CODEC = Codec()
 

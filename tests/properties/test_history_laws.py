@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from hypothesis import strategies as st
-from tests.history.life import (
+from tests.conformance.history.life import (
     APPENDS,
     FORMATS,
     OTHERS,
@@ -16,7 +16,12 @@ from tests.history.life import (
     prove,
     steps,
 )
-from tests.history.story import findings, forget, fork, merge
+from tests.conformance.history.story import (
+    findings,
+    forget,
+    fork,
+    merge,
+)
 from tests.world import START_MS, World
 
 from ramet.model.instant import to_iso

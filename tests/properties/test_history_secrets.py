@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from hypothesis import strategies as st
-from tests.history.life import prove
-from tests.history.story import fork, merge, say
+from tests.conformance.history.life import prove
+from tests.conformance.history.story import fork, merge, say
 from tests.world import OTHER_TABLES, SEED_TABLES, World, places_in
 
-from ramet.store.blobs import Codec
-from ramet.store.sqlite_store import SqliteStore
+from ramet.store.database.blobs import Codec
+from ramet.store.database.sqlite.store import SqliteStore
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 

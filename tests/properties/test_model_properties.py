@@ -11,12 +11,23 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ramet.errors import InvalidParams, InvalidProof, PhaseNotSequential, UnknownPhase
-from ramet.model.commit import CommitFacts, canonical_bytes, canonical_json, hash_commit
+from ramet.model.history.commit import (
+    CommitFacts,
+    canonical_bytes,
+    canonical_json,
+    hash_commit,
+)
 from ramet.model.instant import from_datetime, to_datetime, to_iso
-from ramet.model.phase import check_proof, check_step, parse_phases, parse_place, resolve
-from ramet.model.project import contains, normal_path
+from ramet.model.record.phase import (
+    check_proof,
+    check_step,
+    parse_phases,
+    parse_place,
+    resolve,
+)
+from ramet.model.record.project import contains, normal_path
+from ramet.model.record.task import merge_keywords
 from ramet.model.redaction import Redactor
-from ramet.model.task import merge_keywords
 
 LAST_MS = int(datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=UTC).timestamp() * 1000)
 

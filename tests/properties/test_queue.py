@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.conformance.labour import add, claim, expire
+from tests.conformance.queue_worker import add, claim, expire
 from tests.properties.machine import bounded
 from tests.properties.plain_queue import HOST_RETRIES, RETRIES, PlainEffort, PlainQueue
 from tests.world import FakeClock, World, open_in

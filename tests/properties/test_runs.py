@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conformance import labour, running
+from tests.conformance import queue_worker, run_steps
 from tests.world import World, open_world
 
 WORKERS = ("a", "b", "c")
@@ -19,7 +19,7 @@ def task_files(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Lines that depend on some of those before them; some are done."""
     count = draw(st.integers(1, 8))
     return [
-        running.line(
+        run_steps.line(
             f"l{number}",
             *draw(
                 st.lists(st.sampled_from([f"l{other}" for other in range(number)]), unique=True)
@@ -39,22 +39,22 @@ def test_every_line_comes_to_one_outcome_after_all_that_it_waits_for(
     lines: list[dict[str, Any]], mode: str, data: st.DataObject
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, open_world(Path(folder), None) as world:
-        run = running.record(world, *lines, mode=mode)
+        run = run_steps.record(world, *lines, mode=mode)
         if run.state != "finished":
-            running.attend(world, run)
+            run_steps.attend(world, run)
         expected = {each["key"]: "completed" for each in lines if each["is_done"]}
         held: dict[str, Any] = {}
-        while running.get(world, run).state != "finished":
+        while run_steps.get(world, run).state != "finished":
             _claim_all(world, run, held, mode, expected, {each["key"]: each["depends_on"] for each in lines})
             worker = data.draw(st.sampled_from(sorted(held)))
             claimed = held.pop(worker)
             if data.draw(st.integers(0, 4)) == 0 and claimed.host_failures < 5:
-                labour.expire(world, claimed.id)  # it vanishes, and whoever claims next takes over
+                queue_worker.expire(world, claimed.id)  # it vanishes, and whoever claims next takes over
                 continue
             outcome = data.draw(st.sampled_from(OUTCOMES))
-            labour.complete(world, claimed, outcome, failure=None if outcome == "success" else "permanent")
+            queue_worker.complete(world, claimed, outcome, failure=None if outcome == "success" else "permanent")
             expected[claimed.run_line] = "completed" if outcome == "success" else "failed"
-        assert running.states(world, run) == expected
+        assert run_steps.states(world, run) == expected
         assert held == {}
 
 
@@ -63,7 +63,7 @@ def _claim_all(
 ) -> None:
     """Give every free worker what is ready: nothing before its time, and nothing that another one has."""
     for worker in WORKERS:
-        claimed = None if worker in held else running.claim(world, run, worker)
+        claimed = None if worker in held else run_steps.claim(world, run, worker)
         if claimed is None or hasattr(claimed, "refused"):
             continue
         assert claimed.run_line not in ended

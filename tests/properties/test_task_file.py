@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 from tests.properties.test_model_properties import bounded
 
 from ramet.errors import TaskFileInvalid
-from ramet.model.ordering import needs, order, waves
-from ramet.model.task_file import Line, TaskFile, fingerprint, parse, render
+from ramet.model.runs.line_order import needs, order, waves
+from ramet.model.runs.task_file import (
+    Line,
+    TaskFile,
+    fingerprint,
+    parse,
+    render,
+)
 
 margins = st.sampled_from(["", "", "", "  ", "    ", " ", "\t", "      "])
 BOXES = """

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.conformance import labour
+from tests.conformance import queue_worker
 from tests.workspace.repositories import Shop
 from tests.world import World
 
@@ -13,7 +13,7 @@ from ramet.protocol.frames import decode_params, find_operation
 from ramet.protocol.operations import BY_REQUEST
 from ramet.protocol.requests import Request
 from ramet.runner.answers import answer
-from ramet.runner.workplace import Workplace
+from ramet.runner.host import Workplace
 
 
 class Desk:
@@ -44,9 +44,9 @@ class Desk:
         """An effort that has been run; what is said of it is what a worker would report."""
         added = {name: facts.pop(name) for name in ("based_on", "prompt", "task") if name in facts}
         begun = {name: facts.pop(name) for name in ("worktree", "git_branch", "git_base") if name in facts}
-        claimed = labour.claim(self.world, effort_id=self.add(skill, **added).id)
-        labour.begin(self.world, claimed, **begun)
-        return labour.complete(self.world, claimed, outcome, **facts)
+        claimed = queue_worker.claim(self.world, effort_id=self.add(skill, **added).id)
+        queue_worker.begin(self.world, claimed, **begun)
+        return queue_worker.complete(self.world, claimed, outcome, **facts)
 
     def write(self, path: str, text: str) -> Path:
         """A file of the project's."""

@@ -6,7 +6,12 @@ from importlib.resources import files
 
 import pytest
 
-from ramet.store.blobs import RAW, ZSTD, ZSTD_V1, Codec
+from ramet.store.database.blobs import (
+    RAW,
+    ZSTD,
+    ZSTD_V1,
+    Codec,
+)
 
 TEXT = "The parser reads a line, and the parser keeps the line.\n" * 3 + (
     "    return self._lines[-1] if self._lines else None\n"

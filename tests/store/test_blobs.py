@@ -4,8 +4,14 @@ import os
 
 import pytest
 
-from ramet.model.commit import hash_content
-from ramet.store.blobs import RAW, ZSTD, ZSTD_V1, Blob, Codec
+from ramet.model.history.commit import hash_content
+from ramet.store.database.blobs import (
+    RAW,
+    ZSTD,
+    ZSTD_V1,
+    Blob,
+    Codec,
+)
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 from tests.world import open_in
 
 from ramet.errors import DatabaseHeld
-from ramet.store.lock import DatabaseLock
+from ramet.store.database.lock import DatabaseLock
 
 HOLD = """
 import sys
 from pathlib import Path
-from ramet.store.lock import DatabaseLock
+from ramet.store.database.lock import DatabaseLock
 lock = DatabaseLock(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()

@@ -13,10 +13,10 @@ from tests.world import FakeClock, World, open_in, open_world
 
 from ramet.errors import DatabaseForeign, DatabaseNewer, MigrationFailed
 from ramet.faults import FaultPoint, Faults
-from ramet.store import migrations as module
-from ramet.store.migrations import Migration, load_migrations, migrate
-from ramet.store.sqlite import open_reader
-from ramet.store.sqlite_store import APPLICATION_ID, SqliteStore
+from ramet.store.database import migrations as module
+from ramet.store.database.migrations import Migration, load_migrations, migrate
+from ramet.store.database.sqlite.connection import open_reader
+from ramet.store.database.sqlite.store import APPLICATION_ID, SqliteStore
 
 LATEST = load_migrations("sqlite")[-1].number
 

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from ramet.errors import DatabaseUnreachable
-from ramet.store.postgres import connect
-from ramet.store.queries import Query
+from ramet.store.database.postgres.connection import connect
+from ramet.store.database.queries import Query
 
 ONE = Query("one", "SELECT 1", "SELECT 1")
 

@@ -10,17 +10,22 @@ import pytest
 from tests.world import World
 
 import ramet
-from ramet.store.queries import Query, QueryFile, read_queries
+from ramet.store.database.queries import Query, QueryFile, read_queries
 
 SOURCE = Path(ramet.__file__).parent
 FOLDER = files("ramet.store") / "sql" / "queries"
-NOUNS = sorted(file.name.removesuffix(".sql") for file in FOLDER.iterdir() if file.name.endswith(".sql"))
+QUERIES = SOURCE / "store" / "sql" / "queries"
+NOUNS = sorted(
+    str(file.relative_to(QUERIES).with_suffix(""))
+    for file in QUERIES.rglob("*.sql")
+    if QUERIES / "postgres" not in file.parents
+)
 
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 _SQL = re.compile(
     r"\b(SELECT\s.+\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|VIEW|INDEX))\b", re.DOTALL
 )
-EXPLAINED = {"migrations": ("record",)}
+EXPLAINED = {"database/migrations": ("record",)}
 """Queries whose table is only there for some databases; they run in every migration anyway."""
 
 
@@ -33,7 +38,7 @@ def _used() -> set[tuple[str, str]]:
     found = set()
     for path in SOURCE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        for variable, noun in re.findall(r"^(\w+) = QueryFile\(\"(\w+)\"\)", text, re.MULTILINE):
+        for variable, noun in re.findall(r"^(\w+) = QueryFile\(\"([\w/]+)\"\)", text, re.MULTILINE):
             found |= {(noun, name) for name in re.findall(rf"\b{variable}\.(\w+)", text)}
     return found
 
@@ -62,7 +67,10 @@ def test_every_override_overrides_a_query_that_is_there_and_takes_no_other_param
 
 
 def test_every_override_file_belongs_to_a_shared_one() -> None:
-    assert {file.name for file in (FOLDER / "postgres").iterdir()} <= {f"{noun}.sql" for noun in NOUNS}
+    overrides = {
+        str(file.relative_to(QUERIES / "postgres").with_suffix("")) for file in (QUERIES / "postgres").rglob("*.sql")
+    }
+    assert overrides <= set(NOUNS)
 
 
 @pytest.mark.parametrize("noun", NOUNS)
@@ -109,7 +117,7 @@ def test_the_scan_for_sql_would_find_some() -> None:
 
 def test_a_query_that_is_not_there_is_named() -> None:
     with pytest.raises(AttributeError, match=r"efforts\.sql has no query 'nonsense'"):
-        QueryFile("efforts").nonsense  # noqa: B018
+        QueryFile("record/efforts").nonsense  # noqa: B018
 
 
 def test_parameters_become_those_of_the_server_and_casts_and_times_stay() -> None:

@@ -9,12 +9,17 @@ import pytest
 from tests.store.dumps import dump_schema
 from tests.world import FakeClock, World, open_world
 
-from ramet.model.commit import CommitOperation
-from ramet.model.effort import TRANSITIONS, Failure, Lifecycle, Outcome
-from ramet.model.message import Role
+from ramet.model.history.commit import CommitOperation
 from ramet.model.notice import NoticeKind
-from ramet.store.migrations import load_migrations
-from ramet.store.store import Store
+from ramet.model.record.effort import (
+    TRANSITIONS,
+    Failure,
+    Lifecycle,
+    Outcome,
+)
+from ramet.model.record.message import Role
+from ramet.store.database.migrations import load_migrations
+from ramet.store.database.store import Store
 
 
 def written(dialect: str) -> str:
@@ -35,7 +40,7 @@ class _Bare(World):
 def test_the_written_schema_of_sqlite_is_what_the_migrations_produce(tmp_path: Path) -> None:
     import apsw
 
-    from ramet.store.sqlite import SqliteConnection
+    from ramet.store.database.sqlite.connection import SqliteConnection
 
     with open_world(tmp_path, None) as world:
         migrated = dump_schema(world)
@@ -50,7 +55,7 @@ def test_the_written_schema_of_sqlite_is_what_the_migrations_produce(tmp_path: P
 def test_the_written_schema_of_postgres_is_what_the_migrations_produce(
     tmp_path: Path, postgres_url: str, worlds_schema: str
 ) -> None:
-    from ramet.store.postgres import connect
+    from ramet.store.database.postgres.connection import connect
 
     with open_world(tmp_path, worlds_schema) as world:
         migrated = dump_schema(world)

@@ -4,10 +4,11 @@ import os
 import subprocess
 from pathlib import Path
 
-from ramet.workspace import inventory, worktrees
-from ramet.workspace.git import Git
-from ramet.workspace.inventory import Found
-from ramet.workspace.worktrees import Finished, Worktree
+from ramet.workspace.git.command import Git
+from ramet.workspace.worktrees import inventory
+from ramet.workspace.worktrees import worktree as worktrees
+from ramet.workspace.worktrees.inventory import Found
+from ramet.workspace.worktrees.worktree import Finished, Worktree
 
 _PATIENCE_SECONDS = 60
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ramet.model.branch import session_branch
+from ramet.model.history.branch import session_branch
 
 _EFFORT = re.compile(r"e?(\d+)")
 _SESSION = re.compile(r"s?(\d+)")

@@ -42,14 +42,14 @@ def main(arguments: list[str]) -> int:
 
 def _run(command: str, start: Start, faults: Faults) -> None:
     # The parts are imported only now, so that what is missing is reported like any other failure.
-    from ramet.daemon import serving, upkeep  # noqa: PLC0415
+    from ramet.daemon import lifecycle, upkeep  # noqa: PLC0415
 
     clock = SystemClock()
     match command:
         case "serve":
             os.environ.pop(MARKER, None)  # an agent may have started us, and must not take us with it
             environment = read_environment(os.environ, start.settings)
-            serving.serve(start.settings, environment, start.places, clock, faults, dict(os.environ))
+            lifecycle.serve(start.settings, environment, start.places, clock, faults, dict(os.environ))
         case "migrate":
             _print(upkeep.migrate(start.settings, start.places, clock, faults))
         case "reset":

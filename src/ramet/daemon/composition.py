@@ -14,35 +14,35 @@ from ramet.config.environment import Environment
 from ramet.config.host import machine_name
 from ramet.config.layers import load_own
 from ramet.config.settings import Places, Settings
-from ramet.daemon import vanishing
-from ramet.daemon.asking import Asking
-from ramet.daemon.assistance import AssistedExecutor
-from ramet.daemon.channels import open_channels
-from ramet.daemon.executor import Executor
-from ramet.daemon.hooking import Hooking
-from ramet.daemon.ingesting import Ingesting
-from ramet.daemon.looking import Lookers, Patience
-from ramet.daemon.notifying import Notifying
+from ramet.daemon.executors.executor import Executor
+from ramet.daemon.executors.host_threads import WorkplaceThreads
+from ramet.daemon.executors.model_executor import AssistedExecutor
+from ramet.daemon.executors.requester import Asking
+from ramet.daemon.executors.writer import Writer
+from ramet.daemon.hooks import vanished_agents
+from ramet.daemon.hooks.channels import open_channels
+from ramet.daemon.hooks.disk_lookups import Lookers, Patience
+from ramet.daemon.hooks.notifications import Notifying
+from ramet.daemon.hooks.service import Hooking
+from ramet.daemon.hooks.transcript_feed import Ingesting
+from ramet.daemon.hooks.vanished_agents import Vanishing
 from ramet.daemon.pid_file import read_pid_file
-from ramet.daemon.tokens import Tokens
-from ramet.daemon.vanishing import Vanishing
-from ramet.daemon.workplace import WorkplaceThreads
-from ramet.daemon.writer import Writer
+from ramet.daemon.wire.tokens import Tokens
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
 from ramet.hooks.program import is_heard_by, keep_program_current
-from ramet.hooks.registry import own_directives
-from ramet.model.hook import HookEvent
+from ramet.model.hooks.hook import HookEvent
 from ramet.protocol.hooks import HookFacts
 from ramet.runner.answers import answer
-from ramet.runner.workplace import Workplace
-from ramet.runner.workshop import Workshop
+from ramet.runner.host import Workplace
+from ramet.runner.runner_context import Workshop
 from ramet.store import Store, open_store
-from ramet.store.sqlite_store import SqliteStore
-from ramet.store.store import Topic
-from ramet.workspace import surroundings
-from ramet.workspace.git import Git
+from ramet.store.database.sqlite.store import SqliteStore
+from ramet.store.database.store import Topic
+from ramet.vendors.hook_registry import own_directives
+from ramet.workspace.files import surroundings
+from ramet.workspace.git.command import Git
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -88,8 +88,8 @@ def build_executor(
     if isinstance(store, SqliteStore):
         executor = Writer(store, engine, settings.query, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
     else:
-        from ramet.daemon.pool import Pool  # noqa: PLC0415 - needs an optional package
-        from ramet.store.postgres_store import PostgresStore  # noqa: PLC0415
+        from ramet.daemon.executors.pool import Pool  # noqa: PLC0415 - needs an optional package
+        from ramet.store.database.postgres.store import PostgresStore  # noqa: PLC0415
 
         assert isinstance(store, PostgresStore)  # noqa: S101
         executor = Pool(
@@ -148,7 +148,7 @@ def build_hooking(asking: Asking, workplace: Workplace, loop: asyncio.AbstractEv
     hooking = Hooking(
         asking,
         gather,
-        partial(vanishing.find_process, host=host),
+        partial(vanished_agents.find_process, host=host),
         lookers,
         loop,
         is_gated=workplace.settings.hooks.directive_gate == "block",

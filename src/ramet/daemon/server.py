@@ -13,22 +13,22 @@ from typing import Any
 from msgspec import Struct
 
 from ramet.config.settings import DaemonSettings
-from ramet.daemon.calls import Call, unforeseen
-from ramet.daemon.connection import Connection
-from ramet.daemon.executor import Executor
-from ramet.daemon.hooking import Hooking
-from ramet.daemon.socket_file import peer_uid
-from ramet.daemon.subscriptions import Subscriptions
-from ramet.daemon.tokens import Tokens
-from ramet.daemon.working import Working
-from ramet.daemon.workplace import WorkplaceThreads
+from ramet.daemon.executors.executor import Executor
+from ramet.daemon.executors.host_threads import WorkplaceThreads
+from ramet.daemon.hooks.service import Hooking
+from ramet.daemon.wire.calls import Call, unforeseen
+from ramet.daemon.wire.connection import Connection
+from ramet.daemon.wire.socket_file import peer_uid
+from ramet.daemon.wire.subscriptions import Subscriptions
+from ramet.daemon.wire.tokens import Tokens
+from ramet.daemon.work_calls import Working
 from ramet.errors import DaemonStopping, Forbidden
 from ramet.model.principal import USER, asking_session, of_session
 from ramet.model.redaction import Redactor
 from ramet.protocol.frames import PROTOCOL_VERSION
 from ramet.protocol.replies import DaemonStatusReply, HelloReply, Pong, Stopping, Subscribed
 from ramet.protocol.requests import Hello, SubscribeEvents
-from ramet.store.store import Topic
+from ramet.store.database.store import Topic
 from ramet.version import __version__
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 
 class Server:
-    """Implements `ramet.daemon.connection.Service` for every connection of one socket."""
+    """Implements `ramet.daemon.wire.connection.Service` for every connection of one socket."""
 
     def __init__(
         self,

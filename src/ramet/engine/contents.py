@@ -6,12 +6,18 @@ import msgspec
 from msgspec import Struct
 
 from ramet.errors import InvalidParams
-from ramet.model.commit import estimate_tokens
-from ramet.model.content import PAYLOAD, RESERVED, Packed, pack, validate_content
+from ramet.model.history.commit import estimate_tokens
+from ramet.model.history.content import (
+    PAYLOAD,
+    RESERVED,
+    Packed,
+    pack,
+    validate_content,
+)
+from ramet.model.history.tokens import TokenCounter
 from ramet.model.redaction import Redactor
-from ramet.model.tokens import TokenCounter
 from ramet.protocol.history import Commit
-from ramet.store.blobs import Blob, Codec
+from ramet.store.database.blobs import Blob, Codec
 
 
 class Prepared(Struct, frozen=True, kw_only=True):

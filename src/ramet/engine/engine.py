@@ -14,55 +14,58 @@ from msgspec.structs import replace
 
 from ramet.config.environment import Environment
 from ramet.config.settings import HookSettings, LimitSettings, RunSettings, Settings, SpawnSettings, WorkSettings
-from ramet.engine import (
-    admission,
-    agents,
-    assisting,
-    attempts,
-    awaiting,
-    budgets,
-    chains,
-    commands,
-    compactions,
-    compressing,
+from ramet.engine import events, notices, secrets
+from ramet.engine.contents import Contents
+from ramet.engine.history import (
+    child_branches,
+    commits,
+    compression,
     contexts,
-    contracts,
-    efforts,
-    events,
     garbage,
+    merges,
+    model_answers,
+)
+from ramet.engine.history.commits import PreparedCommit
+from ramet.engine.history.compiler import Compiler
+from ramet.engine.history.model_answers import Filled
+from ramet.engine.hooks import (
+    compactions,
+    effort_starts,
     handoffs,
-    histories,
     hooks,
-    ingests,
-    killing,
-    leases,
-    logs,
-    merging,
+    notes,
+    resume_contracts,
+    transcripts,
+)
+from ramet.engine.record import (
+    agents,
+    budgets,
+    efforts,
     messages,
-    notices,
-    parking,
     projects,
-    queue,
-    reports,
-    runs,
-    secrets,
     sessions,
     skills,
-    spawning,
-    spawns,
     tasks,
-    trees,
 )
-from ramet.engine.assisting import Filled
-from ramet.engine.compiler import Compiler
-from ramet.engine.contents import Contents
-from ramet.engine.histories import PreparedCommit
+from ramet.engine.runs import runs
+from ramet.engine.spawn import children, trees
 from ramet.engine.transaction import Rules, Transaction
+from ramet.engine.work import (
+    admission,
+    attempts,
+    awaited_children,
+    chains,
+    kills,
+    leases,
+    parked_drivers,
+    queue,
+    reports,
+)
 from ramet.errors import IdempotencyConflict
-from ramet.model.commit import estimate_tokens
+from ramet.model.history.commit import estimate_tokens
+from ramet.model.history.tokens import TokenCounter, make_counter
 from ramet.model.principal import asking_session
 from ramet.model.redaction import Redactor
-from ramet.model.tokens import TokenCounter, make_counter
 from ramet.protocol.ai import Answer, Question
 from ramet.protocol.history import Commit, Edit
 from ramet.protocol.hooks import AddEntries, HookUserPrompt, RecordHook
@@ -70,18 +73,18 @@ from ramet.protocol.operations import Operation
 from ramet.protocol.requests import AppendMessage, Change, Request
 from ramet.protocol.work import BeginAttempt, ReportStream
 from ramet.store import idempotency
-from ramet.store.blobs import Codec
-from ramet.store.connection import Connection
+from ramet.store.database.blobs import Codec
+from ramet.store.database.connection import Connection
 
 Handler = Callable[[Transaction, Any], Any]
 
 COMPILING: dict[str, Callable[[Transaction, Compiler, Any], Any]] = {
     "history.compile": contexts.compile_branch,
     "history.diff": contexts.diff,
-    "history.compress": compressing.compress,
-    "history.spawn": spawns.spawn,
-    "spawn.agent": spawning.spawn_agent,
-    "spawn.agents": spawning.spawn_agents,
+    "history.compress": compression.compress,
+    "history.spawn": child_branches.spawn,
+    "spawn.agent": children.spawn_agent,
+    "spawn.agents": children.spawn_agents,
 }
 """The operations that read a branch as a model would."""
 
@@ -120,26 +123,26 @@ HANDLERS: dict[str, Handler] = {
     "fleet.status": agents.show_fleet,
     "fleet.stale": agents.show_stale,
     "events.list": events.list_after,
-    "history.commit": histories.commit,
-    "history.log": histories.log,
-    "history.show": histories.show,
-    "history.branch": histories.create_branch,
-    "history.branches": histories.list_branches,
-    "history.delete": histories.delete,
-    "history.reset": histories.reset,
-    "history.undo": histories.undo,
-    "history.moves": histories.list_moves,
-    "history.merge": merging.merge,
-    "history.pick": histories.pick,
-    "history.edit": histories.edit,
-    "history.annotate": histories.annotate,
-    "history.tag": histories.tag,
-    "history.at": histories.at,
-    "history.register": histories.register,
-    "history.collapse": spawns.collapse,
-    "history.expand": spawns.expand,
-    "history.spawns": spawns.show_tree,
-    "history.latest": spawns.latest,
+    "history.commit": commits.commit,
+    "history.log": commits.log,
+    "history.show": commits.show,
+    "history.branch": commits.create_branch,
+    "history.branches": commits.list_branches,
+    "history.delete": commits.delete,
+    "history.reset": commits.reset,
+    "history.undo": commits.undo,
+    "history.moves": commits.list_moves,
+    "history.merge": merges.merge,
+    "history.pick": commits.pick,
+    "history.edit": commits.edit,
+    "history.annotate": commits.annotate,
+    "history.tag": commits.tag,
+    "history.at": commits.at,
+    "history.register": commits.register,
+    "history.collapse": child_branches.collapse,
+    "history.expand": child_branches.expand,
+    "history.spawns": child_branches.show_tree,
+    "history.latest": child_branches.latest,
     "history.gc": garbage.collect,
     "work.add": queue.add,
     "work.get": queue.get,
@@ -156,7 +159,7 @@ HANDLERS: dict[str, Handler] = {
     "work.drop": queue.drop,
     "work.chain": chains.show,
     "work.output": queue.set_output,
-    "fleet.kill": killing.kill,
+    "fleet.kill": kills.kill,
     "fleet.notices": notices.list_newest,
     "fleet.dismiss": notices.dismiss,
     "run.start": runs.start,
@@ -168,22 +171,22 @@ HANDLERS: dict[str, Handler] = {
     "run.turns": runs.list_turns,
     "run.archive": runs.archive,
     "run.clean": runs.clean,
-    "drivers.parked": parking.list_parked,
-    "drivers.release": parking.release,
+    "drivers.parked": parked_drivers.list_parked,
+    "drivers.release": parked_drivers.release,
     "drivers.admit": admission.admit,
-    "spawn.expect": awaiting.expect,
-    "spawn.stranded": awaiting.list_stranded,
-    "spawn.tend": awaiting.tend,
-    "spawn.results": spawning.list_results,
-    "spawn.report": spawning.report,
-    "spawn.cancel": killing.cancel,
-    "spawn.collapse": spawning.collapse,
+    "spawn.expect": awaited_children.expect,
+    "spawn.stranded": awaited_children.list_stranded,
+    "spawn.tend": awaited_children.tend,
+    "spawn.results": children.list_results,
+    "spawn.report": children.report,
+    "spawn.cancel": kills.cancel,
+    "spawn.collapse": children.collapse,
     "spawn.children": trees.list_children,
     "spawn.ancestors": trees.list_ancestors,
     "spawn.tree": trees.show,
     "budget.get": budgets.get,
     "budget.set": budgets.set_limit,
-    "commands.effort.begin": commands.begin_effort,
+    "commands.effort.begin": effort_starts.begin_effort,
     "hooks.record": hooks.record,
     "hooks.sessionStart": hooks.session_start,
     "hooks.sessionEnd": hooks.session_end,
@@ -202,15 +205,15 @@ HANDLERS: dict[str, Handler] = {
     "hooks.fleetStart": hooks.fleet_start,
     "hooks.processes": hooks.list_processes,
     "hooks.vanished": hooks.vanish,
-    "hooks.logged": logs.note,
+    "hooks.logged": notes.note,
     "db.session.handoff": handoffs.hand_off,
     "db.session.continue": handoffs.go_on,
-    "db.session.contract": contracts.show,
+    "db.session.contract": resume_contracts.show,
     "db.session.compactions": compactions.list_of_session,
-    "ingest.add": ingests.add,
-    "ingest.list": ingests.list_all,
-    "ai.generate": assisting.give,
-    "ai.embed": assisting.give,
+    "ingest.add": transcripts.add,
+    "ingest.list": transcripts.list_all,
+    "ai.generate": model_answers.give,
+    "ai.embed": model_answers.give,
 }
 """The other operations that the engine answers, and the functions that do."""
 
@@ -282,7 +285,7 @@ class Engine:
             case BeginAttempt():
                 prepared = attempts.PreparedAttempt(request, self._contents.prepare(request.prompt))
             case AddEntries():
-                prepared = ingests.prepare(request, self._contents)
+                prepared = transcripts.prepare(request, self._contents)
             case RecordHook() | HookUserPrompt():
                 prepared = hooks.prepare(request, self._contents)
             case ReportStream():
@@ -301,14 +304,14 @@ class Engine:
             kept = _find_kept(tx, call, request, request.idempotency_key)
             if kept is not None:
                 return kept
-        return assisting.question(tx, self._compiler, self.redactor, request)
+        return model_answers.question(tx, self._compiler, self.redactor, request)
 
     def perform(self, db: Connection, call: Call, now_ms: int) -> Any:
         """Do it, inside the transaction that is open on `db`."""
         tx = self._transaction(db, now_ms, call.principal)
         handler = self._handler(call.operation.name)
         if call.answer is not None:
-            handler = assisting.recording(handler, call.answer)
+            handler = model_answers.recording(handler, call.answer)
         request = call.request
         if isinstance(request, Change) and request.idempotency_key is not None:
             return self._once(tx, handler, call, request, request.idempotency_key)
@@ -335,7 +338,7 @@ class Engine:
         if kept is not None:
             return kept
         reply = handler(tx, call.prepared)
-        encoded = msgspec.json.encode(assisting.to_keep(reply, self.redactor))
+        encoded = msgspec.json.encode(model_answers.to_keep(reply, self.redactor))
         idempotency.keep(tx.db, call.principal, key, _hash_request(call.operation, request), encoded, tx.now_ms)
         return reply
 

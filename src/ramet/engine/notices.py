@@ -2,11 +2,12 @@
 
 from ramet.engine.transaction import Transaction
 from ramet.errors import NoticeNotFound
-from ramet.model.effort import Effort
 from ramet.model.notice import Notice, NoticeKind
+from ramet.model.record.effort import Effort
 from ramet.protocol.replies import Page
 from ramet.protocol.work import DismissNotice, ListNotices
-from ramet.store import notices, sessions
+from ramet.store import notices
+from ramet.store.record import sessions
 
 
 def list_newest(tx: Transaction, request: ListNotices) -> Page[Notice]:

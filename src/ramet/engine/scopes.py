@@ -2,12 +2,12 @@
 
 from ramet.engine.transaction import Transaction
 from ramet.errors import Forbidden
-from ramet.model.session import Session
-from ramet.store import spawning
+from ramet.model.record.session import Session
+from ramet.store.spawn import children
 
 
 def require(tx: Transaction, session: Session, field: str = "session_id") -> None:
     """Refuse a session that is not the asker's. Another attempt at the asker's own effort is its own as well."""
-    if tx.asker is None or session.id == tx.asker or spawning.is_within(tx.db, session.id, tx.asker):
+    if tx.asker is None or session.id == tx.asker or children.is_within(tx.db, session.id, tx.asker):
         return
     raise Forbidden(f"session {tx.asker} may not ask for session {session.id}", field=field, value=session.id)

@@ -10,8 +10,8 @@ from ramet.engine.contents import Contents
 from ramet.model.event import EventKind, NewEvent
 from ramet.model.instant import to_iso
 from ramet.store import events
-from ramet.store.blobs import Codec
-from ramet.store.connection import Connection
+from ramet.store.database.blobs import Codec
+from ramet.store.database.connection import Connection
 
 
 class Rules(Struct, frozen=True, kw_only=True):

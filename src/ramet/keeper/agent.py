@@ -6,8 +6,8 @@ import subprocess
 from typing import IO
 
 from ramet.keeper import kernel
-from ramet.keeper.lines import Lines
-from ramet.model.stream import End
+from ramet.keeper.text_lines import Lines
+from ramet.model.work.stream import End
 from ramet.protocol.keeping import MARKER, Launch
 
 _CHUNK_BYTES = 128 * 1024

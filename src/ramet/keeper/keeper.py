@@ -18,19 +18,19 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from ramet.drivers import registry
 from ramet.keeper import kernel
 from ramet.keeper.agent import Agent, Outlet, explain
-from ramet.keeper.hearing import Hearing
+from ramet.keeper.agent_output import Hearing
+from ramet.keeper.daemon_reports import ASKED_TO_STOP, Telling
 from ramet.keeper.log import Log
+from ramet.keeper.process_tree import Tree
 from ramet.keeper.spool import Spool
-from ramet.keeper.telling import ASKED_TO_STOP, Telling
-from ramet.keeper.tree import Tree
-from ramet.keeper.watch import Verdict, Watch
-from ramet.model.effort import StopRequest
-from ramet.model.stream import End, Started
+from ramet.keeper.time_limits import Verdict, Watch
+from ramet.model.record.effort import StopRequest
+from ramet.model.work.stream import End, Started
 from ramet.protocol.keeping import RECORD_FILE, SPOOL_FILE, STOP_FILE, KeeperRecord, KeeperSpec
-from ramet.runner import identity, keepers
+from ramet.runner.processes import keepers, process_identity
+from ramet.vendors import registry
 
 _DRAIN_SECONDS = 1.0
 """How long a pipe may stay open when everybody who could write to it is gone."""
@@ -105,7 +105,7 @@ class Keeper:
         except (OSError, ValueError) as error:
             self._conclude(explain(error, self._spec.launch), now)
             return
-        started_at = identity.started_at(self._agent.pid) or time.time()
+        started_at = process_identity.started_at(self._agent.pid) or time.time()
         with suppress(OSError):  # the keeper is on record, and the agent's marker is its instance
             self._write_record(self._agent.pid, started_at)
         self._spool.add(Started(pid=self._agent.pid, started_at=started_at), now)
@@ -119,7 +119,7 @@ class Keeper:
             generation=self._spec.generation,
             driver=self._spec.driver,
             pid=os.getpid(),
-            started_at=identity.started_at(os.getpid()) or 0.0,
+            started_at=process_identity.started_at(os.getpid()) or 0.0,
             agent_pid=agent_pid,
             agent_started_at=agent_started_at,
         )

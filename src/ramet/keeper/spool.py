@@ -13,8 +13,13 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw, Struct
 
-from ramet.keeper.encoding import encode_event
-from ramet.model.stream import End, Remark, StreamEvent, Text
+from ramet.keeper.event_json import encode_event
+from ramet.model.work.stream import (
+    End,
+    Remark,
+    StreamEvent,
+    Text,
+)
 
 IDLE_SECONDS = 0.05
 LONGEST_WAIT_SECONDS = 0.2

@@ -20,7 +20,7 @@ from ramet.config.layers import load
 from ramet.config.places import find_places
 from ramet.config.settings import Places, Settings
 from ramet.engine import Call, Engine
-from ramet.engine.assisting import fill
+from ramet.engine.history.model_answers import fill
 from ramet.errors import DatabaseUnreachable, TooContended, UnknownMethod
 from ramet.faults import Faults
 from ramet.library.transport import Subscription, encode_params
@@ -31,10 +31,10 @@ from ramet.protocol.operation import decode_reply
 from ramet.protocol.operations import BY_REQUEST, Operation
 from ramet.protocol.requests import Request
 from ramet.runner.answers import answer as answer_here
-from ramet.runner.workplace import Workplace
+from ramet.runner.host import Workplace
 from ramet.store import Store, open_store
-from ramet.store.answer import answer
-from ramet.store.connection import Retry
+from ramet.store.database.connection import Retry
+from ramet.store.database.operations import answer
 
 
 class LocalTransport:

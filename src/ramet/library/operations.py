@@ -11,20 +11,22 @@ from datetime import datetime
 from typing import Any, Literal
 
 from ramet.library.transport import Namespace, Subscription, Transport
-from ramet.model.agent import Agent, FleetMember
-from ramet.model.content import ContentPayload, Priority
-from ramet.model.driver import DriverRow
-from ramet.model.effort import Changes, Failure, Lifecycle, Outcome
 from ramet.model.event import Event, EventKind
-from ramet.model.hook import HookEvent
-from ramet.model.message import Message, Role
+from ramet.model.history.content import ContentPayload, Priority
+from ramet.model.hooks.hook import HookEvent
+from ramet.model.hooks.transcript import Entry
 from ramet.model.notice import Notice
-from ramet.model.project import Project
-from ramet.model.run import RunLimits
-from ramet.model.session import Session
-from ramet.model.skill import Skill
-from ramet.model.spawning import SpawnResult
-from ramet.model.stream import (
+from ramet.model.record.agent import Agent, FleetMember
+from ramet.model.record.effort import Changes, Failure, Lifecycle, Outcome
+from ramet.model.record.message import Message, Role
+from ramet.model.record.project import Project
+from ramet.model.record.session import Session
+from ramet.model.record.skill import Skill
+from ramet.model.record.task import Task
+from ramet.model.runs.run import RunLimits
+from ramet.model.spawn.child import SpawnResult
+from ramet.model.work.driver import DriverRow
+from ramet.model.work.stream import (
     End,
     Limit,
     NativeId,
@@ -37,8 +39,6 @@ from ramet.model.stream import (
     ToolResult,
     Usage,
 )
-from ramet.model.task import Task
-from ramet.model.transcript import Entry
 from ramet.protocol.ai import Embedded, Generated
 from ramet.protocol.commands import (
     Appended,

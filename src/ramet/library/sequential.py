@@ -21,15 +21,15 @@ from typing import Any, NamedTuple
 from ramet.errors import BadRequest, Conflict, InvalidParams, NotFound, ProjectNotFound, WorkError
 from ramet.library import connect
 from ramet.library.ramet import Ramet
-from ramet.model import accumulating
-from ramet.model.accumulating import Turn, tell_failure
-from ramet.model.effort import Effort, Outcome
+from ramet.model.record.effort import Effort, Outcome
+from ramet.model.runs import conversation
+from ramet.model.runs.conversation import Turn, tell_failure
 
 _TASK = ".ramet/tasks/spawned"
 """Where the efforts belong that a program spawns, below its project."""
 
 
-class ContextAccumulator(accumulating.ContextAccumulator):
+class ContextAccumulator(conversation.ContextAccumulator):
     """What was said so far, with a clock: `add_turn(role, content)` stamps each turn with the time."""
 
     def add_turn(self, role: str, content: str, now: datetime | None = None) -> Turn:

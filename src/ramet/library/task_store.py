@@ -18,9 +18,9 @@ from typing import Any, Protocol, Self, runtime_checkable
 from ramet.errors import Conflict, EffortFinished, EffortHeld, EffortNotFound, LeaseLost, PathOutside, RametError
 from ramet.library.local import LocalTransport
 from ramet.library.ramet import Ramet
-from ramet.model.effort import Effort, Outcome
+from ramet.model.record.effort import Effort, Outcome
 from ramet.protocol.work import Refusal, Refused
-from ramet.workspace import confined
+from ramet.workspace.files import confined
 
 _LEASE_SECONDS = 86_400
 """Nobody renews the lease of a program that only says when it begins and ends."""

@@ -5,8 +5,8 @@ Every word here is read by every agent before it begins, so there are few of the
 
 from typing import Any, NamedTuple
 
-from ramet.model import guidance
-from ramet.model.spawning import MOST_AT_ONCE
+from ramet.model.spawn.child import MOST_AT_ONCE
+from ramet.model.work import tool_guide
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
@@ -72,10 +72,10 @@ TOOLS = (
         description=" ".join(
             [
                 "Delegate a goal to a new agent, a child of your session.",
-                guidance.WHEN,
-                guidance.RETURNS,
-                guidance.CLOCK,
-                guidance.ZOMBIES,
+                tool_guide.WHEN,
+                tool_guide.RETURNS,
+                tool_guide.CLOCK,
+                tool_guide.ZOMBIES,
                 _DEPTH,
                 f"With `agents` up to {MOST_AT_ONCE} work side by side; it returns {{results: [...]}} in their order.",
             ]

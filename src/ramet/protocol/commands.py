@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from ramet.model.directive import Directive
-from ramet.model.session import Session
-from ramet.model.skill import Skill
-from ramet.model.skill_file import SkillFile
+from ramet.model.hooks.directive import Directive
+from ramet.model.record.session import Session
+from ramet.model.record.skill import Skill
+from ramet.model.record.skill_file import SkillFile
 from ramet.protocol.hooks import Compaction, Pid
 from ramet.protocol.replies import EffortReply, SessionReply
 from ramet.protocol.requests import Change, Content, Id, Name, Path, Request, SessionId, Text

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from ramet.model.content import ContentRole, Priority
+from ramet.model.history.content import ContentRole, Priority
 from ramet.protocol.requests import Change, Content, Name, Request, Text
 
 BranchName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$")]

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from ramet.model.agent import Agent
-from ramet.model.directive import Directive
-from ramet.model.hook import HookAnswer, HookEvent, Source
-from ramet.model.session import Session
-from ramet.model.transcript import Entry
+from ramet.model.hooks.directive import Directive
+from ramet.model.hooks.hook import HookAnswer, HookEvent, Source
+from ramet.model.hooks.transcript import Entry
+from ramet.model.record.agent import Agent
+from ramet.model.record.session import Session
 from ramet.protocol.replies import EffortDetail
 from ramet.protocol.requests import Change, Content, Id, Name, Path, Request, SessionId, Text
 from ramet.protocol.work import DriverName

@@ -8,7 +8,7 @@ and, when it is asked to end its agent, `stop.json`.
 from msgspec import Struct
 
 from ramet.config.settings import ProfileSettings
-from ramet.model.stream import StreamEvent
+from ramet.model.work.stream import StreamEvent
 
 RECORD_FILE = "keeper.json"
 SPOOL_FILE = "spool.jsonl"

@@ -5,13 +5,13 @@ operation is a row here, a request in `requests`, and a function in `ramet.engin
 """
 
 from ramet import errors
-from ramet.model.agent import Agent, FleetMember
 from ramet.model.event import Event
-from ramet.model.message import Message
-from ramet.model.project import Project
-from ramet.model.session import Session
-from ramet.model.skill import Skill
-from ramet.model.task import Task
+from ramet.model.record.agent import Agent, FleetMember
+from ramet.model.record.message import Message
+from ramet.model.record.project import Project
+from ramet.model.record.session import Session
+from ramet.model.record.skill import Skill
+from ramet.model.record.task import Task
 from ramet.protocol import replies, requests
 from ramet.protocol.ai import AI_OPERATIONS
 from ramet.protocol.command_operations import COMMAND_OPERATIONS

@@ -8,9 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from ramet.model.effort import Check, Effort
-from ramet.model.phase import PhaseRecord
-from ramet.model.session import Session
+from ramet.model.record.effort import Check, Effort
+from ramet.model.record.phase import PhaseRecord
+from ramet.model.record.session import Session
 
 Item = TypeVar("Item")
 

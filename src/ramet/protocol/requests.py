@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from ramet.model.effort import Outcome
 from ramet.model.event import EventKind
-from ramet.model.message import Role
+from ramet.model.record.effort import Outcome
+from ramet.model.record.message import Role
 
 _NO_NUL = r"^[^\x00]*$"
 

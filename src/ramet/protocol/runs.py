@@ -4,8 +4,14 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from ramet.model.finding import Finding
-from ramet.model.run import LineState, Run, RunLimits, RunMode, RunState
+from ramet.model.runs.review import Finding
+from ramet.model.runs.run import (
+    LineState,
+    Run,
+    RunLimits,
+    RunMode,
+    RunState,
+)
 from ramet.protocol.requests import Change, Content, Id, Name, Path, Request
 from ramet.protocol.work import Completed, DriverName, Generation, TimeoutSeconds
 

@@ -1,7 +1,7 @@
 """The operations of spawning, and of the budgets that bound it."""
 
 from ramet import errors
-from ramet.model.spawning import SpawnResult
+from ramet.model.spawn.child import SpawnResult
 from ramet.protocol import spawning
 from ramet.protocol.history import CollapseReply
 from ramet.protocol.operation import Operation

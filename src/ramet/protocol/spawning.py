@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
-from ramet.model.spawning import BudgetState, SpawnResult, TreeRow
+from ramet.model.spawn.child import BudgetState, SpawnResult, TreeRow
 from ramet.protocol.history import Filter, Inheritance, Report
 from ramet.protocol.requests import Change, Content, Id, Name, Path, Request, SessionId, Text
 from ramet.protocol.work import DriverName, TimeoutSeconds

@@ -5,10 +5,17 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from ramet.model.effort import Changes, Effort, Failure, Lifecycle, Outcome, StopRequest
-from ramet.model.run import RunLimits
-from ramet.model.session import Session
-from ramet.model.stream import StreamEvent
+from ramet.model.record.effort import (
+    Changes,
+    Effort,
+    Failure,
+    Lifecycle,
+    Outcome,
+    StopRequest,
+)
+from ramet.model.record.session import Session
+from ramet.model.runs.run import RunLimits
+from ramet.model.work.stream import StreamEvent
 from ramet.protocol.replies import EffortReply
 from ramet.protocol.requests import Change, Content, Id, Name, Path, ProjectRef, Request, SessionId, Text
 

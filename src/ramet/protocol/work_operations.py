@@ -1,8 +1,8 @@
 """The operations on the queue, on what runs it, and on what it leaves on the disk."""
 
 from ramet import errors
-from ramet.model.driver import DriverRow
 from ramet.model.notice import Notice
+from ramet.model.work.driver import DriverRow
 from ramet.protocol import work
 from ramet.protocol.operation import Operation
 from ramet.protocol.replies import EffortReply, Page

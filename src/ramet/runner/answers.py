@@ -5,15 +5,24 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ramet.drivers import choosing
-from ramet.model.driver import DriverRow
+from ramet.model.work.driver import DriverRow
 from ramet.protocol.operations import Operation
 from ramet.protocol.replies import Page
 from ramet.protocol.requests import Request
 from ramet.protocol.runs import ListParked, ParkedDriver
 from ramet.protocol.work import ListDrivers
-from ramet.runner import commands, directives, files, prompts, reports, runs, skills, undoing, worktrees
-from ramet.runner.workplace import Workplace
+from ramet.runner.attempts import prompts
+from ramet.runner.host import Workplace
+from ramet.runner.project_files import (
+    directives,
+    effort_starts,
+    files,
+    session_undo,
+    skills,
+)
+from ramet.runner.runs import branches
+from ramet.runner.settlement import reports, worktrees
+from ramet.vendors import selection
 
 
 def list_drivers(workplace: Workplace, request: ListDrivers) -> Page[DriverRow]:
@@ -22,7 +31,7 @@ def list_drivers(workplace: Workplace, request: ListDrivers) -> Page[DriverRow]:
     settings = workplace.settings
     if request.directory is not None:
         settings = workplace.settings_in(request.directory, environ, request.settings)
-    rows = choosing.installed(settings.drivers, environ, versions=request.versions)
+    rows = selection.installed(settings.drivers, environ, versions=request.versions)
     parked = {each.driver: each for each in workplace.ask(ListParked()).items}
     return Page(items=[_with_parking(row, parked.get(row.name)) for row in rows])
 
@@ -38,11 +47,11 @@ WORKPLACE: dict[str, Callable[[Workplace, Any], Any]] = {
     "db.effort.validate": reports.validate,
     "worktree.list": worktrees.list_all,
     "worktree.clean": worktrees.clean,
-    "run.branches": runs.list_branches,
-    "commands.effort.start": commands.start_effort,
-    "commands.session.continue": commands.continue_session,
-    "commands.session.undo": undoing.undo,
-    "commands.log.append": commands.append_log,
+    "run.branches": branches.list_branches,
+    "commands.effort.start": effort_starts.start_effort,
+    "commands.session.continue": effort_starts.continue_session,
+    "commands.session.undo": session_undo.undo,
+    "commands.log.append": effort_starts.append_log,
     "agent.directives.discover": directives.discover,
     "agent.directives.dereference": directives.dereference,
     "agent.directives.resolve": directives.resolve,

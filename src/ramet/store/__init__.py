@@ -4,8 +4,8 @@
 nouns (`efforts`, `sessions`, …) are the verbs that the engine calls with a connection.
 """
 
-from ramet.store.answer import answer
-from ramet.store.open import open_store, reset_store
-from ramet.store.store import Store
+from ramet.store.database.open import open_store, reset_store
+from ramet.store.database.operations import answer
+from ramet.store.database.store import Store
 
 __all__ = ["Store", "answer", "open_store", "reset_store"]

@@ -6,8 +6,8 @@ import msgspec
 
 from ramet.model.event import Event, EventKind, NewEvent
 from ramet.model.instant import to_datetime
-from ramet.store.connection import Connection, to_json
-from ramet.store.queries import QueryFile
+from ramet.store.database.connection import Connection, to_json
+from ramet.store.database.queries import QueryFile
 
 _sql = QueryFile("events")
 

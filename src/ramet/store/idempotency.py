@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
-from ramet.store.connection import Connection
-from ramet.store.queries import QueryFile
+from ramet.store.database.connection import Connection
+from ramet.store.database.queries import QueryFile
 
 _sql = QueryFile("idempotency")
 

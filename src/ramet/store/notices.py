@@ -1,8 +1,8 @@
 """What is remembered of what people have to know."""
 
 from ramet.model.notice import Notice, NoticeKind
-from ramet.store.connection import Connection
-from ramet.store.queries import QueryFile
+from ramet.store.database.connection import Connection
+from ramet.store.database.queries import QueryFile
 
 _sql = QueryFile("notices")
 

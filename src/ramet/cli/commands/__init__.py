@@ -1,0 +1,1 @@
+"""The commands, grouped as `ramet --help` shows them."""

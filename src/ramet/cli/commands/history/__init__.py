@@ -1,0 +1,1 @@
+"""Commands that version the contexts of agents."""

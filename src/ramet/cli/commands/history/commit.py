@@ -1,0 +1,114 @@
+"""`ramet commit`, `pick` and `edit`: what adds to a branch."""
+
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Command
+from ramet.cli.history_places import find_commit
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import Row, count, say
+from ramet.cli.screens.commit_lines import short
+from ramet.model.history.content import ContentRole, Priority
+
+_NEWEST = 1000
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "ramet commit main 'The cart moves to the account.' --role assistant --tag decision",
+        "ramet commit main --type instruction 'Answer in one paragraph.'",
+        "git diff | ramet commit main - --type artifact",
+        "ramet commit main --file plan.md --type output --priority pinned",
+        """ramet commit main --content '{"content_type": "session", "session_type": "end", "summary": "Done."}'""",
+    ],
+)
+@click.argument("branch", type=references.place)
+@click.argument("text", required=False)
+@click.option("--type", "content_type", help="What kind of content it is; dialogue where not given.")
+@click.option("--role", type=click.Choice(get_args(ContentRole)), help="Who speaks; as the type says where not given.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
+@click.option("--priority", type=click.Choice(get_args(Priority)), help="How much it matters.")
+@click.option("--file", type=click.Path(), help="Read the text from a file.")
+@click.option("--content", type=references.json_object, metavar="JSON", help="A typed content instead of a text.")
+@click.option("--author", help="Whose it is.")
+@click.option("--metadata", type=references.json_object, metavar="JSON", help="Anything, as a JSON object.")
+@click.pass_obj
+def commit(
+    invocation: Invocation,
+    /,
+    branch: str,
+    text: str | None,
+    file: str | None,
+    content: dict[str, Any] | None,
+    tags: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Add TEXT to a branch; one that does not exist yet begins with it.
+
+    `-` reads TEXT from standard input; without TEXT your editor opens.
+    """
+    if sum(part is not None for part in (text, file, content)) > 1:
+        raise click.UsageError("give TEXT, --file or --content, one of them.")
+    said = None if content is not None else _read(file) if file else references.text_or_editor(text)
+    reply = invocation.call(
+        "history.commit", branch=branch, text=said, content=content, tags=list(tags) or None, **options
+    )
+    _say(invocation, reply)
+
+
+@click.command(cls=Command, examples=["ramet pick main 3f9c2b7a", "ramet pick main side~1"])
+@click.argument("branch", type=references.place)
+@click.argument("commit_hash", metavar="COMMIT", type=references.place)
+@click.pass_obj
+def pick(invocation: Invocation, branch: str, commit_hash: str) -> None:
+    """Add a copy of a commit to a branch. `ramet undo BRANCH` takes it back."""
+    _say(invocation, invocation.call("history.pick", branch=branch, hash=find_commit(invocation, commit_hash)))
+
+
+@click.command(
+    cls=Command,
+    examples=["ramet edit main 3f9c2b7a", "ramet edit main 3f9c2b7a 'The cart stays with the session.'"],
+)
+@click.argument("branch", type=references.place)
+@click.argument("commit_hash", metavar="COMMIT", type=references.place)
+@click.argument("text", required=False)
+@click.pass_obj
+def edit(invocation: Invocation, branch: str, commit_hash: str, text: str | None) -> None:
+    """Put another text in the place of a commit's. The first one stays; `ramet undo BRANCH` brings it back.
+
+    `-` reads TEXT from standard input; without TEXT your editor opens with the text as it is.
+    """
+    commit_hash = find_commit(invocation, commit_hash)
+    if text is None:
+        said = references.text_or_editor(None, _current_text(invocation, branch, commit_hash))
+    else:
+        said = references.text_or_stdin(text)
+    _say(invocation, invocation.call("history.edit", branch=branch, target=commit_hash, text=said))
+
+
+def _current_text(invocation: Invocation, branch: str, commit_hash: str) -> str:
+    """The text as the branch has it: that of the newest edit among its last commits, else the commit's own."""
+    commit = invocation.call("history.show", hash=commit_hash)
+    newest = invocation.call("history.log", branch=branch, limit=_NEWEST)["items"]
+    edits = [row["hash"] for row in newest if row["target"] == commit["hash"]]
+    return str(invocation.call("history.show", hash=edits[0])["text"] if edits else commit["text"])
+
+
+def _say(invocation: Invocation, reply: Row) -> None:
+    hidden = f", {count(reply['redactions'], 'secret')} taken out" if reply["redactions"] else ""
+    say(
+        invocation,
+        reply,
+        f"{short(reply['hash'])} on {reply['branch']}, #{reply['depth']}, {count(reply['tokens'], 'token')}{hidden}",
+    )
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{file} cannot be read: {error}", param_hint="--file") from error

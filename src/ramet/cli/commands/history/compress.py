@@ -1,0 +1,67 @@
+"""`ramet compress`: a summary in the place of a range. `ramet expand`: what stands behind one."""
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Command
+from ramet.cli.history_places import find_commit, find_place
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import count, print_json, say
+from ramet.cli.progress import working
+from ramet.cli.screens.commit_lines import one_line, short, tell
+from ramet.cli.screens.styled_lines import print_lines
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "ramet compress main main~20 main~5",
+        "ramet compress main 3f9c2b7a b81d04e6 --text 'They agreed on accounts.'",
+        "ramet compress main 3f9c2b7a b81d04e6 --model --target-tokens 200",
+    ],
+)
+@click.argument("branch", type=references.place)
+@click.argument("first", metavar="FROM", type=references.place)
+@click.argument("last", metavar="TO", type=references.place)
+@click.option("--text", help="The summary; `-` reads it from standard input.")
+@click.option("--extract", "method", flag_value="extract", help="The beginnings of what was said, without a model.")
+@click.option("--model", "method", flag_value="model", help="Let a model write the summary.")
+@click.option("--target-tokens", type=click.IntRange(min=1), help="How long the summary may be.")
+@click.pass_obj
+def compress(
+    invocation: Invocation,
+    branch: str,
+    first: str,
+    last: str,
+    text: str | None,
+    method: str | None,
+    target_tokens: int | None,
+) -> None:
+    """Put a summary in the place of the commits FROM to TO, both included. `ramet undo BRANCH` takes it back.
+
+    What is pinned, and what no summary may stand for, such as instructions, stays. Without --text and --model the
+    summary is extracted.
+    """
+    if text is not None and method is not None:
+        raise click.UsageError("give --text, --extract or --model, one of them.")
+    given = None if text is None else references.text_or_stdin(text)
+    first, last = find_commit(invocation, first), find_commit(invocation, last)
+    params = {"branch": branch, "from": first, "to": last, "text": given, "method": method}
+    with working(invocation, "summarising"):
+        reply = invocation.call("history.compress", **params, target_tokens=target_tokens)
+    range_ = f"{short(first)} to {short(last)}"
+    sentence = f"{short(reply['hash'])} on {branch} stands for {range_}, {count(reply['tokens'], 'token')}"
+    say(invocation, reply, f"{sentence}; `ramet undo {branch}` takes it back")
+
+
+@click.command(cls=Command, examples=["ramet expand 3f9c2b7a"])
+@click.argument("place", metavar="HASH|BRANCH", type=references.place)
+@click.pass_obj
+def expand(invocation: Invocation, place: str) -> None:
+    """What stands behind a summary or a collapse: the commits, the oldest first."""
+    reply = invocation.call("history.expand", hash=find_place(invocation, place))
+    if invocation.as_json:
+        return print_json(reply)
+    whose = f"the history of {reply['branch']}" if reply["kind"] == "collapse" else "a range"
+    click.echo(f"{short(reply['hash'])} stands for {whose}, {count(len(reply['commits']), 'commit')}:")
+    return print_lines((one_line(each, ()) for each in tell(invocation, reply["commits"])), cut=True)

@@ -1,0 +1,97 @@
+"""`ramet undo`: take back the rewrites of a branch, or the compaction of a session's context."""
+
+import re
+import shlex
+from typing import Any
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Command
+from ramet.cli.commands.history.branch import say_where
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import clean, count, print_json
+from ramet.errors import SessionNotFound
+
+_SESSION = re.compile(r"s\d+")
+_NATIVE = re.compile(r"[a-z0-9][a-z0-9._-]*:.+")
+_LONGEST_ARGUMENT = 100_000
+"""Systems take no longer argument than 128 KiB; of a longer context an agent is told the file."""
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "ramet undo main",
+        "ramet undo main --steps 2",
+        "ramet undo s7",
+        "ramet undo claude:2f1c0c4e --compaction 1 --print",
+    ],
+)
+@click.argument("reference", metavar="BRANCH|SESSION")
+@click.option("--steps", type=click.IntRange(min=1), help="Of a branch: how many rewrites; one where not given.")
+@click.option("--compaction", type=click.IntRange(min=1), help="Of a session: which; the last one where not given.")
+@click.option("--print", "only_show", is_flag=True, help="Of a session: only print what its context was.")
+@click.pass_obj
+def undo(invocation: Invocation, reference: str, steps: int | None, compaction: int | None, only_show: bool) -> None:
+    """Take back the last rewrites of a branch, exactly: edit, compress, merge, pick, reset or delete.
+
+    Of a session: go on from what its context was before it was compacted. An agent that Ramet runs is queued with that
+    as its prompt; for one that you started yourself, the command is printed that starts the next.
+    """
+    is_session = _SESSION.fullmatch(reference) or _NATIVE.fullmatch(reference)
+    if is_session and steps is None:
+        try:
+            return _undo_compaction(invocation, references.session(reference), compaction, only_show)
+        except SessionNotFound:
+            if _SESSION.fullmatch(reference):  # a branch may be named as a program names its session
+                raise
+    if compaction is not None or only_show:
+        raise click.UsageError("--compaction and --print are for a session: s7 or driver:native_id.")
+    reply = invocation.call("history.undo", branch=references.place(reference), steps=steps)
+    return say_where(invocation, reply, " again")
+
+
+def _undo_compaction(invocation: Invocation, session: int | str, number: int | None, only_show: bool) -> None:
+    reply = invocation.call("commands.session.undo", session_id=session, number=number, only_show=only_show)
+    if reply["session"] is not None:
+        reply["file"] = _write(invocation, f"s{reply['session']['id']}.md", reply["prompt"])
+        reply["command"] = _command(reply)
+    if invocation.as_json:
+        return print_json(reply)
+    if only_show:
+        return click.echo(clean(reply["prompt"]))
+    return click.echo(clean(_tell(reply)))
+
+
+def _write(invocation: Invocation, name: str, text: str) -> str:
+    """Where the prompt is; nobody else may read what was said."""
+    folder = invocation.places.home / "undo"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = folder / name
+    file.touch(mode=0o600)
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+def _command(reply: dict[str, Any]) -> str | None:
+    """What starts the agent with it; None where it is not known which agent it was."""
+    if reply["driver"] is None:
+        return None
+    file, directory = shlex.quote(reply["file"]), shlex.quote(reply["directory"])
+    prompt = f'"$(cat {file})"'
+    if len(reply["prompt"].encode()) > _LONGEST_ARGUMENT:
+        prompt = shlex.quote(f"Read {reply['file']} whole, from its first line to its last, and do as it says.")
+    return f"cd {directory} && RAMET_SESSION={reply['session']['id']} {shlex.quote(reply['driver'])} {prompt}"
+
+
+def _tell(reply: dict[str, Any]) -> str:
+    which = f"compaction {reply['compaction']['number']}, {count(reply['tokens'], 'token')}"
+    if reply["effort"] is not None:
+        effort = reply["effort"]
+        return f"e{effort['id']} queued ({effort['skill']}), with the context from before {which}; `ramet work` runs it"
+    session = reply["session"]
+    head = f"session s{session['id']} goes on from s{session['prev_session_id']} before {which}"
+    if reply["command"] is None:
+        return f"{head}. Start its agent with RAMET_SESSION={session['id']} and what is in {reply['file']}"
+    return f"{head}. This starts its agent:\n\n  {reply['command']}"

@@ -1,0 +1,1 @@
+"""Commands that see what is going on."""

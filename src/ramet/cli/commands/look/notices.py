@@ -1,0 +1,46 @@
+"""`ramet notices`: what needs a person's attention."""
+
+import click
+
+from ramet.cli.command import Group, json_option
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import Columns, count, say, show_items
+from ramet.cli.times import ago
+
+_COLUMNS: Columns = {
+    "NOTICE": "id",
+    "KIND": "kind",
+    "EFFORT": lambda row: row["effort_id"] and f"e{row['effort_id']}",
+    "AGE": lambda row: ago(row["created_at"]),
+    "SEEN": lambda row: row["dismissed_at"] and f"{ago(row['dismissed_at'])} ago",
+    "TEXT": "text",
+}
+
+
+@click.group(
+    cls=Group,
+    invoke_without_command=True,
+    params=[json_option()],
+    epilog="Examples: `ramet notices`, `ramet notices --all`, `ramet notices dismiss 3`.",
+)
+@click.option("--all", "everything", is_flag=True, help="Those that were dismissed too.")
+@click.pass_context
+def notices(ctx: click.Context, everything: bool) -> None:
+    """What needs a person's attention, the newest first: every bound that was reached leaves one notice."""
+    if ctx.invoked_subcommand is None:
+        columns = _COLUMNS if everything else {name: pick for name, pick in _COLUMNS.items() if name != "SEEN"}
+        reply = ctx.obj.call("fleet.notices", all=everything)
+        show_items(ctx.obj, reply, columns, nothing="nothing needs your attention")
+
+
+@notices.command(examples=["ramet notices dismiss 3", "ramet notices dismiss --all"])
+@click.argument("notice_ids", metavar="[ID]...", nargs=-1, type=click.IntRange(min=1))
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.pass_obj
+def dismiss(invocation: Invocation, notice_ids: tuple[int, ...], everything: bool) -> None:
+    """Put notices aside: each ID, or --all."""
+    if everything == bool(notice_ids):
+        raise click.UsageError("give the ID of a notice, or --all.")
+    replies = [invocation.call("fleet.dismiss", notice_id=notice_id) for notice_id in notice_ids or (None,)]
+    items = [row for reply in replies for row in reply["items"]]
+    say(invocation, {"items": items, "next": None}, f"dismissed {count(len(items), 'notice')}")

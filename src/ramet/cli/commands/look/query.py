@@ -1,0 +1,47 @@
+"""`ramet query`: look at the database directly. It reads, and only reads."""
+
+import json
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Command
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import print_json, print_table
+
+Scalar = str | int | float | bool | None
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "ramet query 'SELECT * FROM fleet_status'",
+        "ramet query 'SELECT id, skill FROM efforts WHERE task_id = ?' /projects/site/login",
+        "ramet query - < report.sql",
+    ],
+)
+@click.argument("sql")
+@click.argument("params", nargs=-1)
+@click.pass_obj
+def query(invocation: Invocation, sql: str, params: tuple[str, ...]) -> None:
+    """Run one SELECT; `-` reads it from standard input. Each PARAM takes the place of a `?`.
+
+    A PARAM that is a JSON number, true, false or null counts as that, anything else as text; to give a number as
+    text, write it in JSON's quotes.
+    """
+    reply = invocation.call("db.query", sql=references.text_or_stdin(sql), params=[_parse(param) for param in params])
+    if invocation.as_json:
+        return print_json(reply)
+    rows = [["NULL" if value is None else value for value in row] for row in reply["rows"]]
+    print_table(reply["columns"], rows)
+    if reply["truncated"]:
+        click.echo(f"only the first {len(rows)} rows (query.max_rows)", err=True)
+    return None
+
+
+def _parse(param: str) -> Scalar:
+    try:
+        value = json.loads(param)
+    except ValueError:
+        return param
+    return value if value is None or isinstance(value, str | int | float) else param

@@ -1,0 +1,45 @@
+"""`ramet status-line`: what an agent is at, for the line that its program shows below the prompt."""
+
+import sys
+from collections.abc import Mapping
+
+import click
+
+from ramet.cli.command import Command
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import say
+from ramet.client.autostart import connect
+from ramet.config.places import find_home
+from ramet.errors import RametError
+from ramet.hooks.program import find_own
+
+
+@click.command(cls=Command, examples=["ramet status-line < status.json", 'echo "$json" | ramet status-line'])
+@click.pass_obj
+def status_line(invocation: Invocation) -> None:
+    """Read what Claude Code tells a status line on standard input, and print `[2:impl:P3]`: effort, skill and phase.
+
+    For a status line of your own; `ramet hooks install --status-line` makes one that costs less. What it is told of the
+    cost and of the context is kept for `ramet ps`. It prints nothing where no daemon runs, or the session is unknown.
+    """
+    text = sys.stdin.buffer.read().decode(errors="replace")
+    environ = invocation.environ
+    session = environ.get("RAMET_SESSION", "")
+    call = {
+        "vendor": "claude",
+        "payload": text,
+        **({"session": int(session)} if session.isdecimal() else {}),
+        **({"agent": environ["RAMET_AGENT"]} if environ.get("RAMET_AGENT") else {}),
+    }
+    try:
+        with connect(_find_socket(environ)) as connection:
+            line = connection.call("hooks.event", call)["output"]
+    except RametError:  # a line below somebody's prompt is no place for it
+        line = None
+    line = line if isinstance(line, str) else ""
+    say(invocation, {"line": line}, line)
+
+
+def _find_socket(environ: Mapping[str, str]) -> str:
+    """Of the daemon that the agent's hooks go to, whatever the project's own is."""
+    return environ.get("RAMET_SOCKET") or str(find_own(environ, find_home(environ)).places.socket)

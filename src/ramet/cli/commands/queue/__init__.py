@@ -1,0 +1,1 @@
+"""Commands that queue and run efforts."""

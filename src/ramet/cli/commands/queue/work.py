@@ -1,0 +1,287 @@
+"""`ramet work`: let the daemon claim and run efforts, and watch."""
+
+import signal
+import time
+import uuid
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Command
+from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.queue.queue import say_waiting
+from ramet.cli.connections import (
+    Answered,
+    Arrival,
+    Failed,
+    Happened,
+    Inbox,
+    Interrupted,
+    last_event,
+)
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import print_json
+from ramet.cli.screens.board import Display, open_display
+from ramet.cli.screens.effort_lines import list_work, state
+from ramet.cli.screens.work_changes import Watch, summary
+from ramet.errors import Conflict, DaemonError, DaemonStopping, DaemonUnreachable, EffortFinished
+
+if TYPE_CHECKING:
+    from ramet.client.connection import Connection
+
+_TICK_SECONDS = 0.25
+_LOSSES = 5
+"""How often a daemon that goes before anything happened is started again."""
+_LAST_WORDS_SECONDS = 2
+INTERRUPTED = 130
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "ramet work --once",
+        "ramet work --workers 3",
+        "ramet work e12 e13 --driver codex",
+        "ramet work --once --json | jq -r .change",
+    ],
+)
+@click.argument("efforts", metavar="[EFFORT]...", nargs=-1, type=references.effort)
+@click.option("--workers", type=click.IntRange(1, 1000), default=1, show_default=True, help="How many at a time.")
+@click.option("--once", is_flag=True, help="End when nothing is left to run, instead of waiting for more.")
+@click.option("--driver", metavar="NAME", help="The agent program of efforts that name none.")
+@click.option("--project", type=references.project, metavar="DIR", help="Only of this project: a path in it.")
+@click.option("-v", "--verbose", is_flag=True, help="Show everything that the agents say.")
+@click.pass_context
+def work(
+    ctx: click.Context,
+    efforts: tuple[int, ...],
+    workers: int,
+    once: bool,
+    driver: str | None,
+    project: int | str | None,
+    verbose: bool,
+) -> None:
+    """Run what is queued, or only each EFFORT, and show how it goes. Exits with 1 where something did not end well.
+
+    Ctrl-C once: nothing more is begun, and what runs goes on to its end. Twice: what runs is ended too. The agents do
+    not hang on this terminal: without it they go on, and so they do when the daemon is killed. With --json: one JSON
+    document a line.
+    """
+    invocation: Invocation = ctx.obj
+    check_driver(invocation, driver)
+    _check(invocation, efforts)
+    request = {
+        "workers": workers,
+        "once": once or bool(efforts),
+        "effort_ids": list(efforts) or None,
+        "project": project,
+        "driver": driver,
+        "environment": invocation.environ,  # of which agents see what work.environment allows
+        "settings": invocation.flags,
+    }
+    display = open_display(invocation)
+    try:
+        status = Shift(invocation, request, display, Watch(invocation, efforts, is_verbose=verbose)).run()
+    finally:
+        display.close()
+    ctx.exit(status)
+
+
+def _check(invocation: Invocation, efforts: tuple[int, ...]) -> None:
+    """An effort that is named can be run, or it is said what would make it so."""
+    for effort_id in efforts:
+        row = invocation.call("work.get", effort_id=effort_id)
+        if row["lifecycle"] == "finished":
+            raise EffortFinished(
+                f"effort {effort_id} is finished: {state(row)}",
+                field="effort_id",
+                value=effort_id,
+                fix=f"`ramet retry e{effort_id}` makes a fresh copy, `ramet resume e{effort_id}` goes on with it",
+            )
+
+
+class Shift:
+    """One `ramet work`, through every daemon that serves it."""
+
+    _requeues = False
+    """Whether what is ended waits to be taken up again."""
+
+    def __init__(self, invocation: Invocation, request: dict[str, Any], display: Display, watch: Watch) -> None:
+        self._invocation = invocation
+        self._request = {name: value for name, value in request.items() if value is not None}
+        self._request["shift"] = uuid.uuid4().hex
+        self._display = display
+        self._watch = watch
+        self._inbox = Inbox()
+        self._seen = last_event(invocation.connection)
+        self._done: dict[str, Any] | None = None
+        self._last = 0
+        """The event that was the newest when the daemon said that it is done."""
+        self._left: set[int] = set()
+        """What ran before the daemon was asked: it looks after that too, but answers without it."""
+        self._interrupts = 0
+        self._losses = 0
+        self._counts_itself = False
+        """Whether more has to be counted than the daemon's last answer does."""
+
+    def run(self) -> int:
+        """Until the work is done; the exit status."""
+        signal.signal(signal.SIGINT, lambda *_: self._inbox.put(Interrupted()))
+        for change in self._watch.find_running():
+            self._display.tell(change)
+        self._begin()
+        while not self._is_over():
+            self._step()
+        return self._conclude()
+
+    def _begin(self) -> None:
+        """Follow what happens from where we were, and then ask for work, so that nothing is missed."""
+        self._remember_running()
+        self._inbox = Inbox()
+        self._inbox.follow(self._connect(), self._seen)
+        self._ask()
+
+    def _remember_running(self) -> None:
+        self._left |= self._watch.running.keys()
+        self._counts_itself |= bool(self._left)
+
+    def _ask(self) -> None:
+        self._done = None
+        if self._interrupts:
+            self._answer({"finished": {}, "why": "stopped"})
+        else:
+            self._inbox.ask(self._connect(), "work.run", self._request)
+
+    def _connect(self) -> "Connection":
+        return self._invocation.connect(autostart=self._invocation.configuration.settings.daemon.autostart)
+
+    def _step(self) -> None:
+        """Take in what has arrived, for a moment; then show it."""
+        moment = time.monotonic() + _TICK_SECONDS
+        try:
+            while (arrival := self._inbox.take(moment - time.monotonic())) is not None:
+                self._take(arrival)
+                if self._done is not None or time.monotonic() > moment:
+                    break
+            if self._display.is_live:
+                self._watch.look()
+        except (DaemonUnreachable, DaemonStopping) as error:
+            self._go_on_after(error)
+        self._display.draw(self._watch.running.values())
+
+    def _take(self, arrival: Arrival) -> None:
+        match arrival:
+            case Happened(event):
+                self._seen, self._losses = event["id"], 0
+                for change in self._watch.take(event):
+                    self._display.tell(change)
+            case Answered(reply):
+                self._answer(reply)
+            case Failed(error):
+                raise error
+            case Interrupted():
+                self._interrupt()
+
+    def _answer(self, reply: dict[str, Any]) -> None:
+        """The daemon is done. What happened before it said so may still be on its way here."""
+        self._done = reply
+        if not self._is_stopping:
+            self._last = last_event(self._invocation.connection)
+
+    def _is_over(self) -> bool:
+        if self._interrupts > 1 or self._is_stopping:
+            return True
+        if self._done is None or self._seen < self._last or self._left & self._watch.running.keys():
+            return False
+        if self._left and not self._interrupts:  # what waited for those that were adopted may be ready now
+            self._left.clear()
+            self._ask()
+            return False
+        return True
+
+    @property
+    def _is_stopping(self) -> bool:
+        """Whether somebody stopped the daemon. Then it is not for us to start another one."""
+        return self._done is not None and self._done["why"] == "daemon_stopping"
+
+    def _go_on_after(self, error: DaemonError) -> None:
+        """The daemon has gone, but not the agents: another daemon finds them."""
+        self._counts_itself = True
+        if not self._is_stopping:
+            self._done = self._last_words()
+        if self._is_stopping:
+            return
+        self._losses += 1
+        if self._losses > _LOSSES:
+            raise error
+        self._display.say("the daemon has gone; another one is started, and finds the agents that run")
+        self._invocation.forget_connection()
+        self._begin()
+
+    def _last_words(self) -> dict[str, Any] | None:
+        """What a daemon said before it went: the events end first, then it answers."""
+        while (arrival := self._inbox.take(_LAST_WORDS_SECONDS)) is not None:
+            if isinstance(arrival, Answered):
+                return dict(arrival.reply)
+            if isinstance(arrival, Failed):
+                return None
+        return None
+
+    def _interrupt(self) -> None:
+        """Once: claim no more. Twice: end what runs. It counts when it is done, for the daemon may be gone."""
+        names = " ".join(f"e{effort_id}" for effort_id in self._watch.running)
+        if not self._interrupts:
+            self._stop()
+            if names:
+                lead = "nothing more is begun; what runs goes on to its end"
+                self._display.say(f"{lead}. Ctrl-C again ends it (`ramet kill {names}`)")
+        else:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            for effort_id in self._watch.running:
+                self._end(effort_id)
+        self._interrupts += 1
+
+    def _stop(self) -> None:
+        """Let the daemon claim no more for us. What others asked it for goes on."""
+        self._invocation.call("work.stop", shift=self._request["shift"])
+
+    def _end(self, effort_id: int) -> None:
+        reason = "interrupted at the terminal"
+        with suppress(Conflict):  # it ended by itself
+            self._invocation.call("fleet.kill", effort_id=effort_id, reason=reason, requeues=self._requeues)
+        self._display.say(f"e{effort_id} is being ended; {self._how_to_go_on(effort_id)}")
+
+    def _how_to_go_on(self, effort_id: int) -> str:
+        return f"go on with `ramet resume e{effort_id}`"
+
+    def _conclude(self) -> int:
+        if self._interrupts > 1:
+            return INTERRUPTED
+        assert self._done is not None  # noqa: S101  it is over only when it is done
+        finished = self._done["finished"]
+        if self._counts_itself or self._is_stopping:
+            finished = dict(Counter(row["outcome"] for row in self._watch.ended.values()))
+        self._display.close()
+        if self._invocation.as_json:
+            print_json({"change": "done", "finished": finished, "why": self._done["why"]}, indent=None)
+        else:
+            self._say_end(finished)
+        is_left = self._is_stopping and bool(self._watch.running)
+        return int(is_left or any(outcome != "success" for outcome in finished))
+
+    def _say_end(self, finished: dict[str, int]) -> None:
+        if finished:
+            click.echo(summary(finished))
+        failed = [f"e{effort_id}" for effort_id, row in self._watch.ended.items() if row["outcome"] != "success"]
+        if failed:
+            first = failed[0]
+            click.echo(f"look at {', '.join(failed)}: `ramet show {first}`; again: `ramet retry {first}`")
+        if self._is_stopping:
+            click.echo(
+                "the daemon was stopped; the agents that run go on, and the next daemon finds them: `ramet work`"
+            )
+        elif not finished and not self._interrupts:
+            say_waiting(list(list_work(self._invocation, state="queued")))

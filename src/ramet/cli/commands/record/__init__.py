@@ -1,0 +1,1 @@
+"""Commands that manage projects, tasks, efforts, sessions, agents and skills."""

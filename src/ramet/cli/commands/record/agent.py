@@ -1,0 +1,69 @@
+"""`ramet agent`: the identities in the fleet, and the efforts they hold."""
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Group
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import Columns, say, show_items, show_row
+
+_COLUMNS: Columns = {
+    "AGENT": "id",
+    "LABEL": "label",
+    "EFFORT": lambda row: row["effort_id"] and f"e{row['effort_id']}",
+    "SKILL": "skill",
+    "PHASE": "current_phase",
+    "TASK": "task_id",
+    "CLAIMS": "claims",
+}
+
+
+@click.group(cls=Group)
+def agent() -> None:
+    """The identities in the fleet. Each holds at most one active effort."""
+
+
+@agent.command(examples=["ramet agent register blue", "ramet agent register blue --label 'Blue' --claim review"])
+@click.argument("agent_id", metavar="ID")
+@click.option("--label", help="What to call it.")
+@click.option("--claim", "claims", multiple=True, help="What it may take on; may be repeated.")
+@click.pass_obj
+def register(invocation: Invocation, agent_id: str, label: str | None, claims: tuple[str, ...]) -> None:
+    """Register an agent, or change what is given."""
+    reply = invocation.call("db.agents.register", id=agent_id, label=label, claims=list(claims) or None)
+    say(invocation, reply, f"agent {reply['id']}")
+
+
+@agent.command("list", examples=["ramet agent list"])
+@click.pass_obj
+def list_agents(invocation: Invocation) -> None:
+    """All agents and the efforts they hold."""
+    reply = invocation.call("db.agents.list")
+    show_items(invocation, reply, _COLUMNS, nothing="no agents yet: `ramet agent register ID`")
+
+
+@agent.command(examples=["ramet agent show blue"])
+@click.argument("agent_id", metavar="ID")
+@click.pass_obj
+def show(invocation: Invocation, agent_id: str) -> None:
+    """All about one agent."""
+    show_row(invocation, invocation.call("db.agents.get", id=agent_id))
+
+
+@agent.command(examples=["ramet agent assign blue e12"])
+@click.argument("agent_id", metavar="ID")
+@click.argument("effort", type=references.effort)
+@click.pass_obj
+def assign(invocation: Invocation, agent_id: str, effort: int) -> None:
+    """Give the agent an effort."""
+    reply = invocation.call("db.agents.assign", id=agent_id, effort_id=effort)
+    say(invocation, reply, f"agent {agent_id} holds effort e{effort}")
+
+
+@agent.command(examples=["ramet agent release blue"])
+@click.argument("agent_id", metavar="ID")
+@click.pass_obj
+def release(invocation: Invocation, agent_id: str) -> None:
+    """Take the agent's effort away."""
+    reply = invocation.connection.call("db.agents.assign", {"id": agent_id, "effort_id": None})
+    say(invocation, reply, f"agent {agent_id} holds no effort")

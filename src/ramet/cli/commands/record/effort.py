@@ -1,0 +1,132 @@
+"""`ramet effort`: skills applied to tasks, phase by phase."""
+
+from typing import Any, get_args
+
+import click
+
+from ramet.cli import callers, references
+from ramet.cli.command import Group
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import Columns, clean, print_json, print_table, say, show_items
+from ramet.cli.screens.effort import show_effort
+from ramet.cli.times import ago
+from ramet.errors import ProjectNotFound
+from ramet.model.record.effort import Outcome
+
+_COLUMNS: Columns = {
+    "EFFORT": lambda row: f"e{row['id']}",
+    "#": "ordinal",
+    "SKILL": "skill",
+    "STATE": lambda row: row["outcome"] or row["lifecycle"],
+    "PHASE": "current_phase",
+    "AGE": lambda row: ago(row["created_at"]),
+    "FILES": "artifact_prefix",
+}
+
+
+@click.group(cls=Group)
+def effort() -> None:
+    """Skills applied to tasks. An effort is named e12, or 12."""
+
+
+@effort.command(examples=["ramet effort start login implement", "ramet effort start login plan --session s7"])
+@click.argument("task", type=references.path)
+@click.argument("skill")
+@click.option("--mode", help="The skill's mode.")
+@click.option("--session", type=references.session, help="The session that goes on with the new effort.")
+@click.option("--metadata", type=references.json_object, metavar="JSON", help="Anything, as a JSON object.")
+@click.pass_obj
+def start(
+    invocation: Invocation,
+    task: str,
+    skill: str,
+    mode: str | None,
+    session: int | str | None,
+    metadata: dict[str, Any] | None,
+) -> None:
+    """Apply SKILL to TASK.
+
+    Where SKILL has a SKILL.md, TASK is made where it is new, a session begins or goes on, and what is known is told.
+    """
+    asked = {"task_id": task, "skill": skill, "mode": mode, "metadata": metadata}
+    if _has_file(invocation, task, skill):
+        who = {"session_id": session} if session is not None else callers.identify(invocation.environ)
+        opened = invocation.call("commands.effort.start", **asked, **who)
+        return print_json(opened) if invocation.as_json else click.echo(clean(opened["markdown"]), nl=False)
+    reply = invocation.call("db.effort.start", **asked, session_id=session)
+    return say(
+        invocation,
+        reply,
+        f"effort e{reply['id']}: {skill} on {task} (files begin with {reply['artifact_prefix']})",
+    )
+
+
+def _has_file(invocation: Invocation, task: str, skill: str) -> bool:
+    try:
+        found = invocation.call("agent.skills.list", project=task)["items"]
+    except ProjectNotFound:
+        return False
+    return any(each["name"] == skill for each in found)
+
+
+@effort.command("list", examples=["ramet effort list login"])
+@click.argument("task", type=references.path)
+@click.pass_obj
+def list_efforts(invocation: Invocation, task: str) -> None:
+    """The efforts of TASK in their order."""
+    reply = invocation.call("db.effort.list", task_id=task)
+    show_items(invocation, reply, _COLUMNS, nothing="no efforts yet: `ramet effort start TASK SKILL`")
+
+
+@effort.command(
+    examples=[
+        "ramet effort phase e12 '2: Build'",
+        """ramet effort phase e12 3 --proof '{"tests": "12 passed"}'""",
+        "ramet effort phase e12 1 --reason 'the plan was wrong'",
+    ]
+)
+@click.argument("effort_id", metavar="EFFORT", type=references.effort)
+@click.argument("label")
+@click.option("--proof", type=references.json_object, metavar="JSON", help="What the phase wants proved.")
+@click.option("--reason", help="Why phases are skipped or gone back to.")
+@click.pass_obj
+def phase(invocation: Invocation, effort_id: int, label: str, proof: dict[str, Any] | None, reason: str | None) -> None:
+    """Enter the phase LABEL of the effort's skill."""
+    reply = invocation.call("db.effort.phase", effort_id=effort_id, label=label, proof=proof, reason=reason)
+    where = "is now in" if reply["recorded"] else "was already in"
+    say(invocation, reply, f"effort e{effort_id} {where} {reply['current_phase']}")
+
+
+@effort.command(examples=["ramet effort finish e12", "ramet effort finish e12 --outcome error"])
+@click.argument("effort_id", metavar="EFFORT", type=references.effort)
+@click.option("--outcome", type=click.Choice(get_args(Outcome)), help="How it went; success where not given.")
+@click.option("--keywords", help="Words to find its task by, with commas between them.")
+@click.pass_obj
+def finish(invocation: Invocation, effort_id: int, outcome: str | None, keywords: str | None) -> None:
+    """Finish the effort; its agent is free again."""
+    reply = invocation.call("db.effort.finish", effort_id=effort_id, outcome=outcome, keywords=keywords)
+    how = "was already finished" if reply["already"] else "is finished"
+    say(invocation, reply, f"effort e{effort_id} {how}: {reply['outcome']}")
+
+
+@effort.command(examples=["ramet effort validate e12"])
+@click.argument("effort_id", metavar="EFFORT", type=references.effort)
+@click.pass_context
+def validate(ctx: click.Context, effort_id: int) -> None:
+    """Whether the effort's record is complete. Exits with 1 where it is not."""
+    reply = ctx.obj.call("db.effort.validate", effort_id=effort_id)
+    if ctx.obj.as_json:
+        print_json(reply)
+    else:
+        marked = [["ok" if row["passed"] else "fail", row["name"], row["detail"]] for row in reply["checks"]]
+        print_table(["RESULT", "CHECK", "DETAIL"], marked)
+    if not reply["passed"]:
+        ctx.exit(1)
+
+
+@effort.command(examples=["ramet effort show e12"])
+@click.argument("effort_id", metavar="EFFORT", type=references.effort)
+@click.pass_obj
+def show(invocation: Invocation, effort_id: int) -> None:
+    """All about one effort."""
+    show_effort(invocation, effort_id)

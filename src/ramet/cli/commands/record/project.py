@@ -1,0 +1,91 @@
+"""`ramet project`: the directory trees that agents work on."""
+
+from pathlib import Path
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Group
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import Columns, Row, say, show_items
+from ramet.cli.repository import remote_of
+from ramet.cli.times import ago
+from ramet.errors import ProjectNotFound
+
+
+@click.group(cls=Group)
+def project() -> None:
+    """The directory trees that agents work on."""
+
+
+@project.command(examples=["ramet project add .", "ramet project add ~/src/site --name site"])
+@click.argument("path", type=references.path)
+@click.option("--name", help="What to call it.")
+@click.pass_obj
+def add(invocation: Invocation, path: str, name: str | None) -> None:
+    """Register the project at PATH, or change its name."""
+    reply = register(invocation, path, name)
+    say(invocation, reply, f"project {reply['id']}: {path_here(invocation, reply)}")
+
+
+@project.command("list", examples=["ramet project list"])
+@click.pass_obj
+def list_projects(invocation: Invocation) -> None:
+    """All projects."""
+    columns: Columns = {
+        "ID": "id",
+        "NAME": "name",
+        "PATH": lambda row: path_here(invocation, row) or row["path"],
+        "AGE": lambda row: ago(row["created_at"]),
+    }
+    reply = invocation.call("db.project.list")
+    if any(row["hosts"] for row in reply["items"]):
+        columns = {**columns, "HOSTS": lambda row: " ".join(sorted(row["hosts"]))}
+    show_items(invocation, reply, columns, nothing="no projects yet: `ramet project add PATH`")
+
+
+def find_project(invocation: Invocation, reference: int | str) -> int:
+    """The number of the project that is meant: by its number, or by a path in it."""
+    if isinstance(reference, int):
+        return reference
+    around = projects_around(invocation, reference)
+    if not around:
+        raise ProjectNotFound(
+            f"{reference} is in no project",
+            field="project",
+            value=reference,
+            fix="register it with `ramet project add PATH`, or name one with --project (`ramet project list`)",
+        )
+    nearest: int = max(around, key=lambda row: len(path_here(invocation, row) or ""))["id"]
+    return nearest
+
+
+def projects_around(invocation: Invocation, path: str) -> list[Row]:
+    """The projects on this machine that a path is in."""
+    projects = invocation.call("db.project.list")["items"]
+    return [row for row in projects if _contains(path_here(invocation, row), path)]
+
+
+def register(invocation: Invocation, path: str, name: str | None = None) -> Row:
+    """Make a directory a project, or say that it is one that another machine has too."""
+    host = _host(invocation)
+    remote = None if host is None else remote_of(Path(path))
+    project: Row = invocation.call("db.project.upsert", path=path, name=name, host=host, remote=remote)
+    return project
+
+
+def path_here(invocation: Invocation, project: Row) -> str | None:
+    """Where a project is on this machine; None where it is only on others."""
+    host = _host(invocation)
+    path: str | None = project["hosts"].get(host) if host and project["hosts"] else project["path"]
+    return path
+
+
+def _host(invocation: Invocation) -> str | None:
+    from ramet.config.host import find_host  # noqa: PLC0415
+
+    return find_host(invocation.configuration.settings)
+
+
+def _contains(project: str | None, path: str) -> bool:
+    return project is not None and f"{path}/".startswith(f"{project.rstrip('/')}/")

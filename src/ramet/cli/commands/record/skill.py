@@ -1,0 +1,97 @@
+"""`ramet skill`: the recipes of a project."""
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Group
+from ramet.cli.commands.record.project import find_project
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import Columns, Row, say, show_items, show_row
+
+_of_project = click.option(
+    "--project",
+    type=references.project,
+    default=".",
+    help="The project: its number, or a path in it. Default: the one around the current directory.",
+)
+
+
+def _phases(row: Row) -> list[str]:
+    return [phase["label"] if isinstance(phase, dict) else str(phase) for phase in row["phases"] or ()]
+
+
+_COLUMNS: Columns = {
+    "SKILL": "name",
+    "PROJECT": "project_id",
+    "FROM": lambda row: "built in" if row["id"] is None else "the project",
+    "PHASES": _phases,
+    "NEXT": "next_skills",
+}
+
+
+@click.group(cls=Group)
+def skill() -> None:
+    """The recipes of a project: its own, and the built-in ones."""
+
+
+@skill.command(
+    examples=[
+        "ramet skill add brainstorm --phase '1: Dialogue Loop' --phase '2: Synthesis'",
+        "ramet skill add brainstorm --file brainstorm.json",
+    ]
+)
+@click.argument("name")
+@_of_project
+@click.option("--phase", "phases", multiple=True, metavar="LABEL", help="A phase, in order; may be repeated.")
+@click.option(
+    "--file", "file", metavar="FILE", help="A JSON object with phases, modes, templates, …; `-` is standard input."
+)
+@click.pass_obj
+def add(invocation: Invocation, name: str, project: int | str, phases: tuple[str, ...], file: str | None) -> None:
+    """Register a skill, or replace the parts that are given."""
+    parts = references.json_object(references.file_or_stdin(file, "--file")) if file else {}
+    if phases:
+        parts["phases"] = list(phases)
+    project_id = find_project(invocation, project)
+    reply = invocation.connection.call("db.skills.upsert", {**parts, "name": name, "project_id": project_id})
+    say(invocation, reply, f"skill {name} in project {project_id}, {len(reply['phases'] or ())} phases")
+
+
+@skill.command("list", examples=["ramet skill list", "ramet skill list --project 1"])
+@_of_project
+@click.pass_obj
+def list_skills(invocation: Invocation, project: int | str) -> None:
+    """The project's skills, built-in ones included."""
+    reply = invocation.call("db.skills.list", project_id=find_project(invocation, project))
+    show_items(invocation, reply, _COLUMNS, nothing="no skills")
+
+
+@skill.command(examples=["ramet skill show implement"])
+@click.argument("name")
+@_of_project
+@click.pass_obj
+def show(invocation: Invocation, name: str, project: int | str) -> None:
+    """A skill as the project sees it."""
+    reply = invocation.call("db.skills.get", name=name, project_id=find_project(invocation, project))
+    show_row(invocation, reply)
+
+
+@skill.command(examples=["ramet skill delete brainstorm"])
+@click.argument("name")
+@_of_project
+@click.pass_obj
+def delete(invocation: Invocation, name: str, project: int | str) -> None:
+    """Forget the project's skill; a built-in one of that name shows again."""
+    reply = invocation.call("db.skills.delete", name=name, project_id=find_project(invocation, project))
+    say(invocation, reply, f"skill {name} is forgotten" if reply["deleted"] else f"there was no skill {name}")
+
+
+@skill.command(examples=["ramet skill find dialogue"])
+@click.argument("query")
+@click.option("--project", type=references.project, help="Only in this project: its number, or a path in it.")
+@click.pass_obj
+def find(invocation: Invocation, query: str, project: int | str | None) -> None:
+    """Registered skills whose name or content has a word."""
+    project_id = None if project is None else find_project(invocation, project)
+    reply = invocation.call("db.skills.find", query=query, project_id=project_id)
+    show_items(invocation, reply, _COLUMNS, nothing=f"no skill has {query!r}")

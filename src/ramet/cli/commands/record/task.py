@@ -1,0 +1,82 @@
+"""`ramet task`: the persistent containers of work."""
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Group
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import Columns, say, show_items, show_row
+from ramet.cli.times import ago
+from ramet.errors import TaskNotFound
+
+_COLUMNS: Columns = {
+    "TASK": "dir_path",
+    "TITLE": "title",
+    "EFFORTS": "effort_count",
+    "ACTIVE": "active_count",
+    "SKILL": "latest_skill",
+    "LAST": lambda row: ago(row["last_activity"]),
+}
+
+
+@click.group(cls=Group)
+def task() -> None:
+    """The persistent containers of work, each known by its directory."""
+
+
+@task.command(examples=["ramet task add login", "ramet task add docs/api --title 'API page' --keywords api,docs"])
+@click.argument("directory", metavar="DIR", type=references.path)
+@click.option("--title", help="A few words.")
+@click.option("--workspace", help="The workspace it belongs to.")
+@click.option("--description", help="More words.")
+@click.option("--keywords", help="Words to find it by, with commas between them.")
+@click.pass_obj
+def add(
+    invocation: Invocation,
+    directory: str,
+    title: str | None,
+    workspace: str | None,
+    description: str | None,
+    keywords: str | None,
+) -> None:
+    """Create the task of the directory DIR in a registered project, or change what is given."""
+    reply = invocation.call(
+        "db.task.upsert",
+        dir_path=directory,
+        title=title,
+        workspace=workspace,
+        description=description,
+        keywords=keywords,
+    )
+    say(invocation, reply, f"task {reply['dir_path']}")
+
+
+@task.command("list", examples=["ramet task list", "ramet task list --project 1", "ramet task list --project ."])
+@click.option("--project", type=references.project, help="Only of this project: its number or its path.")
+@click.pass_obj
+def list_tasks(invocation: Invocation, project: int | str | None) -> None:
+    """All tasks, the most recently active first."""
+    reply = invocation.call("db.task.list", project=project)
+    show_items(invocation, reply, _COLUMNS, nothing="no tasks yet: `ramet task add DIR`")
+
+
+@task.command(examples=["ramet task find login", "ramet task find api --project 1"])
+@click.argument("query")
+@click.option("--project", type=references.project, help="Only of this project: its number or its path.")
+@click.option("--workspace", help="Only of this workspace.")
+@click.pass_obj
+def find(invocation: Invocation, query: str, project: int | str | None, workspace: str | None) -> None:
+    """The tasks that match a keyword."""
+    reply = invocation.call("db.task.find", query=query, project=project, workspace=workspace)
+    show_items(invocation, reply, _COLUMNS, nothing=f"no task matches {query!r}")
+
+
+@task.command(examples=["ramet task show login"])
+@click.argument("directory", metavar="DIR", type=references.path)
+@click.pass_obj
+def show(invocation: Invocation, directory: str) -> None:
+    """All about one task."""
+    for row in invocation.call("db.task.list")["items"]:
+        if row["dir_path"] == directory:
+            return show_row(invocation, row)
+    raise TaskNotFound(f"there is no task {directory}", field="dir_path", value=directory)

@@ -1,0 +1,110 @@
+"""`ramet daemon`: the process that stays up."""
+
+import os
+import time
+from collections import deque
+from pathlib import Path
+
+import click
+
+from ramet.cli.command import Group
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import clean, print_fields, print_json, say
+from ramet.cli.progress import working
+from ramet.cli.times import duration
+from ramet.errors import DaemonUnreachable
+
+_FOLLOW_SECONDS = 0.2
+
+
+@click.group(cls=Group)
+def daemon() -> None:
+    """The process that stays up: one for each database, started by the first command that needs it."""
+
+
+@daemon.command(examples=["ramet daemon start", "ramet --set daemon.idle_exit_seconds=600 daemon start"])
+@click.pass_obj
+def start(invocation: Invocation) -> None:
+    """Start the daemon and return once it answers. Where one runs already, say so."""
+    already = _is_running(invocation)
+    with invocation.connect(autostart=True) as connection:
+        status = connection.call("daemon.status")
+    lead = "the daemon is already running" if already else "the daemon is running"
+    say(
+        invocation,
+        {**status, "already": already},
+        f"{lead}: pid {status['pid']}, {status['store']}, socket {status['socket']}",
+    )
+
+
+@daemon.command(examples=["ramet daemon stop"])
+@click.pass_obj
+def stop(invocation: Invocation) -> None:
+    """Let the daemon finish what it has, and return when it is gone."""
+    with working(invocation, "stopping the daemon"):
+        stopped = invocation.stop_daemon()
+    say(invocation, {"stopped": stopped}, "the daemon has stopped" if stopped else "no daemon was running")
+
+
+@daemon.command(examples=["ramet daemon status", "ramet daemon status --json"])
+@click.pass_obj
+def status(invocation: Invocation) -> None:
+    """What the daemon says about itself. Does not start one."""
+    with invocation.connect(autostart=False) as connection:
+        reply = connection.call("daemon.status")
+    if invocation.as_json:
+        return print_json(reply)
+    seconds, resident = reply.pop("uptime_seconds"), reply.pop("resident_bytes")
+    return print_fields({**reply, "uptime": duration(seconds), "memory": f"{resident / 1e6:.0f} MB"})
+
+
+@daemon.command(examples=["ramet daemon logs", "ramet daemon logs -n 100 --follow"])
+@click.option("-n", "--lines", default=20, show_default=True, type=click.IntRange(min=0), help="How many lines.")
+@click.option(
+    "-f", "--follow", is_flag=True, help="Go on with lines as they are written; with --json one string a line."
+)
+@click.pass_obj
+def logs(invocation: Invocation, lines: int, follow: bool) -> None:
+    """The last lines of the daemon's log."""
+    log = LogFile(invocation.places.log_file)
+    last = list(deque(log.read_on(), maxlen=lines))
+    if invocation.as_json and not follow:
+        return print_json({"items": last, "next": None})
+    if not last and not follow:
+        click.echo(f"nothing has been logged yet ({log.path})")
+    while True:
+        for line in last:
+            print_json(line, indent=None) if invocation.as_json else click.echo(clean(line))
+        if not follow:
+            return None
+        time.sleep(_FOLLOW_SECONDS)
+        last = log.read_on()
+
+
+def _is_running(invocation: Invocation) -> bool:
+    try:
+        invocation.connect(autostart=False).close()
+    except DaemonUnreachable:
+        return False
+    return True
+
+
+class LogFile:
+    """The log as it grows; where it is rotated, the file that takes its place is read on from its start."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._inode = 0
+        self._position = 0
+
+    def read_on(self) -> list[str]:
+        """The whole lines that were added since the last time."""
+        try:
+            with self.path.open("rb") as file:
+                inode = os.fstat(file.fileno()).st_ino
+                start = file.seek(self._position if inode == self._inode else 0)
+                lines = [line for line in file if line.endswith(b"\n")]
+        except FileNotFoundError:
+            return []
+        self._inode, self._position = inode, start + sum(map(len, lines))
+        return [line.decode(errors="replace").rstrip("\n") for line in lines]

@@ -1,0 +1,115 @@
+"""`ramet db`: what is done to the database as a whole."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Group
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import clean, print_fields, print_json, print_table, say
+from ramet.cli.progress import working
+from ramet.config.keys import KEYS
+from ramet.errors import RametError
+
+_LOST = ("projects", "tasks", "efforts", "sessions", "messages")
+
+
+@click.group(cls=Group)
+def db() -> None:
+    """Back up, check, migrate or reset the database."""
+
+
+@db.command(examples=["ramet db backup", "ramet db backup /mnt/backup/ramet.db"])
+@click.argument("path", required=False, type=references.path)
+@click.pass_obj
+def backup(invocation: Invocation, path: str | None) -> None:
+    """Write a consistent copy to a new SQLite file, while work goes on. Without PATH, into the backups directory."""
+    target = path or str(_new_backup(invocation.places.backups))
+    with working(invocation, "backing up"):
+        reply = invocation.call("db.backup", path=target)
+    say(invocation, reply, f"backed up to {reply['path']} ({reply['bytes']:,} bytes)")
+
+
+@db.command(examples=["ramet db check"])
+@click.pass_context
+def check(ctx: click.Context) -> None:
+    """Verify the database: its pages, references, hashes and branches. Exits with 1 where something is wrong."""
+    invocation: Invocation = ctx.obj
+    with working(invocation, "checking the database"):
+        reply = invocation.call("db.check")
+    if invocation.as_json:
+        print_json(reply)
+    else:
+        _show_check(reply)
+    if not reply["passed"]:
+        ctx.exit(1)
+
+
+@db.command(examples=["ramet db migrate"])
+@click.pass_obj
+def migrate(invocation: Invocation) -> None:
+    """Bring the schema up to date, with a backup first. A running daemon is stopped and started again."""
+    from ramet.client.processes import run  # noqa: PLC0415
+
+    with working(invocation, "migrating the database"):
+        was_running = invocation.stop_daemon()
+        reply = run("migrate", invocation.target)
+        if was_running:
+            invocation.connect(autostart=True).close()
+    if not reply["applied"]:
+        return say(invocation, reply, f"the schema is up to date (version {reply['to']})")
+    sentence = f"migrated from version {reply['from']} to {reply['to']}"
+    return say(invocation, reply, sentence + (f"; the backup is {reply['backup']}" if reply["backup"] else ""))
+
+
+@db.command(examples=["ramet db reset", "ramet db reset --yes"])
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def reset(invocation: Invocation, yes: bool) -> None:
+    """Forget everything and start with an empty database, after a backup. A running daemon is stopped."""
+    from ramet.client.processes import run  # noqa: PLC0415
+
+    if not yes:
+        _confirm_reset(invocation)
+    with working(invocation, "resetting the database"):
+        invocation.stop_daemon()
+        reply = run("reset", invocation.target)
+    kept = f"; the backup is {reply['backup']}" if reply["backup"] else ""
+    say(invocation, reply, f"reset {reply['removed']}{kept}")
+
+
+def _new_backup(directory: Path) -> Path:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return directory / f"ramet-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.db"
+
+
+def _show_check(reply: dict[str, Any]) -> None:
+    print_fields(reply["counts"])
+    if reply["passed"]:
+        return click.echo("the database is whole")
+    return print_table(["CHECK", "FOUND"], [[finding["check"], finding["detail"]] for finding in reply["findings"]])
+
+
+def _confirm_reset(invocation: Invocation) -> None:
+    """Say what will be lost, and go on only if a person says so."""
+    if not sys.stdin.isatty():
+        raise click.UsageError("reset asks before it acts, and there is no terminal to ask on; give --yes.")
+    where = invocation.places.database or invocation.configuration.value(KEYS["database.url"])
+    click.echo(clean(f"This removes everything from {where}:\n  {_losses(invocation)}"), err=True)
+    click.echo(f"A backup is written to {invocation.places.backups} first.", err=True)
+    if not click.confirm("Reset the database?", err=True):
+        click.echo("nothing was changed", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _losses(invocation: Invocation) -> str:
+    """How much there is, where the database can be opened; one that cannot may be reset all the same."""
+    try:
+        counts = invocation.call("db.counts")
+    except RametError as error:
+        return f"it could not be counted, because {error.message}"
+    return ", ".join(f"{counts[name]:,} {name}" for name in _LOST)

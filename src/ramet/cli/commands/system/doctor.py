@@ -1,0 +1,50 @@
+"""`ramet doctor`: whether everything that Ramet needs is there and well, and what to do where it is not."""
+
+from collections import Counter
+
+import click
+
+from ramet.cli.command import Command
+from ramet.cli.commands.system.examinations import EXAMINATIONS, Finding
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import cell, print_json
+from ramet.cli.progress import working
+from ramet.errors import RametError
+
+_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@click.command(cls=Command, examples=["ramet doctor", "ramet doctor --json"])
+@click.pass_context
+def doctor(ctx: click.Context) -> None:
+    """Check that everything Ramet needs is there and well. Exits with 1 where something fails."""
+    invocation: Invocation = ctx.obj
+    with working(invocation, "examining"):
+        # One cause, such as a faulty configuration, may end several examinations; it is said once.
+        found = [finding for name in EXAMINATIONS for finding in _examine(invocation, name)]
+        findings = list({(finding.result, finding.detail): finding for finding in reversed(found)}.values())[::-1]
+    if invocation.as_json:
+        print_json({"items": [finding._asdict() for finding in findings], "next": None})
+    else:
+        _show(findings, colour="NO_COLOR" not in invocation.environ)
+    if any(finding.result == "fail" for finding in findings):
+        ctx.exit(1)
+
+
+def _examine(invocation: Invocation, name: str) -> list[Finding]:
+    """What the examination found; one that cannot even be made has failed."""
+    try:
+        return list(EXAMINATIONS[name](invocation))
+    except RametError as error:
+        return [Finding(name, "fail", error.message, error.fix)]
+
+
+def _show(findings: list[Finding], *, colour: bool) -> None:
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        mark = click.style(f"{finding.result:4}", fg=_COLOURS[finding.result] if colour else None)
+        click.echo(f"{mark}  {finding.name:{width}}  {cell(finding.detail)}")
+        if finding.fix:
+            click.echo(f"{'':4}  {'':{width}}  fix: {cell(finding.fix)}")
+    counts = Counter(finding.result for finding in findings)
+    click.echo(f"\n{counts['ok']} ok, {counts['warn']} to look at, {counts['fail']} to mend")

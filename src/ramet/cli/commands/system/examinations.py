@@ -1,0 +1,266 @@
+"""The doctor's examinations: each looks at one thing and says how it is."""
+
+import os
+import platform
+import re
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ramet.cli.commands.queue.drivers import list_drivers
+from ramet.cli.commands.system import hook_states
+from ramet.cli.commands.system.overridden_settings import find_unheeded
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import count
+from ramet.cli.repository import git_version
+from ramet.version import __version__
+
+_PYTHON = (3, 11)
+_SQLITE = (3, 51, 3)
+"""Older ones can corrupt a WAL database under two writers."""
+
+_GIT = (2, 31)
+"""Older ones cannot give absolute paths."""
+
+_WORKTREE_FIXES = {
+    "vanished": "its files are gone; `ramet worktree clean` forgets it, and the next attempt makes it again",
+    "locked": "unlock it with `git worktree unlock PATH` when nothing on a removable disk needs it",
+    "foreign": "it is not of Ramet's making, and Ramet leaves it alone: move it elsewhere",
+}
+_MUCH_BYTES = 20_000_000_000
+_LITTLE_BYTES = 1_000_000_000
+_TOO_LITTLE_BYTES = 100_000_000
+
+
+class Finding(NamedTuple):
+    """How one thing is, and what to do about it."""
+
+    name: str
+    result: Literal["ok", "warn", "fail"]
+    detail: str
+    fix: str | None = None
+
+
+def examine_python(_invocation: Invocation) -> Iterator[Finding]:
+    detail = f"{platform.python_version()} ({sys.executable}), Ramet {__version__}"
+    if sys.version_info < _PYTHON:
+        yield Finding("python", "fail", detail, "install Ramet with Python 3.11 or later")
+    else:
+        yield Finding("python", "ok", detail)
+
+
+def examine_packages(_invocation: Invocation) -> Iterator[Finding]:
+    """The packages that Ramet itself says it needs."""
+    needed = [line for line in metadata.requires("ramet") or () if "extra ==" not in line]
+    names = [match[0] for line in needed if (match := re.match(r"[\w.-]+", line))]
+    versions = {name: _version(name) for name in names}
+    missing = [name for name, version in versions.items() if version is None]
+    if missing:
+        yield Finding("packages", "fail", f"missing: {', '.join(missing)}", "pip install --force-reinstall ramet")
+    else:
+        yield Finding("packages", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
+
+
+def examine_sqlite(_invocation: Invocation) -> Iterator[Finding]:
+    """The version of apsw begins with that of the SQLite that it carries."""
+    version = _version("apsw") or "0"
+    if tuple(int(part) for part in re.findall(r"\d+", version)[:3]) < _SQLITE:
+        yield Finding("sqlite", "fail", f"version {version} can lose data", "pip install --upgrade apsw")
+    else:
+        yield Finding("sqlite", "ok", f"version {'.'.join(version.split('.')[:3])}")
+
+
+def examine_postgres(invocation: Invocation) -> Iterator[Finding]:
+    if invocation.configuration.settings.database.type != "postgres":
+        return
+    version = _version("psycopg")
+    if version is None:
+        yield Finding("psycopg", "fail", "not installed", "pip install 'ramet[postgres]'")
+    else:
+        yield Finding("psycopg", "ok", f"version {version}")
+
+
+def examine_git(_invocation: Invocation) -> Iterator[Finding]:
+    version = git_version()
+    if version is None:
+        yield Finding("git", "warn", "not in PATH", "install git: worktrees need it")
+    elif version < _GIT:
+        yield Finding("git", "fail", f"version {_dotted(version)} is too old", f"install git {_dotted(_GIT)} or later")
+    else:
+        yield Finding("git", "ok", f"version {_dotted(version)} ({shutil.which('git')})")
+
+
+def examine_home(invocation: Invocation) -> Iterator[Finding]:
+    yield _examine_directory("home", invocation.places.home)
+
+
+def examine_socket(invocation: Invocation) -> Iterator[Finding]:
+    yield _examine_directory("socket", invocation.places.socket.parent)
+
+
+def examine_disk(invocation: Invocation) -> Iterator[Finding]:
+    free = shutil.disk_usage(_nearest(invocation.places.home)).free
+    detail = f"{free / 1e9:,.1f} GB free"
+    if free < _TOO_LITTLE_BYTES:
+        yield Finding("disk", "fail", detail, "free some space: nothing can be written when it is gone")
+    elif free < _LITTLE_BYTES:
+        yield Finding("disk", "warn", detail, "free some space soon")
+    else:
+        yield Finding("disk", "ok", detail)
+
+
+def examine_configuration(invocation: Invocation) -> Iterator[Finding]:
+    file = invocation.configuration.project_file
+    yield Finding("config", "ok", f"valid, project file {file}" if file else "valid, no project file")
+
+
+def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
+    """The daemon, and through it the database."""
+    status = invocation.call("daemon.status")
+    yield Finding("daemon", "ok", f"answers, pid {status['pid']}, version {status['version']}")
+    if status["version"] != __version__:
+        fix = "ramet daemon stop; the next command starts the new one"
+        yield Finding("daemon", "warn", f"is version {status['version']}, Ramet is {__version__}", fix)
+    yield Finding("database", "ok", f"{status['store']}, schema version {status['schema_version']}")
+    report = invocation.call("db.check")
+    if report["passed"]:
+        yield Finding("database", "ok", "pages, references, hashes and branches are whole")
+    for found in report["findings"]:
+        yield Finding("database", "fail", f"{found['check']}: {found['detail']}", "restore a backup, or ask for help")
+
+
+def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
+    """The agent programs; `shell` and `command` need none, and can always run."""
+    drivers = list_drivers(invocation, versions=True)["items"]
+    found = [row for row in drivers if row["program"] is not None]
+    told = ", ".join(" ".join(filter(None, [row["name"], row["version"]])) for row in found)
+    missing = [row for row in drivers if row["program"] is None]
+    if any(row["abilities"]["tools"] for row in found):
+        yield Finding("drivers", "ok", f"installed: {told}")
+    else:
+        fix = "; or ".join(row["fix"] for row in missing if row["fix"]) or "see `ramet drivers`"
+        yield Finding("drivers", "warn", f"no agent program is installed, only: {told}", fix)
+
+
+def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
+    """What `ramet mcp` needs. Agents work without it; they only cannot delegate."""
+    version = _version("mcp")
+    if version is None:
+        yield Finding("tools", "warn", "agents cannot spawn: mcp is not installed", "pip install 'ramet[mcp]'")
+    elif not version.startswith("2."):
+        yield Finding("tools", "fail", f"mcp {version} is not 2.x", "pip install --upgrade 'ramet[mcp]'")
+    else:
+        yield Finding("tools", "ok", f"mcp {version}: agents can spawn")
+
+
+def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
+    """Whether agent programs call us as they should, and how long they wait for it."""
+    found = hook_states.look(invocation)
+    present = [each.name for each in found if each.is_there]
+    problems = list(hook_states.find_problems(found, hook_states.look_at_hook_program(invocation)))
+    for problem in [*problems, *(find_unheeded(invocation) if present else ())]:
+        yield Finding("hooks", "warn", problem.text, problem.fix)
+    for each in found:
+        if each.to_do:
+            yield Finding("hooks", "warn", f"{each.name} may not call them yet", each.to_do)
+    if not present:
+        yield Finding(
+            "hooks", "ok", "not installed: agents that you start yourself are not seen (`ramet hooks install`)"
+        )
+    elif not problems:
+        yield Finding("hooks", "ok", f"installed: {', '.join(present)}")
+    for timing in invocation.call("hooks.timings")["items"]:
+        detail = "{vendor} {event}: p50 {p50_ms:.1f} ms, p95 {p95_ms:.1f} ms of {count}".format(**timing)
+        if timing["failed"]:
+            fix = f"the reasons are in {invocation.places.log_file}"
+            yield Finding("hooks", "warn", f"{detail}, {timing['failed']} failed", fix)
+        else:
+            yield Finding("hooks", "ok", detail)
+
+
+def examine_worktrees(invocation: Invocation) -> Iterator[Finding]:
+    """What git, the queue and the disk say of the worktrees."""
+    rows = invocation.call("worktree.list")["items"]
+    size = sum(row["bytes"] or 0 for row in rows)
+    troubled = [row for row in rows if row["state"] in _WORKTREE_FIXES]
+    for row in troubled:
+        yield Finding("worktrees", "warn", f"{row['path']} is {row['state']}", _WORKTREE_FIXES[row["state"]])
+    if size > _MUCH_BYTES:
+        yield Finding("worktrees", "warn", f"they take {size / 1e9:,.1f} GB", "ramet worktree clean")
+    if not troubled:
+        yield Finding("worktrees", "ok", f"{count(len(rows), 'worktree')}, {size / 1e6:,.1f} MB")
+
+
+def examine_keepers(invocation: Invocation) -> Iterator[Finding]:
+    """Each agent that runs has a folder; one without an active effort was never settled."""
+    folder = invocation.places.keepers
+    finding = _examine_directory("keepers", folder)
+    if finding.result != "ok" or not folder.exists():
+        yield finding
+        return
+    kept, active = len(list(folder.iterdir())), invocation.call("db.counts")["active_efforts"]
+    detail = f"{count(kept, 'agent')} kept in {folder}"
+    if kept > active:
+        yield Finding(
+            "keepers", "warn", f"{detail}, {active} active", "`ramet daemon stop`: the next daemon settles them"
+        )
+    else:
+        yield Finding("keepers", "ok", detail)
+
+
+EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
+    "python": examine_python,
+    "packages": examine_packages,
+    "sqlite": examine_sqlite,
+    "config": examine_configuration,
+    "psycopg": examine_postgres,
+    "git": examine_git,
+    "home": examine_home,
+    "socket": examine_socket,
+    "disk": examine_disk,
+    "daemon": examine_daemon,
+    "drivers": examine_drivers,
+    "tools": examine_tools,
+    "hooks": examine_hooks,
+    "worktrees": examine_worktrees,
+    "keepers": examine_keepers,
+}
+"""In the order in which one thing needs the other."""
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _examine_directory(name: str, directory: Path) -> Finding:
+    """Whether a directory is the user's alone and can be written to; one that is not there yet can be made so."""
+    nearest = _nearest(directory)
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return Finding(name, "fail", f"{nearest} cannot be written to", f"chown it to you, or chmod u+rwx {nearest}")
+    if nearest != directory:
+        return Finding(name, "ok", f"{directory} is made when it is needed")
+    found = directory.stat()
+    mode = stat.S_IMODE(found.st_mode)
+    if found.st_uid != os.getuid():
+        return Finding(name, "fail", f"{directory} belongs to user {found.st_uid}", "use a RAMET_HOME of your own")
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return Finding(name, "fail", f"others may write to {directory}", f"chmod 700 {directory}")
+    if mode & 0o077:
+        return Finding(name, "warn", f"others may look into {directory}", f"chmod 700 {directory}")
+    return Finding(name, "ok", f"{directory} is yours alone")
+
+
+def _nearest(path: Path) -> Path:
+    """The path, or what exists of it."""
+    return next(parent for parent in (path, *path.parents) if parent.exists())

@@ -1,0 +1,169 @@
+"""How our hooks are: in each settings file of an agent program (`look`), and the hook program that these start
+(`look_at_hook_program`).
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from ramet.cli.commands.system.settings_changes import project_folder, settings_folder
+from ramet.cli.invocation import Invocation
+from ramet.errors import ConfigError
+from ramet.hooks import installation
+from ramet.hooks.program import find_own, make_program, program_path
+from ramet.installer import changes, json_text
+from ramet.installer.changes import State
+from ramet.vendors.hook_settings import PROGRAMS, Program, Scope
+
+
+class Problem(NamedTuple):
+    """What is not as it should be, and what to do about it."""
+
+    text: str
+    fix: str
+
+
+class Installed(NamedTuple):
+    """Our hooks in one settings file of an agent program."""
+
+    vendor: str
+    scope: Scope
+    state: State | Literal["broken"]
+    """`broken`: the file cannot be understood, so nobody knows."""
+    file: Path
+    status_line: State | None
+    problems: list[Problem]
+    """Why hooks that are there do not work as they should."""
+    to_do: str | None
+    """What is left to do by hand."""
+
+    @property
+    def name(self) -> str:
+        """As people see it."""
+        return f"{self.vendor} ({self.scope})"
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the agent program may call us by what this file says."""
+        return self.state not in ("absent", "broken")
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs, and for the table."""
+        return {**self._asdict(), "file": str(self.file), "problems": [each._asdict() for each in self.problems]}
+
+
+class HookProgram(NamedTuple):
+    """What the command line in the settings files starts."""
+
+    file: Path
+    problem: Problem | None
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {"file": str(self.file), "problem": self.problem and self.problem._asdict()}
+
+
+def settings_file(invocation: Invocation, agent: Program, scope: Scope) -> Path:
+    """The file that an agent program reads."""
+    folder = project_folder if agent.shares_worktrees else settings_folder
+    return agent.settings_file(scope, folder(invocation), invocation.environ)
+
+
+def look(invocation: Invocation) -> list[Installed]:
+    """Each agent program in each scope."""
+    return [look_at(invocation, agent, scope) for agent in PROGRAMS.values() for scope in get_args(Scope)]
+
+
+def look_at(invocation: Invocation, agent: Program, scope: Scope) -> Installed:
+    """How our hooks are in one file; one that is broken is a finding, too."""
+    file = settings_file(invocation, agent, scope)
+    try:
+        return _look_at(invocation, agent, scope, file)
+    except ConfigError as error:
+        problem = Problem(error.message, error.fix or "")
+        return Installed(agent.name, scope, "broken", file, status_line=None, problems=[problem], to_do=None)
+
+
+def _look_at(invocation: Invocation, agent: Program, scope: Scope, file: Path) -> Installed:
+    state = installation.find_state(agent, file)
+    again = f"ramet hooks install --agent {agent.name} --scope {scope}"
+    problems = [Problem(difference, again) for difference in installation.find_differences(agent, file)]
+    if state != "absent" and (setting := _find_switch(agent, file)):
+        problems.append(Problem(f"the program does not call them: {setting}", "take that setting out"))
+    return Installed(
+        agent.name,
+        scope,
+        state,
+        file,
+        status_line=installation.find_status_line(file) if agent.status_line else None,
+        problems=problems,
+        to_do=None if state == "absent" else find_to_do(invocation, agent, scope),
+    )
+
+
+def find_to_do(invocation: Invocation, agent: Program, scope: Scope) -> str | None:
+    """What a person has to do before the program runs our hooks; None where nothing is left, as far as can be seen."""
+    folder = settings_folder(invocation) / agent.folder
+    if scope == "project" and agent.shares_worktrees and not folder.is_dir():
+        return f"in a linked worktree {agent.name} reads hooks only where there is a folder {folder}: make it"
+    if agent.advice is None:
+        return None
+    config = agent.settings_file("user", folder, invocation.environ).with_name("config.toml")
+    trusted = _table(_table(_read_toml(config), "hooks"), "state")
+    file = settings_file(invocation, agent, scope)
+    keys = [f"{file}:{_snake(event)}:{place}:{index}" for event, place, index in installation.find_positions(file)]
+    return None if all("trusted_hash" in _table(trusted, key) for key in keys) else agent.advice
+
+
+def look_at_hook_program(invocation: Invocation) -> HookProgram:
+    """Whether the hook program is as Ramet would write it."""
+    own = find_own(invocation.environ, invocation.places.home)
+    path = program_path(own.places.home)
+    problem = None
+    if not path.is_file():
+        problem = Problem(f"{path} is not there", "ramet hooks install")
+    elif path.read_text(encoding="utf-8", errors="replace") != make_program(*own):
+        problem = Problem(f"{path} is not as Ramet would write it now", "ramet hooks install")
+    elif path.stat().st_mode & 0o022:
+        problem = Problem(f"{path} may be written to by others", f"chmod 700 {path}")
+    return HookProgram(path, problem)
+
+
+def find_problems(found: Sequence[Installed], hook_program: HookProgram) -> Iterator[Problem]:
+    """Why hooks that are installed do not work as they should, with the names of what they concern."""
+    for each in found:
+        # What is wrong with a file that is broken says which one it is.
+        lead = "" if each.state == "broken" else f"{each.name}: "
+        yield from (Problem(f"{lead}{problem.text}", problem.fix) for problem in each.problems)
+    if hook_program.problem and any(each.is_there for each in found):
+        yield hook_program.problem
+
+
+def _find_switch(agent: Program, file: Path) -> str | None:
+    """The setting by which a person has turned all hooks off."""
+    if agent.name == "claude":
+        is_off = json_text.parse(changes.read(file) or "{}").get("disableAllHooks") is True
+        return "disableAllHooks is true" if is_off else None
+    config = file.with_name("config.toml")
+    is_off = _table(_read_toml(config), "features").get("hooks") is False
+    return f"features.hooks is false in {config}" if is_off else None
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    """What a program's own configuration says; nothing where it cannot be understood, which the program will tell."""
+    try:
+        return tomllib.loads(changes.read(file) or "")
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _table(around: dict[str, Any], name: str) -> dict[str, Any]:
+    found = around.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _snake(event: str) -> str:
+    """`PreToolUse` as `pre_tool_use`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()

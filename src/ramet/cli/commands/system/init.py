@@ -1,0 +1,176 @@
+"""`ramet init`: a project set up in one step, and back."""
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from ramet.cli.command import Command
+from ramet.cli.commands.record.project import projects_around, register
+from ramet.cli.commands.system import hooks
+from ramet.cli.commands.system.hook_states import Problem, look_at
+from ramet.cli.commands.system.mcp import command_name
+from ramet.cli.commands.system.overridden_settings import find_unheeded, show_problems
+from ramet.cli.commands.system.settings_changes import (
+    DONE,
+    UNDONE,
+    project_folder,
+    settings_folder,
+    show_differences,
+    word,
+    write,
+)
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import clean, print_json
+from ramet.errors import ConfigError
+from ramet.hooks.program import find_own, write_program
+from ramet.installer.changes import Change
+from ramet.mcp import installation as mcp_installing
+from ramet.vendors.hook_settings import PROGRAMS, Program
+from ramet.workspace.files import reports
+
+
+class Step(NamedTuple):
+    """One thing that is set up, or taken back."""
+
+    what: str
+    file: Path
+    result: str
+    vendor: str | None = None
+    diff: str | None = None
+    do: Callable[[], object] = lambda: None
+
+    def as_json(self) -> dict[str, Any]:
+        """As `ramet hooks install` says it, and what it is."""
+        named = {"what": self.what, "vendor": self.vendor, "file": str(self.file)}
+        return {**named, "result": self.result, "diff": self.diff}
+
+    def __str__(self) -> str:
+        lead = f"{self.vendor}: " if self.vendor else ""
+        return f"{self.what:7}  {lead}{self.result} ({self.file})"
+
+
+@click.command(
+    cls=Command,
+    examples=["ramet init", "ramet init --agent claude --status-line", "ramet init --dry-run", "ramet init --remove"],
+)
+@click.option(
+    "--agent",
+    "names",
+    multiple=True,
+    type=click.Choice(list(PROGRAMS)),
+    help="Set it up for this program; may be repeated.  [those that are installed]",
+)
+@click.option("--status-line", is_flag=True, help="Let Claude Code show `[2:impl:P3]` below its prompt as well.")
+@click.option("--remove", is_flag=True, help="Take everything back that it wrote.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.pass_obj
+def init(invocation: Invocation, names: Sequence[str], status_line: bool, remove: bool, dry_run: bool) -> None:
+    """Set the project around the current directory up in one step, and say what was done.
+
+    It is registered; agent programs are told of our hooks and tools in its files; `.ramet/` is made, which git leaves
+    alone. What is set up already stays, so it can be run again at any time.
+    """
+    folder = project_folder(invocation)
+    programs = [PROGRAMS[name] for name in names]
+    unheeded: list[Problem] = []
+    if remove:
+        changes = _plan_removal(invocation, programs or list(PROGRAMS.values()))
+        steps = [*_change_steps(changes, UNDONE), *_leave(invocation, folder)]
+    else:
+        programs = programs or hooks.find_installed(invocation)
+        unheeded = list(find_unheeded(invocation)) if programs else []
+        if not invocation.as_json:
+            show_problems(unheeded, err=True)
+        changes = _plan(invocation, programs, status_line=status_line)
+        steps = [*_enter(invocation, folder), *_change_steps(changes, DONE)]
+    if not dry_run:
+        if not remove:
+            _make_folder(folder)
+        write(invocation, [change for _, change in changes])
+        if programs and not remove:
+            write_program(*find_own(invocation.environ, invocation.places.home))
+        for step in steps:
+            step.do()
+    if invocation.as_json:
+        told = {"items": [step.as_json() for step in steps], "unheeded": [each._asdict() for each in unheeded]}
+        return print_json({**told, "dry_run": dry_run})
+    _show(changes, steps, dry_run=dry_run)
+    return None if remove or dry_run else _advise(invocation, programs)
+
+
+def _plan(invocation: Invocation, programs: Sequence[Program], *, status_line: bool) -> list[tuple[str, Change]]:
+    """What is written into the files of the programs. Tools need a package that not everybody has."""
+    changes = [("hooks", change) for change in hooks.plan(invocation, programs, "project", status_line=status_line)]
+    if find_spec("mcp") is not None:
+        folder, command = settings_folder(invocation), command_name(invocation)
+        changes += [("tools", mcp_installing.plan_install(program.name, folder, command)) for program in programs]
+    return changes
+
+
+def _plan_removal(invocation: Invocation, programs: Sequence[Program]) -> list[tuple[str, Change]]:
+    folder = settings_folder(invocation)
+    changes = [("hooks", change) for change in hooks.plan_removal(invocation, programs, "project")]
+    return changes + [("tools", mcp_installing.plan_remove(program.name, folder)) for program in programs]
+
+
+def _change_steps(changes: Sequence[tuple[str, Change]], words: dict[str, str]) -> Iterator[Step]:
+    for what, change in changes:
+        yield Step(what, change.file, word(change, words), change.vendor, change.diff)
+
+
+def _enter(invocation: Invocation, folder: Path) -> Iterator[Step]:
+    """Make it a project, with a folder for what agents write."""
+    is_known = any(row["path"] == str(folder) for row in projects_around(invocation, str(folder)))
+    result = "is registered" if is_known else "registered"
+    yield Step("project", folder, result, do=lambda: register(invocation, str(folder)))
+    own = folder / reports.FOLDER
+    yield Step("folder", own, "is there" if own.is_dir() else "made")
+
+
+def _make_folder(folder: Path) -> None:
+    """First of all: where it cannot be made, nothing else is done."""
+    try:
+        reports.prepare(folder)
+    except OSError as error:
+        own = folder / reports.FOLDER
+        raise ConfigError(
+            f"{own} cannot be made: {error.strerror}", fix=f"chown {folder} to you, or go on elsewhere"
+        ) from error
+
+
+def _leave(invocation: Invocation, folder: Path) -> Iterator[Step]:
+    """Take the folder away where it is empty. The project stays: what was done in it is remembered."""
+    own = folder / reports.FOLDER
+    if not own.is_dir():
+        yield Step("folder", own, "nothing there")
+    elif reports.is_unused(folder):
+        yield Step("folder", own, "removed", do=lambda: reports.remove(folder))
+    else:
+        yield Step("folder", own, "stays: there is something in it")
+    if projects_around(invocation, str(folder)):
+        yield Step("project", folder, "stays registered, with what was done in it")
+
+
+def _show(changes: Sequence[tuple[str, Change]], steps: Sequence[Step], *, dry_run: bool) -> None:
+    if dry_run:
+        show_differences(change for _, change in changes)
+    for step in steps:
+        click.echo(clean(str(step)))
+    return click.echo("nothing was written") if dry_run else None
+
+
+def _advise(invocation: Invocation, programs: Sequence[Program]) -> None:
+    """What is left to do, and what comes next."""
+    click.echo()
+    if not programs:
+        return click.echo(f"no agent program is installed; name one with --agent: {', '.join(PROGRAMS)}")
+    if find_spec("mcp") is None:
+        click.echo("agents get no tools of Ramet's: pip install 'ramet[mcp]', and run this again")
+    for to_do in filter(None, (look_at(invocation, program, "project").to_do for program in programs)):
+        click.echo(clean(to_do))
+    names = " or ".join(program.name for program in programs)
+    is_seen = find_own(invocation.environ, invocation.places.home).places.socket == invocation.places.socket
+    return click.echo(f"next: start {names} here, as always{'; `ramet ps` then shows what it does' if is_seen else ''}")

@@ -1,0 +1,98 @@
+"""`ramet mcp`: the tools that agents call, and the files that tell agent programs of them."""
+
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from ramet.cli.command import Group
+from ramet.cli.commands.system.settings_changes import (
+    DONE,
+    UNDONE,
+    find_program,
+    settings_folder,
+    show_differences,
+    show_results,
+    write,
+)
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import Columns, show_items
+from ramet.errors import MissingDriver
+from ramet.installer.changes import Change
+from ramet.mcp import installation
+from ramet.vendors.tool_registry import VENDORS
+
+_COLUMNS: Columns = {"PROGRAM": "vendor", "STATE": "state", "FILE": "file"}
+
+_of_vendors = click.argument("vendors", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(VENDORS)))
+_dry_run = click.option("--dry-run", is_flag=True, help="Only show what would change.")
+
+
+@click.group(cls=Group, invoke_without_command=True)
+@click.pass_context
+def mcp(ctx: click.Context) -> None:
+    """The tools that agents call: spawn_agent, await_sessions, report, read_output, log.
+
+    Alone it is their MCP server, on standard input and output. Agents that Ramet runs get it by themselves; `install`
+    tells agent programs of it that you start in other ways.
+    """
+    if ctx.invoked_subcommand is None:
+        if find_spec("mcp") is None:
+            raise MissingDriver("the package mcp is not installed", fix="pip install 'ramet[mcp]'")
+        from ramet.mcp.server import run  # noqa: PLC0415  the SDK takes a second to import
+
+        run(ctx.obj.environ)
+
+
+@mcp.command(examples=["ramet mcp install", "ramet mcp install claude codex", "ramet mcp install gemini --dry-run"])
+@_of_vendors
+@_dry_run
+@click.pass_obj
+def install(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> None:
+    """Tell agent programs of the server, in this project's files: claude, codex, gemini, opencode.
+
+    Without names: those that are installed. What is in the files already stays as it is; `remove` restores them to the
+    last byte. The programs' time limits for a call are raised, because an agent that delegates may wait for long.
+    """
+    names = vendors or [name for name, vendor in VENDORS.items() if find_program(invocation, vendor.program)]
+    if not names:
+        raise click.UsageError(f"none of the programs is installed; name those you mean: {', '.join(VENDORS)}.")
+    changes = [installation.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in names]
+    _carry_out(invocation, changes, DONE, dry_run=dry_run)
+
+
+@mcp.command(examples=["ramet mcp remove", "ramet mcp remove codex --dry-run"])
+@_of_vendors
+@_dry_run
+@click.pass_obj
+def remove(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> None:
+    """Take out of this project's files what `install` wrote, and nothing else."""
+    changes = [installation.plan_remove(name, settings_folder(invocation)) for name in vendors or VENDORS]
+    _carry_out(invocation, changes, UNDONE, dry_run=dry_run)
+
+
+@mcp.command(examples=["ramet mcp status"])
+@click.pass_obj
+def status(invocation: Invocation) -> None:
+    """Which agent programs this project's files tell of the server."""
+    changes = [
+        installation.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in VENDORS
+    ]
+    items = [{"vendor": change.vendor, "file": str(change.file), "state": change.state} for change in changes]
+    show_items(invocation, {"items": items}, _COLUMNS, nothing="no programs")
+
+
+def _carry_out(invocation: Invocation, changes: list[Change], words: dict[str, str], *, dry_run: bool) -> None:
+    """All are planned before the first is written: a file that cannot be read changes none."""
+    if not dry_run:
+        write(invocation, changes)
+    if not invocation.as_json:
+        show_differences(changes)
+    show_results(invocation, changes, words, dry_run=dry_run)
+
+
+def command_name(invocation: Invocation) -> str:
+    """`ramet`, where whoever reads the file finds it under that name; else where it is on this machine."""
+    return "ramet" if find_program(invocation, "ramet") else str(Path(sys.argv[0]).resolve())

@@ -1,0 +1,50 @@
+"""`ramet rpc`: the operations by their names, as programs call them."""
+
+import click
+
+from ramet.cli import references
+from ramet.cli.command import Group
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import print_json, print_table
+
+
+@click.group(cls=Group)
+def rpc() -> None:
+    """Every operation by its name, as programs call it over the socket."""
+
+
+@rpc.command("list", examples=["ramet rpc list", "ramet rpc list --json | jq -r '.[].name'"])
+@click.pass_obj
+def list_operations(invocation: Invocation) -> None:
+    """Every operation, what it takes and what it is for. --json has the schemas."""
+    from ramet.protocol.describe import describe  # noqa: PLC0415
+
+    operations = describe()
+    if invocation.as_json:
+        return print_json(operations)
+    rows = [[row["name"], ", ".join(_parameters(row["params"])), row["purpose"]] for row in operations]
+    return print_table(["OPERATION", "PARAMETERS", "PURPOSE"], rows)
+
+
+@rpc.command(
+    examples=[
+        "ramet rpc call db.task.list",
+        """ramet rpc call db.task.list '{"project": 1}'""",
+        "echo '{}' | ramet rpc call daemon.ping -",
+    ]
+)
+@click.argument("method")
+@click.argument("params", default="{}")
+@click.pass_obj
+def call(invocation: Invocation, method: str, params: str) -> None:
+    """Call METHOD with PARAMS, a JSON object; `-` reads it from standard input. Prints the result as JSON."""
+    given = references.json_object(references.text_or_stdin(params))
+    print_json(invocation.connection.call(method, given))
+
+
+def _parameters(schema: dict[str, object]) -> list[str]:
+    """The parameters' names, the optional ones with a question mark."""
+    properties, required = schema.get("properties"), schema.get("required") or []
+    assert isinstance(properties, dict)  # noqa: S101
+    assert isinstance(required, list)  # noqa: S101
+    return [name if name in required else f"{name}?" for name in properties if name != "idempotency_key"]

@@ -1,0 +1,1 @@
+"""How efforts, sessions, runs, trees and histories look on a terminal."""

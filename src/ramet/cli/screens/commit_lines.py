@@ -1,0 +1,137 @@
+"""How a commit reads on a line or two: its name, its place, whose it is, and the beginning of what it says."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import Row
+from ramet.cli.screens.effort_lines import short_agent
+from ramet.cli.screens.styled_lines import Line, spaced
+from ramet.cli.times import ago
+
+SHORT = 8
+"""How much of a hash people see; any unique beginning of four digits or more names the commit."""
+
+_PRIORITY_STYLES = {"pinned": "bold magenta", "important": "magenta", "skip": "dim"}
+
+
+class Told(NamedTuple):
+    """A commit's row, with what the row alone does not say."""
+
+    row: Row
+    note: Mapping[str, Any]
+    """What a program wrote: of a merge, a spawn, a collapse."""
+
+    @property
+    def kind(self) -> str:
+        """`merge`, `spawn`, `collapse`, `compression`, `edit`, or nothing special."""
+        if self.row["second_parent"]:
+            return "merge"
+        if self.row["collapses"]:
+            return "collapse"
+        if self.row["compresses"]:
+            return "compression"
+        return str(self.note.get("kind", "")) if not self.row["target"] else "edit"
+
+
+def short(commit_hash: str) -> str:
+    """A hash as people see it."""
+    return commit_hash[:SHORT]
+
+
+def tell(invocation: Invocation, rows: Sequence[Row]) -> list[Told]:
+    """The rows, each with its note; those that have one are read together."""
+    linked = [row["hash"] for row in rows if row["content_type"] == "metadata" or row["collapses"]]
+    details = invocation.connection.call_many([("history.show", {"hash": each}) for each in linked]) if linked else []
+    notes = {detail["hash"]: note(detail) for detail in details}
+    return [Told(row, notes.get(row["hash"], {})) for row in rows]
+
+
+def note(detail: Row) -> Mapping[str, Any]:
+    """What a program wrote into a commit: of which kind it is, and its parts."""
+    collapse = (detail["metadata"] or {}).get("collapse")
+    if collapse:
+        return {"kind": "collapse", **collapse}
+    content = detail["content"] or {}
+    data = content.get("data")
+    return {**(data if isinstance(data, dict) else {}), "kind": content.get("kind")}
+
+
+def title(told: Told, branches: Iterable[str]) -> Line:
+    """Which commit it is, where it stands, what it is, and whose."""
+    row = told.row
+    names = ", ".join(branches)
+    return spaced(
+        [
+            (short(row["hash"]), "yellow"),
+            (f"({names})" if names else "", "bold green"),
+            (f"#{row['depth']}", "dim"),
+            (_what(told), "cyan"),
+            (_priority(row), _PRIORITY_STYLES.get(row["priority"], "")),
+            (_tags(row), "blue"),
+            (f"by {short_agent(row['author'])}, {since(row['at'])}", "dim"),
+        ]
+    )
+
+
+def one_line(told: Told, branches: Iterable[str]) -> Line:
+    """The same in few words, and the beginning of what it says."""
+    row = told.row
+    names = ", ".join(branches)
+    return spaced(
+        [
+            (short(row["hash"]), "yellow"),
+            (f"({names})" if names else "", "bold green"),
+            (_priority(row), _PRIORITY_STYLES.get(row["priority"], "")),
+            (_tags(row), "blue"),
+            ("" if told.kind in ("merge", "spawn") else f"{row['role']}:", "cyan"),
+            (summary(told), ""),
+        ]
+    )
+
+
+def summary(told: Told) -> str:
+    """What it says, or what it did, in one line."""
+    row, note = told.row, told.note
+    match told.kind:
+        case "merge":
+            return f"merges {note.get('from')}"
+        case "spawn":
+            return f"spawns {note.get('child')} ({note.get('inherit')}): {note.get('purpose')}"
+        case "collapse":
+            return f"collapses {row['collapses']}: {row['preview']}"
+        case "compression":
+            first, last = row["compresses"]
+            return f"stands for #{first} to #{last}: {row['preview']}"
+        case "edit":
+            return f"edits {short(row['target'])}: {row['preview']}"
+        case _:
+            return str(row["preview"])
+
+
+def since(moment: str) -> str:
+    """`3m ago`; what is younger than a second is `now`."""
+    elapsed = (ago(moment) or "0s").split()[0]
+    return "now" if elapsed == "0s" else f"{elapsed} ago"
+
+
+def _what(told: Told) -> str:
+    """The role and the type; of a turn of a dialogue the role alone, of a tool's its name, of what a program wrote its
+    kind.
+    """
+    row = told.row
+    if row["content_type"] == "metadata":
+        return told.kind or "metadata"
+    if row["content_type"] == "dialogue":
+        return str(row["role"])
+    if row["content_type"] == "tool_io" and row["tool"]:
+        return f"{row['role']} {'calls ' if row['role'] == 'assistant' else ''}{row['tool']}"
+    return f"{row['role']} {row['content_type']}"
+
+
+def _priority(row: Row) -> str:
+    return "" if row["priority"] == "normal" else str(row["priority"])
+
+
+def _tags(row: Row) -> str:
+    return f"[{', '.join(row['tags'])}]" if row["tags"] else ""

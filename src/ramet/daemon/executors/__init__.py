@@ -1,0 +1,1 @@
+"""How an operation reaches the database: the writer, the pool, readers, and threads for long work."""

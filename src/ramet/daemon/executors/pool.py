@@ -1,0 +1,205 @@
+"""The pool: the executor on PostgreSQL, where the server is the lock.
+
+Each change runs SERIALIZABLE in a transaction of its own, and again from its start when another transaction got in
+the way, a bounded number of times. Changes to the same thing go to the same thread, so that this daemon's own clients
+do not get into each other's way.
+"""
+
+import asyncio
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+from ramet.clock import Clock
+from ramet.config.settings import Settings
+from ramet.daemon.executors.commit_listener import Listening
+from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.readers import Readers
+from ramet.engine import Call, Engine
+from ramet.errors import DatabaseUnreachable, RametError, TooContended
+from ramet.faults import Faults
+from ramet.protocol.hooks import AddEntries, RecordHook
+from ramet.protocol.operations import Operation
+from ramet.protocol.requests import Request
+from ramet.store.database.connection import Connection
+from ramet.store.database.postgres.connection import Retry
+from ramet.store.database.postgres.store import PostgresStore
+from ramet.store.database.store import Topic
+
+log = logging.getLogger(__name__)
+
+_LONGEST_PAUSE_SECONDS = 0.05
+_UPKEEP_SECONDS = 3600.0
+_SUBJECTS = (
+    "worker",
+    "task_id",
+    "dir_path",
+    "session_id",
+    "parent_session_id",
+    "effort_id",
+    "project_id",
+    "id",
+    "path",
+    "native_id",
+)
+
+_Item = tuple[Call, Done]
+
+
+class Pool:
+    """An executor on PostgreSQL."""
+
+    keeps_order = False
+
+    def __init__(
+        self,
+        store: PostgresStore,
+        engine: Engine,
+        settings: Settings,
+        *,
+        clock: Clock,
+        faults: Faults,
+        on_commit: Callable[[Topic], None],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._store = store
+        self._engine = engine
+        self._retries = settings.database.retries
+        self._clock = clock
+        self._faults = faults
+        self._on_commit = on_commit
+        self._loop = loop
+        self._readers = Readers(store, engine, settings.query, clock, loop, in_place=False)
+        self._waiting = 0
+        self.transactions = 0
+        self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
+        self._threads = [threading.Thread(target=self._run, args=(lane,), name="writer") for lane in self._lanes]
+        self._next_upkeep = 0.0
+        for thread in self._threads:
+            thread.start()
+        self._listening = Listening(store.listen, on_commit, loop)
+
+    def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+        """Queue a change in the lane of what it changes."""
+        try:
+            call = self._engine.prepare(operation, request, principal)
+        except RametError as error:
+            done(error)
+            return
+        self._waiting += 1
+        self._lanes[hash(_subject(request)) % len(self._lanes)].put((call, done))
+
+    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+        """Answer on a reader's connection."""
+        self._readers.read(operation, request, principal, done)
+
+    def last_event(self, done: Done) -> None:
+        """The id of the newest event that every reader may see."""
+        self._readers.last_event(done)
+
+    def pending(self) -> int:
+        """How many requests have not been answered."""
+        return self._waiting + self._readers.pending
+
+    def close(self) -> None:
+        """Finish what is queued and let go."""
+        self._listening.close()
+        for lane in self._lanes:
+            lane.put(None)
+        for thread in self._threads:
+            thread.join()
+        self._readers.close()
+        self._store.close()
+
+    def _run(self, lane: "SimpleQueue[_Item | None]") -> None:
+        db: Connection | None = None
+        while (item := lane.get()) is not None:
+            call, done = item
+            try:
+                db = self._begin(db, call)
+                reply = self._persist(db, call)
+                self._faults.reach("after_commit_before_reply")
+            except RametError as error:
+                reply = error
+            except Exception:
+                log.exception("an operation failed method=%s", call.operation.name)
+                reply = RametError()
+            self._loop.call_soon_threadsafe(self._deliver, done, reply)
+            if db is not None and time.monotonic() > self._next_upkeep:
+                self._keep_up(db)
+        if db is not None:
+            db.close()
+
+    def _begin(self, db: Connection | None, call: Call) -> Connection:
+        """A connection with an open transaction: the one from before, or a new one where the server has closed that."""
+        if db is not None and not db.is_broken:
+            try:
+                db.begin(locks_rows=call.operation.locks_rows)
+            except DatabaseUnreachable:
+                db.close()
+            else:
+                return db
+        db = self._store.connect()
+        db.begin(locks_rows=call.operation.locks_rows)
+        return db
+
+    def _keep_up(self, db: Connection) -> None:
+        """Forget the replies whose keys are too old to come again; what gets in the way now will not the next time."""
+        self._next_upkeep = time.monotonic() + _UPKEEP_SECONDS
+        try:
+            db.begin()
+            self._engine.forget_old_replies(db, self._clock.now_ms())
+            db.commit()
+        except (RametError, Retry) as error:
+            db.rollback()
+            log.warning("upkeep failed error=%s", type(error).__name__)
+
+    def _persist(self, db: Connection, call: Call) -> Any:
+        """The operation in the transaction that is open, and in others after it, as often as it takes."""
+        for attempt in range(self._retries):
+            try:
+                return self._once(db, call)
+            except Retry:
+                db.rollback()
+                time.sleep(random.uniform(0, min(0.001 * 2**attempt, _LONGEST_PAUSE_SECONDS)))  # noqa: S311
+                db.begin(locks_rows=call.operation.locks_rows)
+            except BaseException:
+                db.rollback()
+                raise
+        db.rollback()
+        raise TooContended(f"{call.operation.name} lost against other transactions {self._retries} times")
+
+    def _once(self, db: Connection, call: Call) -> Any:
+        reply = self._engine.perform(db, call, self._clock.now_ms())
+        self._faults.reach("before_commit")
+        try:
+            db.commit()
+        except DatabaseUnreachable as error:
+            raise DatabaseUnreachable(
+                "the PostgreSQL server went away during the commit; whether it was kept is not known",
+                fix="send it again with the same idempotency_key, or look before you repeat it",
+            ) from error
+        self.transactions += 1
+        return reply
+
+    def _deliver(self, done: Done, reply: Any) -> None:
+        self._waiting -= 1
+        done(reply)
+        self._on_commit("work")
+        self._listening.committed()
+
+
+def _subject(request: Request) -> Any:
+    """What a change is about: changes with the same subject take turns. The hooks of a session, and what is read of its
+    transcript behind them, have that transcript in common.
+    """
+    match request:
+        case RecordHook(event=event):
+            return event.transcript_path or event.native_id
+        case AddEntries(path=path):
+            return path
+    return next((value for name in _SUBJECTS if (value := getattr(request, name, None)) is not None), None)

@@ -1,0 +1,75 @@
+"""The daemon's own requests: what runs here asks for operations as a client would, without a connection.
+
+`ask` is for the event loop, `ask_from_thread` for threads that do what takes long.
+"""
+
+import asyncio
+import threading
+from concurrent.futures import Future
+from typing import Any
+
+from msgspec import Raw
+
+from ramet.daemon.executors.executor import Executor
+from ramet.errors import DaemonStopping, RametError
+from ramet.model.principal import RUNNER
+from ramet.protocol.operation import decode_reply
+from ramet.protocol.operations import BY_REQUEST
+from ramet.protocol.requests import Request
+
+
+class Asking:
+    """Requests to the executor, each named by its type."""
+
+    def __init__(self, executor: Executor, loop: asyncio.AbstractEventLoop) -> None:
+        self._executor = executor
+        self._loop = loop
+        self._waiting: set[Future[Any]] = set()
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    async def ask(self, request: Request, principal: str = RUNNER) -> Any:
+        """The reply; a refusal is raised."""
+        answered: asyncio.Future[Any] = self._loop.create_future()
+        self._start(request, principal, lambda reply: _answer(answered, reply))
+        return _raised(request, await answered)
+
+    def ask_from_thread(self, request: Request) -> Any:
+        """The same for a thread that is not the event loop's. It waits."""
+        answered: Future[Any] = Future()
+        with self._lock:
+            if self._is_closed:
+                raise DaemonStopping
+            self._waiting.add(answered)
+        try:
+            self._loop.call_soon_threadsafe(self._start, request, RUNNER, lambda reply: _answer(answered, reply))
+            return _raised(request, answered.result())
+        finally:
+            self._waiting.discard(answered)
+
+    def close(self) -> None:
+        """Let no thread wait for an answer that will not come."""
+        with self._lock:
+            self._is_closed = True
+            for answered in tuple(self._waiting):
+                _answer(answered, DaemonStopping())
+
+    def _start(self, request: Request, principal: str, done: Any) -> None:
+        operation = BY_REQUEST[type(request)]
+        if operation.changes:
+            self._executor.submit(operation, request, principal, done)
+        else:
+            self._executor.read(operation, request, principal, done)
+
+
+def _answer(answered: "Future[Any] | asyncio.Future[Any]", reply: Any) -> None:
+    """Whoever waits may have been told already that the daemon stops, or may not wait any more."""
+    if not answered.done():
+        answered.set_result(reply)
+
+
+def _raised(request: Request, reply: Any) -> Any:
+    """The reply, be it one that was kept for its idempotency key; a refusal is raised."""
+    if isinstance(reply, RametError):
+        raise reply
+    return decode_reply(BY_REQUEST[type(request)].reply, reply) if isinstance(reply, Raw) else reply

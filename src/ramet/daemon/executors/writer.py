@@ -1,0 +1,184 @@
+"""The writer: the one thread that changes a SQLite database. It is the lock.
+
+It takes whatever operations are waiting, runs each in a savepoint inside one transaction, commits once, and then
+answers all of them: group commit. So fifty clients share the cost of one flush, an operation that fails takes nothing
+else with it, and nothing is answered before it is durable.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from ramet.clock import Clock
+from ramet.config.settings import QuerySettings
+from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.readers import Readers
+from ramet.engine import Call, Engine
+from ramet.errors import BatchRolledBack, RametError
+from ramet.faults import Faults
+from ramet.protocol.operations import Operation
+from ramet.protocol.requests import Request
+from ramet.store.database.sqlite.store import SqliteStore
+from ramet.store.database.store import Topic
+
+log = logging.getLogger(__name__)
+
+_LARGEST_BATCH = 256
+_UPKEEP_SECONDS = 3600.0
+
+_Item = tuple[Call, Done]
+
+
+class Writer:
+    """An executor on SQLite."""
+
+    keeps_order = True
+
+    def __init__(
+        self,
+        store: SqliteStore,
+        engine: Engine,
+        settings: QuerySettings,
+        *,
+        clock: Clock,
+        faults: Faults,
+        on_commit: Callable[[Topic], None],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._store = store
+        self._db = store.connect()
+        self._engine = engine
+        self._clock = clock
+        self._faults = faults
+        self._on_commit = on_commit
+        self._loop = loop
+        self._readers = Readers(store, engine, settings, clock, loop, in_place=True)
+        self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._waiting = 0
+        self.transactions = 0
+        self._thread = threading.Thread(target=self._run, name="writer")
+        self._thread.start()
+
+    def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+        """Queue a change; what can be prepared outside the writer's thread is prepared here."""
+        try:
+            call = self._engine.prepare(operation, request, principal)
+        except RametError as error:
+            done(error)
+            return
+        self._waiting += 1
+        self._queue.put((call, done))
+
+    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+        """Answer beside the writer."""
+        self._readers.read(operation, request, principal, done)
+
+    def last_event(self, done: Done) -> None:
+        """The id of the newest event."""
+        self._readers.last_event(done)
+
+    def pending(self) -> int:
+        """How many requests have not been answered."""
+        return self._waiting + self._readers.pending
+
+    def close(self) -> None:
+        """Finish what is queued, copy the WAL back and let go."""
+        self._queue.put(None)
+        self._thread.join()
+        self._readers.close()
+        self._store.close()
+
+    def _run(self) -> None:
+        self._keep_up()
+        while True:
+            try:
+                item = self._queue.get(timeout=_UPKEEP_SECONDS)
+            except Empty:
+                self._keep_up()
+                continue
+            if item is None:
+                return
+            batch = [item]
+            stopping = self._gather(batch)
+            self._answer(batch, self._write(batch))
+            if stopping:
+                return
+
+    def _gather(self, batch: list[_Item]) -> bool:
+        """Add what else is waiting; True where the end was among it."""
+        while len(batch) < _LARGEST_BATCH:
+            try:
+                item = self._queue.get_nowait()
+            except Empty:
+                return False
+            if item is None:
+                return True
+            batch.append(item)
+        return False
+
+    def _write(self, batch: list[_Item]) -> list[Any]:
+        """One transaction; a reply or an error for each of the batch."""
+        try:
+            self._db.rollback()
+            self._db.begin()
+            now_ms = self._clock.now_ms()
+            replies = [self._perform(call, now_ms) for call, _ in batch]
+            self._faults.reach("before_commit")
+            self._db.commit()
+            self.transactions += 1
+        except RametError as error:
+            self._abandon()
+            return [error] * len(batch)
+        except Exception:
+            log.exception("a transaction of %d operations failed", len(batch))
+            self._abandon()
+            return [BatchRolledBack()] * len(batch)
+        self._faults.reach("after_commit_before_reply")
+        return replies
+
+    def _abandon(self) -> None:
+        """Undo the transaction; where even that fails, the next one begins with it."""
+        try:
+            self._db.rollback()
+        except Exception:
+            log.exception("a rollback failed")
+
+    def _perform(self, call: Call, now_ms: int) -> Any:
+        """One operation in its savepoint. Raises only where SQLite has given up the whole transaction."""
+        self._db.begin_operation()
+        try:
+            reply = self._engine.perform(self._db, call, now_ms)
+        except Exception as error:
+            if not self._db.undo_operation():
+                raise BatchRolledBack(f"the database rolled the transaction back: {error}") from error
+            return self._explain(call, error)
+        self._db.keep_operation()
+        return reply
+
+    def _explain(self, call: Call, error: Exception) -> RametError:
+        if isinstance(error, RametError):
+            return error
+        log.error("an operation failed method=%s", call.operation.name, exc_info=error)
+        return RametError()
+
+    def _answer(self, batch: list[_Item], replies: list[Any]) -> None:
+        self._loop.call_soon_threadsafe(self._deliver, batch, replies)
+
+    def _deliver(self, batch: list[_Item], replies: list[Any]) -> None:
+        self._waiting -= len(batch)
+        for (_, done), reply in zip(batch, replies, strict=True):
+            done(reply)
+        self._on_commit("work")
+
+    def _keep_up(self) -> None:
+        """Forget the replies whose keys are too old to come again."""
+        try:
+            self._db.begin()
+            self._engine.forget_old_replies(self._db, self._clock.now_ms())
+            self._db.commit()
+        except Exception as error:  # noqa: BLE001 - it is tried again; the writer must go on
+            self._abandon()
+            log.warning("upkeep failed error=%s", type(error).__name__)

@@ -1,0 +1,1 @@
+"""Agents that people start themselves: their hooks, transcripts and processes, and notifications."""

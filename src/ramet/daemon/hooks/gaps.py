@@ -1,0 +1,88 @@
+"""Gaps: what hooks left behind that reached no daemon. Each line names a session whose transcript says the rest."""
+
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from ramet.model.hooks.hook import HookEvent
+from ramet.vendors.contract import json_lines
+from ramet.vendors.hook_registry import VENDORS
+
+_MOST_BYTES = 2 * 1024 * 1024
+"""Hooks write half as much."""
+
+
+class Gap(NamedTuple):
+    """What a hook would have told: that a session is there, or that it has ended."""
+
+    event: HookEvent
+    pid: int | None
+    """The program's own."""
+    at: float
+    """When the hook was called, in seconds since 1970."""
+
+
+def are_there(file: Path) -> bool:
+    """Whether there is anything to take."""
+    return _is_file(file) or _is_file(_taken(file))
+
+
+def take(file: Path) -> list[Gap]:
+    """The sessions that the file tells of, each once, and once more where it has ended. `forget` them when recorded."""
+    taken = _taken(file)
+    if not _is_file(taken):
+        if not _is_file(file):
+            return []
+        try:
+            file.rename(taken)
+        except OSError:
+            return []
+    gaps: dict[tuple[str, str], list[Gap]] = {}
+    for gap in _read(taken):
+        gaps.setdefault((gap.event.vendor, gap.event.native_id), []).append(gap)
+    return [gap for told in gaps.values() for gap in _sum_up(told)]
+
+
+def forget(file: Path) -> None:
+    """They are recorded."""
+    if _is_file(_taken(file)):
+        _taken(file).unlink(missing_ok=True)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it is what a hook writes: no link, no pipe, no folder."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def _taken(file: Path) -> Path:
+    """Where the lines wait meanwhile: hooks go on writing to the file, and we may be killed."""
+    return file.with_suffix(".taken")
+
+
+def _read(file: Path) -> Iterator[Gap]:
+    with suppress(OSError), file.open("rb") as lines_of_hooks:
+        for line in lines_of_hooks.read(_MOST_BYTES).splitlines():
+            try:
+                told = msgspec.json.decode(line, type=dict)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+            vendor = VENDORS.get(str(told.get("vendor")))
+            event = None if vendor is None else vendor.read(told)
+            if event is not None and event.native_id and event.transcript_path:
+                yield Gap(event, json_lines.count(told, "pid") or None, json_lines.count(told, "at"))
+
+
+def _sum_up(told: list[Gap]) -> Iterator[Gap]:
+    """That a session is there is all that its hooks can still say; what they would have counted is past."""
+    last = told[-1]
+    yield last._replace(event=replace(told[0].event, moment="other", name="gap", agent_id=None, agent_type=None))
+    if last.event.moment == "session_end":
+        yield last

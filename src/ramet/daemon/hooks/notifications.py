@@ -1,0 +1,132 @@
+"""Notifying: when a session that nobody spawned has ended, whoever wants to know is told. Children are their parents'
+business.
+
+What is told follows from the log of events, read from behind: so nothing that runs knows of it, waits for it or fails
+with it. Telling is done on a thread of its own, at most once each, and what comes faster than it can be told is left
+out.
+"""
+
+import asyncio
+import logging
+import queue
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from ramet.daemon.hooks.channels import Channel
+from ramet.errors import DaemonStopping
+from ramet.model.event import Event
+from ramet.model.record.notification import Notification, compose
+from ramet.model.record.session import Session
+from ramet.protocol.replies import Page
+from ramet.protocol.requests import FindSessions, GetSession, ListEvents, Request
+from ramet.protocol.work import GetWork, WorkReply
+
+log = logging.getLogger(__name__)
+
+_INTERVAL_SECONDS = 1.0
+_PAGE = 500
+_MOST_WAITING = 100
+_FAREWELL_SECONDS = 1.0
+"""How long what is being told may hold up a daemon that stops."""
+
+Ask = Callable[[Request], Awaitable[Any]]
+
+
+class Notifying:
+    """Reads on in the log of events, and tells the channels."""
+
+    def __init__(self, channels: Sequence[Channel], ask: Ask, worker: str) -> None:
+        """`worker` is what this daemon's workers are named after: others who share the database tell of their own."""
+        self._ask = ask
+        self._workers = f"{worker}/"
+        self._teller = Teller(channels)
+        self._cursor = 0
+
+    async def begin(self) -> None:
+        """Take note of where the log ends: what happens from now on is told."""
+        newest: Page[Event] = await self._ask(ListEvents(newest=True, limit=1))
+        self._cursor = newest.items[0].id if newest.items else 0
+
+    async def follow(self) -> None:
+        """Tell what happens, until it is cancelled."""
+        while True:
+            await asyncio.sleep(_INTERVAL_SECONDS)
+            await self._read_on()
+
+    async def close(self) -> None:
+        """Tell what is left, if that does not take long."""
+        await self._read_on()
+        await asyncio.to_thread(self._teller.close)
+
+    async def _read_on(self) -> None:
+        try:
+            while events := (await self._ask(ListEvents(after=self._cursor, limit=_PAGE))).items:
+                self._cursor = events[-1].id
+                for event in events:
+                    await self._take(event)
+        except DaemonStopping:
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody's work depends on it
+            log.warning("events could not be told error=%s", type(error).__name__)
+
+    async def _take(self, event: Event) -> None:
+        """A worker's session is over when its effort is: an attempt that is followed by another one is no end."""
+        if event.kind == "session.ended" and event.session_id is not None:
+            session: Session = await self._ask(GetSession(session_id=event.session_id))
+            if session.instance is None:
+                await self._tell(session, event)
+        elif event.kind == "effort.finished" and event.effort_id is not None:
+            found: Page[Session] = await self._ask(FindSessions(effort_id=event.effort_id))
+            if found.items and found.items[0].instance is not None and self._is_ours(found.items[0]):
+                await self._tell(found.items[0], event)
+
+    def _is_ours(self, session: Session) -> bool:
+        return (session.agent_id or "").startswith(self._workers)
+
+    async def _tell(self, session: Session, event: Event) -> None:
+        if session.parent_session_id is not None or session.outcome is None:
+            return
+        effort: WorkReply = await self._ask(GetWork(effort_id=session.effort_id))
+        is_worked = session.instance is not None
+        notification = compose(
+            skill=effort.skill,
+            outcome=(effort.outcome if is_worked else None) or session.outcome,
+            detail=(effort.reason if is_worked else session.notes) or effort.output_content or "",
+            goal=effort.prompt or effort.task_id,
+            at=event.at,
+        )
+        self._teller.put(notification)
+
+
+class Teller:
+    """A thread that tells the channels, one notification after the other."""
+
+    def __init__(self, channels: Sequence[Channel]) -> None:
+        self._channels = channels
+        self._waiting: queue.Queue[Notification | None] = queue.Queue(_MOST_WAITING)
+        self._thread = threading.Thread(target=self._run, name="teller", daemon=True)
+        self._thread.start()
+
+    def put(self, notification: Notification) -> None:
+        """Tell it soon. Never waits."""
+        try:
+            self._waiting.put_nowait(notification)
+        except queue.Full:
+            log.warning("a notification was left out: %d wait to be told", _MOST_WAITING)
+
+    def close(self) -> None:
+        """Say no more, after a moment for what waits."""
+        try:
+            self._waiting.put(None, timeout=_FAREWELL_SECONDS)
+        except queue.Full:
+            return
+        self._thread.join(_FAREWELL_SECONDS)
+
+    def _run(self) -> None:
+        while (notification := self._waiting.get()) is not None:
+            for channel in self._channels:
+                try:
+                    channel.deliver(notification)
+                except Exception as error:  # noqa: BLE001 - a channel may fail as it likes
+                    log.warning("notification failed channel=%s error=%s", channel.name, type(error).__name__)

@@ -1,0 +1,150 @@
+"""Hooks of agents that people started themselves: a vendor's payload in, one transaction, the vendor's answer out.
+
+Whatever goes wrong here, the agent goes on: the answer is then nothing at all, and the failure is logged and counted.
+Hooks are hints; what a failed one would have said is in the transcript, which is read behind them.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from ramet.daemon.executors.requester import Asking
+from ramet.daemon.hooks.disk_lookups import BOUNDARIES, Lookers
+from ramet.daemon.hooks.timings import Timings
+from ramet.daemon.wire.calls import Call
+from ramet.errors import InvalidParams, RametError
+from ramet.model.hooks.hook import HookEvent
+from ramet.protocol.hooks import HookCall, HookFacts, HookOutput, HookProcess, HookReply, HookTimings, RecordHook
+from ramet.vendors.contract import hook_payload
+from ramet.vendors.hook_registry import VENDORS
+
+log = logging.getLogger(__name__)
+
+_TOUCHING = ("Read", "Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch")
+"""The tools after which the directives of a file's directory may have to be told."""
+
+_UNKNOWN = HookEvent(vendor="unknown", moment="other", name="unknown", native_id="")
+"""What a program tells whose words we do not know."""
+
+Gather = Callable[[HookEvent], HookFacts]
+"""What the disk says about an event; called on a thread."""
+FindProcess = Callable[[str, int, int | None], HookProcess | None]
+"""The process of a vendor's program, by who called and what it says of itself; called on a thread."""
+
+
+class Reading(Protocol):
+    """Who reads transcripts behind the hooks."""
+
+    def hear(self, event: HookEvent, reply: HookReply) -> None:
+        """An event was recorded: its transcript may say more. Never waits."""
+
+    async def read_now(self, event: HookEvent) -> None:
+        """Read the event's transcript to its end."""
+
+
+class Hooking:
+    """Answers the hooks. Everything here runs on the event loop's thread, but for what looks at the disk."""
+
+    def __init__(
+        self,
+        asking: Asking,
+        gather: Gather,
+        find_process: FindProcess,
+        lookers: Lookers,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        is_gated: bool = False,
+        reading: Reading | None = None,
+    ) -> None:
+        """`is_gated`: whether directives must be known before a change, and not only after it."""
+        self._asking = asking
+        self._gather = gather
+        self._find_process = find_process
+        self._lookers = lookers
+        self._loop = loop
+        self._factual_tool_moments = ("pre_tool_use", "post_tool_use") if is_gated else ("post_tool_use",)
+        self._reading = reading
+        self._timings = Timings()
+        self._answering: set[asyncio.Task[None]] = set()
+
+    def run(self, call: Call) -> None:
+        """The operation `hooks.event`."""
+        task = self._loop.create_task(self._answer(call, time.perf_counter()))
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
+    def timings(self) -> HookTimings:
+        """The operation `hooks.timings`."""
+        return self._timings.show()
+
+    def close(self) -> None:
+        """Leave nothing behind that was begun for a hook. Called after the last answer."""
+        self._lookers.close()
+
+    async def _answer(self, call: Call, start: float) -> None:
+        request = call.request
+        assert isinstance(request, HookCall)  # noqa: S101
+        vendor = VENDORS.get(request.vendor)
+        event, output, has_failed = _UNKNOWN, HookOutput(), False
+        try:
+            if vendor is not None:
+                event = vendor.read(hook_payload.parse(request.payload))
+            reply = await self._record(call, request, event)
+            if vendor is not None:
+                printed, status = vendor.answer(event, reply.answer)
+                output = HookOutput(output=printed, status=status)
+        except Exception as error:  # noqa: BLE001 - whatever fails, the agent goes on
+            has_failed = True
+            _log_failure(event, error)
+        self._timings.add(event.vendor, event.name, time.perf_counter() - start, has_failed=has_failed)
+        call.done(output)
+
+    async def _record(self, call: Call, request: HookCall, event: HookEvent) -> HookReply:
+        """Write it down, with what the disk says where that matters, and behind what was said before."""
+        if self._reading is not None and event.moment in BOUNDARIES:
+            await self._reading.read_now(event)
+        facts = HookFacts()
+        if event.moment in BOUNDARIES:
+            facts = await self._look(call, request, event)
+        elif event.moment in self._factual_tool_moments and event.tool in _TOUCHING:
+            facts = await self._look_up_rules(event)
+        try:
+            reply = await self._ask(request, event, facts)
+            if reply.wants_facts:
+                reply = await self._ask(request, event, await self._look(call, request, event))
+        except InvalidParams:  # it says too little to know its session by; that it came is written down
+            return await self._ask(request, replace(event, native_id=""), HookFacts())
+        if self._reading is not None:
+            self._reading.hear(event, reply)
+        return reply
+
+    async def _ask(self, request: HookCall, event: HookEvent, facts: HookFacts) -> HookReply:
+        record = RecordHook(event=event, facts=facts, session=request.session, agent=request.agent, pid=request.pid)
+        reply: HookReply = await self._asking.ask(record)
+        return reply
+
+    async def _look(self, call: Call, request: HookCall, event: HookEvent) -> HookFacts:
+        """What the machine says; next to nothing where it takes longer than an agent should wait for that."""
+        caller = call.connection.peer_pid
+
+        def look() -> HookFacts:
+            process = None if caller is None else self._find_process(event.vendor, caller, request.pid)
+            return replace(self._gather(event), process=process)
+
+        return await self._lookers.look(event, look) or HookFacts(project=event.cwd)
+
+    async def _look_up_rules(self, event: HookEvent) -> HookFacts:
+        """Only the directives, at a tool call. Whose it is would take as long again; it is asked of a new session."""
+        facts = await self._lookers.look(event, lambda: self._gather(event))
+        return HookFacts(directives=facts.directives) if facts else HookFacts()
+
+
+def _log_failure(event: HookEvent, error: Exception) -> None:
+    if isinstance(error, RametError):
+        log.warning("hook let through event=%s/%s reason=%s", event.vendor, event.name, error.message)
+    else:
+        log.error("hook let through event=%s/%s", event.vendor, event.name, exc_info=error)

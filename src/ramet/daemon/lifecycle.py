@@ -1,0 +1,153 @@
+"""A daemon's life: take the database, open the socket, tell the starter, stay, drain, and leave nothing behind.
+
+The order is what makes it safe. The lock comes first, because it proves that no other daemon runs and that a
+socket or pid file found is stale. It goes last, after both files are gone, so that the next daemon's files are
+never removed by this one.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from ramet.clock import Clock
+from ramet.config.environment import Environment
+from ramet.config.settings import Places, Settings
+from ramet.daemon import composition
+from ramet.daemon.executors.requester import Asking
+from ramet.daemon.log import close_log, open_log
+from ramet.daemon.pid_file import write_pid_file
+from ramet.daemon.server import Identity, Server
+from ramet.daemon.wire.socket_file import open_socket
+from ramet.daemon.wire.tokens import Tokens, read_key
+from ramet.daemon.work_calls import Working
+from ramet.engine import Engine
+from ramet.errors import DaemonRunning, DatabaseHeld, RametError
+from ramet.faults import Faults
+from ramet.runner.attempts.crew import Crew
+from ramet.runner.spawn.slot_loans import Lending
+from ramet.store import Store
+
+log = logging.getLogger(__name__)
+
+_THREADS = 16
+"""For what prepares and settles attempts: it waits for git and for the disk, not for the processor."""
+
+
+def serve(
+    settings: Settings,
+    environment: Environment,
+    places: Places,
+    clock: Clock,
+    faults: Faults,
+    environ: Mapping[str, str],
+) -> None:
+    """Run until somebody asks it to stop. `environ` is what agents may be shown a part of."""
+    os.umask(0o077)
+    handler = open_log(places.log_file, settings.daemon)
+    try:
+        engine = Engine.configured(settings, environment)
+        store = composition.take_store(settings, places, clock, faults)
+        _log_migration(store)
+        with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
+            runner.run(_live(store, engine, settings, environment, places, clock, faults, environ))
+    except (DaemonRunning, DatabaseHeld):
+        raise  # the log belongs to whoever runs
+    except Exception as error:
+        reason = error.message if isinstance(error, RametError) else "internal error"
+        log.error("daemon failed pid=%d reason=%s", os.getpid(), reason, exc_info=error)  # noqa: TRY400
+        raise
+    finally:
+        close_log(handler)
+
+
+async def _live(
+    store: Store,
+    engine: Engine,
+    settings: Settings,
+    environment: Environment,
+    places: Places,
+    clock: Clock,
+    faults: Faults,
+    environ: Mapping[str, str],
+) -> None:
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
+    executor = composition.build_executor(
+        store,
+        engine,
+        settings,
+        environment,
+        clock=clock,
+        faults=faults,
+        on_commit=lambda topic: server.committed(topic),  # noqa: PLW0108 - the server is made a line below
+        loop=loop,
+    )
+    asking = Asking(executor, loop)
+    workplace, threads = composition.build_workplace(asking, settings, places, environ, loop)
+    tokens = Tokens(read_key(places.home), str(places.socket))
+    shop = composition.build_workshop(asking, workplace, tokens, faults, environ)
+    crew = Crew(shop)
+    try:
+        server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor)
+        lending = Lending(shop, crew)
+        working = Working(crew, lending, asking, loop)
+        hooking, ingesting = composition.build_hooking(asking, workplace, loop)
+        server.equip(working=working, workplace=threads, tokens=tokens, hooking=hooking)
+        notifying = await composition.begin_notifying(asking, shop.name, settings, environ)
+        await crew.adopt()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, server.stop)
+        await server.listen(open_socket(places.socket, os.getuid()))
+        write_pid_file(places.pid_file)
+        composition.renew_hook_program(environ, places)
+        log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
+        _detach()
+        vanishing = composition.build_vanishing(asking, workplace, ingesting)
+        tasks = [loop.create_task(each) for each in (lending.tend(), ingesting.follow(), vanishing.follow())]
+        if notifying is not None:
+            tasks.append(loop.create_task(notifying.follow()))
+        await server.stopping()
+        for task in tasks:
+            task.cancel()
+        await server.drain()
+        hooking.close()
+        if notifying is not None:
+            await notifying.close()
+    finally:
+        await crew.close()
+        asking.close()
+        _remove_files(places)
+        executor.close()
+    log.info("daemon stopped pid=%d", os.getpid())
+
+
+def _identity(store: Store, places: Places) -> Identity:
+    return Identity(
+        socket=str(places.socket),
+        store=store.describe(),
+        schema_version=store.schema_version,
+        owner_uid=os.getuid(),
+    )
+
+
+def _log_migration(store: Store) -> None:
+    done = store.migrated
+    if done.applied:
+        log.info("schema migrated from=%d to=%d backup=%s", done.before, done.after, done.backup)
+
+
+def _detach() -> None:
+    """Let go of the starter: its directory, its terminal and its pipes, whose end tells it that we answer."""
+    os.chdir("/")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _remove_files(places: Places) -> None:
+    places.socket.unlink(missing_ok=True)
+    places.pid_file.unlink(missing_ok=True)

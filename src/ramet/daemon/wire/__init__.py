@@ -1,0 +1,1 @@
+"""The socket: connections, lines, calls, subscriptions and tokens."""

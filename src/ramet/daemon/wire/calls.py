@@ -1,0 +1,87 @@
+"""A call: one request of a connection on its way to its reply; and a batch: several that are answered together."""
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UnsetType
+
+from ramet.errors import RametError
+from ramet.model.redaction import Redactor
+from ramet.protocol import frames
+from ramet.protocol.frames import RequestId
+from ramet.protocol.operations import Operation
+from ramet.protocol.requests import Request
+
+if TYPE_CHECKING:
+    from ramet.daemon.wire.connection import Connection
+
+log = logging.getLogger(__name__)
+
+
+class Batch:
+    """The replies of a batch, sent as one array when the last of its calls is answered."""
+
+    __slots__ = ("_lines", "_open")
+
+    def __init__(self, size: int) -> None:
+        self._open = size
+        self._lines: list[bytes] = []
+
+    def add(self, line: bytes | None) -> bytes | None:
+        """Count one call as answered; the array where it was the last and there is anything to say."""
+        self._open -= 1
+        if line is not None:
+            self._lines.append(line)
+        if self._open or not self._lines:
+            return None
+        return b"[" + b",".join(self._lines) + b"]"
+
+
+class Call:
+    """What is asked, and where the answer goes."""
+
+    __slots__ = ("batch", "connection", "id", "operation", "request", "started")
+
+    def __init__(
+        self,
+        connection: "Connection",
+        request_id: RequestId | UnsetType,
+        operation: Operation,
+        request: Request,
+        batch: Batch | None,
+    ) -> None:
+        self.connection = connection
+        self.id = request_id
+        self.operation = operation
+        self.request = request
+        self.batch = batch
+        self.started = 0.0
+
+    def done(self, reply: Any) -> None:
+        """Answer it, once: with the reply, or with the error that it came to."""
+        try:
+            self.connection.answered(self, reply)
+        except Exception as error:  # noqa: BLE001 - one connection's trouble keeps nobody else from an answer
+            unforeseen(error)
+            self.connection.abort()
+
+
+def encode_answer(request_id: RequestId | UnsetType, reply: Any, redactor: Redactor) -> bytes | None:
+    """The line that answers, or None for a notification. What nobody foresaw is logged, not told."""
+    if isinstance(reply, Exception) and not isinstance(reply, RametError):
+        reply = unforeseen(reply)
+    if isinstance(request_id, UnsetType):
+        return None
+    try:
+        if isinstance(reply, RametError):
+            return frames.encode_error(request_id, reply, redactor)
+        return frames.encode_reply(request_id, reply)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        return frames.encode_error(request_id, unforeseen(error), redactor)
+
+
+def unforeseen(error: Exception) -> RametError:
+    """What the asker is told of an error that should not have happened: that it happened."""
+    log.error("internal error", exc_info=error)
+    return RametError("an internal error, which is in the daemon's log")

@@ -1,0 +1,152 @@
+"""Work that was asked for over a connection: answered when it is done, and given up when the connection goes.
+
+What runs by then goes on: the crew looks after it, whoever asked.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from ramet.daemon.executors.requester import Asking
+from ramet.daemon.wire.calls import Call, unforeseen
+from ramet.daemon.wire.connection import Connection
+from ramet.errors import DaemonStopping, InvalidParams, RametError
+from ramet.model.principal import USER, asking_session
+from ramet.model.record.effort import StopRequest
+from ramet.model.spawn.child import SpawnResult
+from ramet.protocol.operation import decode_reply
+from ramet.protocol.spawning import AwaitChildren, Results, SpawnAgent, SpawnAgents
+from ramet.protocol.work import Killed, RunWork, StopWork, WorkDone
+from ramet.runner.attempts.crew import Crew
+from ramet.runner.runner_context import Ask
+from ramet.runner.spawn.slot_loans import Lending
+
+
+class Working:
+    """What the server knows of the crew."""
+
+    def __init__(self, crew: Crew, lending: Lending, asking: Asking, loop: asyncio.AbstractEventLoop) -> None:
+        self._crew = crew
+        self._lending = lending
+        self._asking = asking
+        self._loop = loop
+        self._asked: dict[Call, asyncio.Task[None]] = {}
+        self._is_closed = False
+        self.followers: dict[str, Callable[[Call, Any], None]] = {
+            "fleet.kill": self._killed,
+            "spawn.cancel": self._killed,
+            "spawn.agent": self._spawned,
+            "spawn.agents": self._spawned,
+        }
+        """What is still done here when the engine has answered one of these, before the client hears of it."""
+
+    @property
+    def is_idle(self) -> bool:
+        return self._crew.is_idle
+
+    def look_again(self) -> None:
+        """There may be something to do."""
+        self._crew.look_again()
+
+    def run(self, call: Call) -> None:
+        """The operation `work.run`."""
+        self._start(call, self._run(call))
+
+    def stop(self, call: Call) -> None:
+        """The operation `work.stop`."""
+        assert isinstance(call.request, StopWork)  # noqa: S101
+        self._crew.stop(call.request)
+        call.done(WorkDone(finished={}, why="stopped"))
+
+    def wait(self, call: Call) -> None:
+        """The operation `spawn.wait`."""
+        assert isinstance(call.request, AwaitChildren)  # noqa: S101
+        asker = asking_session(call.connection.principal or USER)
+        if asker in call.request.session_ids:
+            call.done(InvalidParams("a session cannot wait for itself", field="session_ids", value=asker))
+        else:
+            self._start(call, self._wait(call, call.request.session_ids, call.request.timeout_seconds))
+
+    def left(self, connection: Connection) -> None:
+        """Nobody waits for this work any more: claim no more of it."""
+        for call in [call for call in self._asked if call.connection is connection]:
+            self._asked.pop(call).cancel()
+
+    def close(self) -> None:
+        """The daemon stops: answer everybody."""
+        self._is_closed = True
+        for task in self._asked.values():
+            task.cancel()
+        self._lending.close()
+
+    def _start(self, call: Call, work: Awaitable[Any]) -> None:
+        self._asked[call] = self._loop.create_task(self._answer(call, work))
+
+    async def _answer(self, call: Call, work: Awaitable[Any]) -> None:
+        try:
+            reply = await work
+        except asyncio.CancelledError:
+            reply = DaemonStopping() if self._is_closed else RametError("the connection has gone")
+        except RametError as error:
+            reply = error
+        except Exception as error:  # noqa: BLE001 - whatever fails, whoever asked is answered
+            reply = unforeseen(error)
+        finally:
+            self._asked.pop(call, None)
+        call.done(reply)
+
+    async def _run(self, call: Call) -> WorkDone:
+        assert isinstance(call.request, RunWork)  # noqa: S101
+        try:
+            return await self._crew.run(call.request)
+        except asyncio.CancelledError:
+            return WorkDone(finished={}, why="daemon_stopping")
+
+    # What follows an answer of the engine's.
+
+    def _killed(self, call: Call, reply: Any) -> None:
+        """What is asked to end is told so at once; elsewhere its keeper hears of it when it renews its lease."""
+        if isinstance(reply, Killed) and (reply.is_running or reply.also):
+            stop = reply.stop_request or StopRequest(reason=getattr(call.request, "reason", None))
+            self._crew.end([reply.id, *reply.also], stop)
+        call.done(reply)
+
+    def _spawned(self, call: Call, reply: Any) -> None:
+        """Children that are waited for: the answer comes when they have ended."""
+        request = call.request
+        assert isinstance(request, SpawnAgent | SpawnAgents)  # noqa: S101
+        if isinstance(reply, Raw):  # the request was made before, and its children are there
+            reply = decode_reply(call.operation.reply, reply)
+        children = _unfinished(reply)
+        if not (request.wait and children):
+            return call.done(reply)
+        if not call.connection.is_open:
+            self._lending.forsake(children, self._ask_for(call))
+            return call.done(reply)
+        return self._start(call, self._wait_for(call, reply, children, request.timeout_seconds))
+
+    async def _wait_for(self, call: Call, reply: Any, children: Sequence[int], seconds: int | None) -> Any:
+        """The engine's reply with what the children came to."""
+        found = await self._wait(call, children, seconds)
+        if isinstance(reply, SpawnResult):
+            return found.results[0]
+        ended = {result.child_session_id: result for result in found.results}
+        return replace(reply, results=[ended.get(result.child_session_id, result) for result in reply.results])
+
+    async def _wait(self, call: Call, children: Sequence[int], seconds: int | None) -> Results:
+        return await self._lending.wait(children, seconds, self._ask_for(call))
+
+    def _ask_for(self, call: Call) -> Ask:
+        """In the name of whoever called."""
+        return partial(self._asking.ask, principal=call.connection.principal or USER)
+
+
+def _unfinished(reply: Any) -> list[int]:
+    results = [reply] if isinstance(reply, SpawnResult) else reply.results if isinstance(reply, Results) else []
+    return [
+        result.child_session_id for result in results if result.child_session_id is not None and result.outcome is None
+    ]

@@ -1,1 +1,0 @@
-"""The agent programs, one file each: this folder is the table of drivers. Each file has a `DRIVER`."""

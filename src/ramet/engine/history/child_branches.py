@@ -1,0 +1,301 @@
+"""Spawns: child histories, what they inherit, and how their work comes back to the parent."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from ramet.engine.history import commits as histories
+from ramet.engine.history import references
+from ramet.engine.history.commits import Kind
+from ramet.engine.history.compiler import Compiler
+from ramet.engine.history.compression import SUMMARY
+from ramet.engine.transaction import Transaction
+from ramet.errors import BranchExists, ModelMissing, NothingToExpand, SpawnCycle, SpawnError
+from ramet.model.history.branch import Head, Point
+from ramet.model.history.child_branch import COLLAPSE_OPENING, fit
+from ramet.model.history.compilation import within_budget
+from ramet.model.history.content import (
+    COLLAPSE,
+    COMPRESSES,
+    PAYLOAD,
+    MetadataContent,
+    pack,
+)
+from ramet.protocol.history import (
+    Collapse,
+    CollapseReply,
+    CommitRow,
+    Expand,
+    Expanded,
+    Filter,
+    Latest,
+    Report,
+    ResumeLatest,
+    Spawn,
+    SpawnRow,
+    Spawns,
+    SpawnTree,
+)
+from ramet.store.history import child_branches, commits, segments
+from ramet.store.history.child_branches import CollapsedChild, NewSpawn
+from ramet.store.history.commits import StoredCommit
+
+_EVERYTHING = 2**31 - 1
+_ALWAYS_INHERITED = ("instruction", "config")
+
+
+def spawn(tx: Transaction, compiler: Compiler, request: Spawn) -> SpawnRow:
+    """A child history. What it inherits is taken before the spawn is written into the parent."""
+    references.head(tx, request.parent, "parent")
+    _refuse_relatives(tx, request)
+    before = references.place(tx, request.parent, "parent")
+    if request.inherit == "full_clone":
+        segments.create_branch(tx.db, request.child, before.commit_id if before else None, tx.now_ms)
+    else:
+        inherit(tx, compiler, request, before)
+    return link(tx, request, before)
+
+
+def link(
+    tx: Transaction,
+    request: Spawn,
+    before: Point | None,
+    *,
+    parent_session_id: int | None = None,
+    child_session_id: int | None = None,
+) -> SpawnRow:
+    """Write into the parent that a child came out of it, and keep where the child comes from."""
+    purpose = tx.contents.prepare(request.purpose).text
+    _write_into_parent(tx, references.head(tx, request.parent, "parent"), request, purpose)
+    row = child_branches.save(
+        tx.db,
+        NewSpawn(
+            parent_branch=request.parent,
+            parent_commit_id=before.commit_id if before else None,
+            child_branch=request.child,
+            purpose=purpose,
+            inheritance_mode=request.inherit,
+            display_name=request.display_name and tx.contents.prepare(request.display_name).text,
+            parent_session_id=parent_session_id,
+            child_session_id=child_session_id,
+        ),
+        tx.now,
+    )
+    tx.record("branch.spawned", data={"parent": request.parent, "child": request.child})
+    return row
+
+
+def _refuse_relatives(tx: Transaction, request: Spawn) -> None:
+    if request.child == request.parent or child_branches.has_ancestor(tx.db, request.parent, request.child):
+        raise SpawnCycle(f"{request.child!r} would descend from itself", field="child", value=request.child)
+    if child_branches.get_parent(tx.db, request.child) is not None:
+        raise SpawnError(
+            f"{request.child!r} has a parent already", field="child", value=request.child, fix="name a new branch"
+        )
+    if segments.find_head(tx.db, request.child) is not None:
+        raise BranchExists(f"there is a branch {request.child!r} already", field="child", value=request.child)
+
+
+def inherit(tx: Transaction, compiler: Compiler, request: Spawn, before: Point | None) -> None:
+    """What of the parent is copied into the child."""
+    head = references.head_or_new(tx, request.child)
+    if request.inherit == "head_snapshot":
+        _snapshot(tx, compiler, head, before, request.max_tokens)
+        return
+    require_filter(request.filter)
+    if request.filter is not None:
+        _select(tx, head, before, request.filter)
+
+
+def require_filter(chosen: Filter | None) -> None:
+    """Refuse a selective child that says nothing of what it selects."""
+    if chosen is None or not _says_something(chosen):
+        raise SpawnError(
+            "a selective child needs a filter", field="filter", fix="give types, tags or last_turns, or use full_clone"
+        )
+
+
+def _says_something(chosen: Filter) -> bool:
+    return any(part is not None for part in (chosen.types, chosen.tags, chosen.last_turns))
+
+
+def _snapshot(tx: Transaction, compiler: Compiler, head: Head, before: Point | None, max_tokens: int | None) -> None:
+    """The parent's compiled text in one instruction; what does not fit goes, the oldest first."""
+    pieces = compiler.compile(tx, before, is_changing=True).context.visible()
+    chosen = pieces if max_tokens is None else within_budget(pieces, max_tokens)
+    text = "\n\n".join(f"[{piece.role}]: {piece.text}" for piece in chosen)
+    if text:
+        histories.add(tx, head, tx.contents.prepare(text), Kind(content_type="instruction", role="system"))
+
+
+def _select(tx: Transaction, head: Head, before: Point | None, chosen: Filter) -> None:
+    """Copies of what the filter names, with its last text; instructions always come along."""
+    spans = references.spans(tx, before)
+    inherited = list(commits.read_newest(tx.db, tx.codec, spans, limit=_EVERYTHING))[::-1]
+    edits = {each.target_id: each for each in inherited if each.target_id is not None}
+    stored = [_edited(each, edits.get(each.id)) for each in inherited if each.target_id is None]
+    turns = [each.id for each in stored if each.content_type == "dialogue"]
+    last = set(turns[-chosen.last_turns :] if chosen.last_turns else ())
+    for each in stored:
+        if _is_chosen(tx, each, chosen, last):
+            done = histories.copy(tx, head, each)
+            head = segments.head_at(tx.db, head.branch_id, done.id)
+
+
+def _edited(stored: StoredCommit, edit: StoredCommit | None) -> StoredCommit:
+    if edit is None:
+        return stored
+    return replace(stored, text=edit.text, tokens=edit.tokens, blob_id=edit.blob_id, content_hash=edit.content_hash)
+
+
+def _is_chosen(tx: Transaction, stored: StoredCommit, chosen: Filter, last: set[int]) -> bool:
+    return (
+        stored.content_type in _ALWAYS_INHERITED
+        or (chosen.types is not None and stored.content_type in chosen.types)
+        or (chosen.tags is not None and bool(set(chosen.tags) & set(commits.list_tags(tx.db, stored.id))))
+        or stored.id in last
+    )
+
+
+def _write_into_parent(tx: Transaction, head: Head, request: Spawn, purpose: str) -> None:
+    data = {"child": request.child, "purpose": purpose, "inherit": request.inherit}
+    packed = pack(MetadataContent(kind="spawn", data=data))
+    histories.add(tx, head, tx.contents.prepare(packed.text), Kind(content_type=packed.content_type, role=packed.role))
+
+
+def collapse(tx: Transaction, request: Collapse) -> CollapseReply:
+    """Fold a child's work into its parent, from a text, a report, or the child's own closing words."""
+    pointer = child_branches.get_parent(tx.db, request.child)
+    if pointer is None:
+        raise SpawnError(f"{request.child!r} was not spawned from anything", field="child", value=request.child)
+    child = references.place(tx, request.child, "child")
+    text = fit(_summary(tx, request, pointer, child), request.target_tokens)
+    return fold(tx, pointer, request.child, text, auto_commit=request.auto_commit)
+
+
+def fold(tx: Transaction, pointer: SpawnRow, branch: str, text: str, *, auto_commit: bool = True) -> CollapseReply:
+    """Put a text into the parent's history that stands for what a child did on a branch."""
+    child = references.place(tx, branch, "child")
+    content = tx.contents.prepare(text, {COLLAPSE: {"child": branch, "head": child.hash.hex() if child else None}})
+    commit_hash = None
+    if auto_commit:
+        done = histories.add(tx, references.taken_head(tx, pointer.parent, "child"), content, SUMMARY)
+        child_branches.record_collapse(tx.db, pointer.spawn_id, done.id, child.commit_id if child else None, tx.now_ms)
+        tx.record("branch.collapsed", data={"parent": pointer.parent, "child": branch})
+        commit_hash = done.hash.hex()
+    return CollapseReply(
+        parent_commit_hash=commit_hash,
+        child=branch,
+        summary_text=content.text,
+        summary_tokens=content.tokens,
+        source_tokens=child.token_sum if child else 0,
+        purpose=pointer.purpose,
+    )
+
+
+def _summary(tx: Transaction, request: Collapse, pointer: SpawnRow, child: Point | None) -> str:
+    if request.text is not None:
+        return request.text
+    if request.report is not None:
+        return render_report(request.report)
+    if request.method == "model":
+        raise ModelMissing("the report was not asked of a model", field="method", value=request.method)
+    boundary = _last_boundary(tx, child)
+    if boundary is not None:
+        return f"{COLLAPSE_OPENING}{pointer.purpose}\n\n{boundary.text}"
+    raise SpawnError(
+        f"{request.child!r} has no closing report, and none was given",
+        field="text",
+        fix="give text or a report, commit a session boundary to the child first, or use method model",
+    )
+
+
+def render_report(report: Report) -> str:
+    """A typed report as text."""
+    parts = [report.summary]
+    for title, items in (
+        ("Decisions", report.decisions),
+        ("What did not work", report.failed_approaches),
+        ("Artifacts", report.artifacts),
+        ("Next steps", report.next_steps),
+    ):
+        if items:
+            parts.append(f"{title}:\n" + "\n".join(f"- {item}" for item in items))
+    return "\n\n".join(parts)
+
+
+def expand(tx: Transaction, request: Expand) -> Expanded:
+    """What stands behind a collapse or a compression."""
+    point = references.place(tx, request.hash, "hash")
+    if point is None:
+        raise NothingToExpand(f"branch {request.hash!r} is empty", field="hash", value=request.hash)
+    stored = commits.read_one(tx.db, tx.codec, point)
+    span = (stored.metadata or {}).get(COMPRESSES)
+    if span is not None:
+        shown = commits.read_newest(
+            tx.db, tx.codec, references.spans(tx, point), limit=_EVERYTHING, before=span[1] + 1, after=span[0] - 1
+        )
+        return Expanded(
+            hash=stored.hash.hex(), kind="compression", branch=None, head=None, commits=_rows(tx, list(shown)[::-1])
+        )
+    collapsed = child_branches.find_collapsed(tx.db, stored.id) or _copied_collapse(tx, stored)
+    if collapsed is None:
+        raise NothingToExpand(f"commit {request.hash} stands for itself", field="hash", value=request.hash)
+    child = commits.read_newest(tx.db, tx.codec, references.spans(tx, collapsed.head), limit=tx.limits.page_max)
+    return Expanded(
+        hash=stored.hash.hex(),
+        kind="collapse",
+        branch=collapsed.branch,
+        head=collapsed.head.hash.hex() if collapsed.head else None,
+        commits=_rows(tx, list(child)[::-1]),
+    )
+
+
+def _copied_collapse(tx: Transaction, stored: StoredCommit) -> CollapsedChild | None:
+    """What a copy of a collapse stands for: a merge copies the commit, and its metadata says whose work it is."""
+    named = (stored.metadata or {}).get(COLLAPSE)
+    if named is None:
+        return None
+    return CollapsedChild(named["child"], commits.find(tx.db, bytes.fromhex(named["head"] or "")))
+
+
+def show_tree(tx: Transaction, request: Spawns) -> SpawnTree:
+    """A history's parent, ancestors and children."""
+    references.head(tx, request.branch)
+    return SpawnTree(
+        parent=child_branches.get_parent(tx.db, request.branch),
+        ancestors=list(child_branches.ancestors(tx.db, request.branch)),
+        children=child_branches.get_children(tx.db, request.branch),
+    )
+
+
+def latest(tx: Transaction, request: ResumeLatest) -> Latest:
+    """The newest root history that was not brought to its end: where to go on after a crash."""
+    for branch, head in child_branches.list_roots(tx.db, request.prefix or ""):
+        boundary = _last_boundary(tx, head)
+        payload = _payload(boundary)
+        if payload.get("session_type") != "end":
+            shown = None if boundary is None else {**payload, "summary": boundary.text}
+            return Latest(branch=branch, hash=head.hash.hex(), boundary=shown)
+    return Latest(branch=None, hash=None, boundary=None)
+
+
+def _last_boundary(tx: Transaction, head: Point | None) -> StoredCommit | None:
+    """The newest session boundary of a history, with its last text."""
+    spans = references.spans(tx, head)
+    point = commits.find_newest_of_type(tx.db, spans, "session")
+    if point is None:
+        return None
+    edit = commits.find_newest_edit(tx.db, spans, point)
+    boundary = commits.read_one(tx.db, tx.codec, point)
+    return _edited(boundary, None if edit is None else commits.read_one(tx.db, tx.codec, edit))
+
+
+def _payload(stored: StoredCommit | None) -> dict[str, Any]:
+    payload = (stored.metadata or {}).get(PAYLOAD) if stored else None
+    return payload if isinstance(payload, dict) else {}
+
+
+def _rows(tx: Transaction, stored: list[StoredCommit]) -> list[CommitRow]:
+    hints = commits.type_hints(tx.db)
+    return [histories.row(tx, each, hints) for each in stored]

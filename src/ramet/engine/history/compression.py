@@ -1,0 +1,64 @@
+"""Compressing: a summary in the place of a range. The originals stay where they are, under the summary."""
+
+from ramet.engine.history import commits as histories
+from ramet.engine.history import references
+from ramet.engine.history.commits import Kind
+from ramet.engine.history.compiler import Compiler
+from ramet.engine.transaction import Transaction
+from ramet.errors import InvalidRange, ModelMissing
+from ramet.model.history.branch import Head, Point
+from ramet.model.history.compilation import Piece, is_protected
+from ramet.model.history.content import COMPRESSES
+from ramet.model.history.extract import extract
+from ramet.protocol.history import CommitReply, Compress
+from ramet.store.history import commits
+
+SUMMARY = Kind(content_type="output", role="user")
+
+
+def compress(tx: Transaction, compiler: Compiler, request: Compress) -> CommitReply:
+    """Put a summary in the place of a range, given or extracted; what is pinned or a boundary stays."""
+    head = references.head(tx, request.branch)
+    first, last = _range(tx, head, request)
+    text = request.text
+    if text is None:
+        if request.method == "model":
+            raise ModelMissing("the summary was not asked of a model", field="method", value=request.method)
+        pieces = compressible(tx, compiler, request)
+        text = extract(pieces, commits.type_hints(tx.db), request.target_tokens)
+    else:
+        compressible(tx, compiler, request)
+    content = tx.contents.prepare(text, {COMPRESSES: [first.seq, last.seq]})
+    done = histories.add(tx, head, content, SUMMARY)
+    histories.moved(tx, request.branch, head.commit_id, done.id, "compress")
+    return histories.committed(tx, request.branch, done, content)
+
+
+def compressible(tx: Transaction, compiler: Compiler, request: Compress) -> list[Piece]:
+    """What of the range a summary would stand for; there must be something."""
+    head = references.head(tx, request.branch)
+    first, last = _range(tx, head, request)
+    kept = compiler.compile(tx, references.either(tx, request.branch, None), is_changing=True)
+    pieces = [
+        piece
+        for piece in kept.context.visible()
+        if piece.lies_within(first.seq, last.seq) and not is_protected(piece, kept.hints)
+    ]
+    if not pieces:
+        raise InvalidRange(
+            "there is nothing to compress between the two: all of it is pinned, skipped or compressed already",
+            field="from",
+            value=request.from_,
+        )
+    return pieces
+
+
+def _range(tx: Transaction, head: Head, request: Compress) -> tuple[Point, Point]:
+    spans = references.spans(tx, head)
+    first = references.within(tx, spans, request.from_, "from")
+    last = references.within(tx, spans, request.to, "to")
+    if first.seq > last.seq:
+        raise InvalidRange(f"{request.from_} comes after {request.to}", field="from", value=request.from_)
+    if commits.has_merge(tx.db, spans, first.seq, last.seq):
+        raise InvalidRange("the range crosses a merge", field="to", value=request.to)
+    return first, last

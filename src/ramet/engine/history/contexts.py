@@ -1,0 +1,107 @@
+"""Contexts: what a model is given of a branch, and how two of them differ."""
+
+import difflib
+
+from ramet.engine.history import references
+from ramet.engine.history.commits import row
+from ramet.engine.history.compiler import Compiler, Kept
+from ramet.engine.transaction import Transaction
+from ramet.model.history.branch import Point, Span
+from ramet.model.history.compilation import Piece, within_budget, within_window
+from ramet.model.history.provider_messages import RENDERERS, Renderer
+from ramet.protocol.history import Compile, Compiled, Diff, DiffReply, Window
+from ramet.store.history import commits
+
+
+def compile_branch(tx: Transaction, compiler: Compiler, request: Compile) -> Compiled:
+    """A branch as messages, within a budget and a window. What is left out stays where it is."""
+    point = references.either(tx, request.branch, request.hash)
+    kept = compiler.compile(tx, point)
+    pieces, omitted = kept.context.visible(), 0
+    if request.window is None and request.max_tokens is None:
+        renderer = compiler.render(kept, request.format)
+    else:
+        chosen = _choose(pieces, request.window, request.max_tokens)
+        omitted, pieces = len(pieces) - len(chosen), chosen
+        renderer = _render(chosen, request.format)
+    messages, prefix_hash = renderer.finish()
+    reply = Compiled(
+        messages=messages,
+        tokens=sum(piece.tokens for piece in pieces),
+        prefix_hash=prefix_hash,
+        omitted=omitted,
+        head=point.hash.hex() if point else None,
+        system=renderer.system(),
+    )
+    return reply if request.since is None else _since(tx, compiler, request, request.since, reply)
+
+
+def _choose(pieces: list[Piece], window: Window | None, max_tokens: int | None) -> list[Piece]:
+    chosen = pieces if window is None else within_window(pieces, window.first, window.last)
+    return chosen if max_tokens is None else within_budget(chosen, max_tokens)
+
+
+def _render(pieces: list[Piece], form: str) -> Renderer:
+    renderer = RENDERERS[form]()
+    renderer.feed(pieces)
+    return renderer
+
+
+def _since(tx: Transaction, compiler: Compiler, request: Compile, since: str, reply: Compiled) -> Compiled:
+    """Only what came behind a commit, where what the caller has is still the beginning; else everything."""
+    before = compiler.render(compiler.compile(tx, references.commit(tx, since, "since")), request.format)
+    known, _ = before.finish()
+    if reply.omitted or reply.messages[: len(known)] != known or before.system() != reply.system:
+        return reply
+    return Compiled(
+        messages=reply.messages[len(known) :],
+        tokens=reply.tokens,
+        prefix_hash=reply.prefix_hash,
+        omitted=0,
+        head=reply.head,
+        system=reply.system,
+        is_continuation=True,
+    )
+
+
+def diff(tx: Transaction, compiler: Compiler, request: Diff) -> DiffReply:
+    """How two contexts differ: the commits that only one has, and the compiled texts side by side."""
+    a, b = references.place(tx, request.a, "a"), references.place(tx, request.b, "b")
+    spans_a, spans_b = references.spans(tx, a), references.spans(tx, b)
+    base = merge_base(tx, spans_a, spans_b)
+    depth = base.seq if base else 0
+    hints = commits.type_hints(tx.db)
+    only_a, only_b = (
+        [
+            row(tx, stored, hints)
+            for stored in commits.read_newest(tx.db, tx.codec, spans, limit=tx.limits.page_max)
+            if stored.seq > depth
+        ]
+        for spans in (spans_a, spans_b)
+    )
+    text = "\n".join(
+        difflib.unified_diff(
+            _lines(compiler, compiler.compile(tx, a)),
+            _lines(compiler, compiler.compile(tx, b)),
+            request.a,
+            request.b,
+            lineterm="",
+        )
+    )
+    return DiffReply(base=base.hash.hex() if base else None, only_a=only_a, only_b=only_b, text=text)
+
+
+def _lines(compiler: Compiler, kept: Kept) -> list[str]:
+    messages, _ = compiler.render(kept, "text").finish()
+    return [line for message in messages for line in [*str(message["content"]).splitlines(), ""]]
+
+
+def merge_base(tx: Transaction, ours: list[Span], theirs: list[Span]) -> Point | None:
+    """The last commit that two histories have in common."""
+    common = {span.segment_id: span for span in ours}
+    for span in reversed(theirs):
+        shared = common.get(span.segment_id)
+        if shared is not None:
+            last = min(span.last, shared.last)
+            return commits.find_at(tx.db, span.segment_id, last)
+    return None

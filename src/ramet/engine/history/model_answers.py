@@ -1,0 +1,132 @@
+"""What a model is asked before a change is made, and the change that its answer makes.
+
+The engine itself asks nobody. `question` says what to ask, out of a transaction that only reads; whoever called puts
+the question, however long that takes; `fill` makes of request and answer what is then performed like any other change.
+What is asked is what the database has, from which secrets have been taken out.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ramet.engine.history import references
+from ramet.engine.history.compiler import Compiler
+from ramet.engine.history.compression import compressible
+from ramet.engine.transaction import Transaction
+from ramet.errors import ModelFailed, ModelMissing, SpawnError
+from ramet.model.history.child_branch import (
+    DEFAULT_COLLAPSE_SYSTEM,
+    DEFAULT_SUMMARY_SYSTEM,
+    build_collapse_prompt,
+    build_summarize_prompt,
+)
+from ramet.model.history.compilation import Piece
+from ramet.model.redaction import Redactor
+from ramet.protocol.ai import Answer, Embed, Generate, Generated, Question
+from ramet.protocol.history import Collapse, Compress
+from ramet.protocol.hooks import LogNoted
+from ramet.protocol.requests import Change, Request
+from ramet.store.history import child_branches
+
+
+class Filled(Request, frozen=True, kw_only=True):
+    """A request with what a model answered. It never travels: it is made here and performed here."""
+
+    asked: Change
+    done: Struct
+    """The request with the model's text in it, or the answer itself where that was all that was wanted."""
+    answer: Answer
+
+
+def question(tx: Transaction, compiler: Compiler, redactor: Redactor, request: Request) -> Question:
+    """What a model has to be asked; refuses what would be refused afterwards."""
+    match request:
+        case Generate() | Embed():
+            return request
+        case Compress():
+            pieces = compressible(tx, compiler, request)
+            prompt = build_summarize_prompt(_text(pieces), target_tokens=request.target_tokens)
+            return Generate(prompt=prompt, system=DEFAULT_SUMMARY_SYSTEM)
+        case Collapse():
+            return _ask_for_report(tx, compiler, redactor, request)
+        case _:
+            raise TypeError(f"{type(request).__name__} needs no model")
+
+
+def _ask_for_report(tx: Transaction, compiler: Compiler, redactor: Redactor, request: Collapse) -> Generate:
+    pointer = child_branches.get_parent(tx.db, request.child)
+    if pointer is None:
+        raise SpawnError(f"{request.child!r} was not spawned from anything", field="child", value=request.child)
+    pieces = compiler.compile(tx, references.place(tx, request.child, "child")).context.visible()
+    if not pieces:
+        raise SpawnError(f"{request.child!r} has nothing to report", field="child", value=request.child)
+    instructions, _ = redactor.redact_value(request.instructions)
+    prompt = build_collapse_prompt(
+        _text(pieces), pointer.purpose, target_tokens=request.target_tokens, instructions=instructions
+    )
+    return Generate(prompt=prompt, system=DEFAULT_COLLAPSE_SYSTEM)
+
+
+def _text(pieces: list[Piece]) -> str:
+    return "\n\n".join(f"[{piece.role}]: {piece.text}" for piece in pieces)
+
+
+def fill(request: Request, answer: Answer) -> Filled:
+    """The request as it is performed, now that a model has answered."""
+    match request:
+        case Compress() | Collapse():
+            assert isinstance(answer, Generated)  # noqa: S101
+            return Filled(asked=request, done=replace(request, text=_whole(answer)), answer=answer)
+        case Generate() | Embed():
+            return Filled(asked=request, done=answer, answer=answer)
+        case _:
+            raise TypeError(f"{type(request).__name__} needs no model")
+
+
+def _whole(answer: Generated) -> str:
+    """The text of an answer that is all there: half a summary would stand for the whole range."""
+    text = answer.text.strip()
+    if answer.finish_reason not in (None, "stop"):
+        raise ModelFailed(f"{answer.model} did not finish: {answer.finish_reason}", value=answer.finish_reason)
+    if not text:
+        raise ModelFailed(f"{answer.model} answered nothing", value=answer.model)
+    return text
+
+
+def give(tx: Transaction, answer: Answer | Question) -> Answer:  # noqa: ARG001
+    """Hand on what a model answered."""
+    if isinstance(answer, Generate | Embed):
+        raise ModelMissing("no model was asked")
+    return answer
+
+
+def record(tx: Transaction, answer: Answer) -> None:
+    """Write down which model was asked and what it used, and nothing of what was said."""
+    usage = answer.usage
+    data = {"model": answer.model, "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    tx.record("ai.used", data=data)
+
+
+def recording(handler: Callable[[Transaction, Any], Any], answer: Answer) -> Callable[[Transaction, Any], Any]:
+    """The handler of a change for which a model was asked."""
+
+    def handle(tx: Transaction, prepared: Any) -> Any:
+        reply = handler(tx, prepared)
+        record(tx, answer)
+        return reply
+
+    return handle
+
+
+def to_keep(reply: Any, redactor: Redactor) -> Any:
+    """A reply as it is kept for its idempotency key. What a model wrote may repeat a secret that it was told; and
+    whoever writes a file for a reply has to know a second one from the first.
+    """
+    match reply:
+        case Generated():
+            return replace(reply, text=redactor.redact(reply.text).text)
+        case LogNoted():
+            return replace(reply, is_repeated=True)
+    return reply

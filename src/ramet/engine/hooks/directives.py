@@ -1,0 +1,77 @@
+"""Directives: what a project tells agents in its files, told once to each context window, and again when it changes."""
+
+import posixpath
+from collections.abc import Collection, Sequence
+
+from ramet.engine.transaction import Transaction
+from ramet.model.hooks.directive import Directive
+from ramet.model.hooks.resume_contract import disarm
+from ramet.store.hooks import hooks
+from ramet.store.hooks.hooks import Hooked
+from ramet.store.record import efforts
+
+_LONGEST = 12_000
+"""Of all directives that are told at once, in characters."""
+_MOST_PLACES = 500
+_MARK = "--- "
+"""Before the name of a directive."""
+
+
+def tell(tx: Transaction, hooked: Hooked, found: Sequence[Directive], files: Sequence[str] = ()) -> str | None:
+    """What a session is told of these directives: those that it does not know, or knows as they were before. The
+    directories of the files that it has used are known from now on.
+    """
+    if not found and not files:
+        return None
+    known = hooks.list_told(tx.db, hooked.id)
+    directories = _list_new(known, files)
+    news = [each for each in found if "\0" not in each.path and known.get(each.path) != each.hash]
+    for path in directories:
+        hooks.tell(tx.db, hooked.id, path, None)
+    for each in news:
+        hooks.tell(tx.db, hooked.id, each.path, each.hash)
+    paths = [each.path for each in news]
+    if directories or paths:
+        _discover(tx, hooked, directories, paths)
+    if not paths:
+        return None
+    tx.record("session.directed", effort_id=hooked.effort_id, session_id=hooked.id, data={"paths": paths})
+    return _render(news)
+
+
+def _list_new(known: Collection[str], files: Sequence[str]) -> list[str]:
+    """The directories of files to which a session comes for the first time; at some number it has seen enough."""
+    wanted = dict.fromkeys(posixpath.dirname(file) for file in files)
+    return [path for path in wanted if path not in known][: max(0, _MOST_PLACES - len(known))]
+
+
+def _discover(tx: Transaction, hooked: Hooked, directories: list[str], directives: list[str]) -> None:
+    """What its effort has come to, each once."""
+    effort = efforts.must_find(tx.db, hooked.effort_id)
+    before = effort.discovered_directories or [], effort.discovered_directives or []
+    after = _joined(before[0], directories), _joined(before[1], directives)
+    if after != before:
+        hooks.set_discovered(tx.db, effort.id, *after)
+
+
+def _joined(known: list[str], new: list[str]) -> list[str]:
+    return list(dict.fromkeys([*known, *new]))[:_MOST_PLACES]
+
+
+def _render(news: Sequence[Directive]) -> str:
+    """The files, each with its name; what does not fit is named, to be read."""
+    parts, left = [], _LONGEST
+    for each in news:
+        text = f"{_MARK}{each.path}\n{_quote(each.text)}"
+        if len(text) > left:
+            parts.append(f"{_MARK}{each.path} (long: read it)")
+            continue
+        parts.append(text)
+        left -= len(text)
+    return "Rules for where you work, from the project's own files:\n\n" + "\n\n".join(parts)
+
+
+def _quote(text: str) -> str:
+    """A directive's text, in which nothing passes for a name, or for what else an agent is told by us."""
+    lines = (f" {line}" if line.startswith(_MARK) else line for line in text.strip().splitlines())
+    return disarm("\n".join(lines))

@@ -1,0 +1,93 @@
+"""Commands: what takes several operations at once, in the one transaction that makes them one."""
+
+from msgspec.structs import asdict
+
+from ramet.engine.record import (
+    efforts,
+    light_efforts,
+    lookup,
+    sessions,
+    skills,
+    tasks,
+)
+from ramet.engine.transaction import Transaction
+from ramet.model.record.effort import Effort
+from ramet.model.record.phase import parse_phases
+from ramet.model.record.session import Session
+from ramet.protocol.commands import BeginEffort, Begun, SkillDefinition
+from ramet.protocol.replies import SessionReply
+from ramet.protocol.requests import FinishEffort, StartEffort, StartSession, UpsertSkill, UpsertTask
+from ramet.store.hooks import hooks
+from ramet.store.record import sessions as session_rows
+from ramet.store.record import skills as skill_rows
+
+
+def begin_effort(tx: Transaction, request: BeginEffort) -> Begun:
+    """The skill as its file has it, the task, an effort, and the session that does it."""
+    task = tasks.upsert(
+        tx,
+        UpsertTask(
+            dir_path=request.task_id,
+            workspace=request.workspace,
+            title=request.title,
+            description=request.description,
+            keywords=request.keywords,
+        ),
+        "task_id",
+    )
+    if request.definition is not None:
+        _register(tx, task.project_id, request.skill, request.definition)
+    skill = skills.require(tx, task.project_id, request.skill)
+    going_on = _find_session(tx, request)
+    effort = efforts.start(
+        tx, StartEffort(task_id=task.dir_path, skill=skill.name, mode=request.mode, metadata=request.metadata)
+    )
+    session = _start_session(tx, request, effort) if going_on is None else sessions.reply(turn_to(tx, going_on, effort))
+    hooks.set_discovered(tx.db, effort.id, request.directories, request.directives)
+    return Begun(
+        effort=efforts.reply(lookup.effort(tx, effort.id)),
+        session=session,
+        phases=[phase.label for phase in parse_phases(skill.phases)],
+        next_skills=skill.next_skills or [],
+    )
+
+
+def _register(tx: Transaction, project_id: int, name: str, definition: SkillDefinition) -> None:
+    """Keep all that the file says, where it says something new."""
+    if definition.is_news(skill_rows.find(tx.db, project_id, name)):
+        skills.upsert(tx, UpsertSkill(name=name, project_id=project_id, **asdict(definition)))
+
+
+def _find_session(tx: Transaction, request: BeginEffort) -> Session | None:
+    """The session that goes on: the one named, or the one that the vendor's own id names."""
+    if request.session_id is not None:
+        return lookup.open_session(tx, request.session_id)
+    if request.driver is None or request.native_id is None:
+        return None
+    known = session_rows.find_native(tx.db, request.driver, request.native_id)
+    return known if known is not None and known.ended_at is None else None
+
+
+def turn_to(tx: Transaction, session: Session, effort: Effort) -> Session:
+    """Let an open session go on with an effort. One that was on a light effort may come from another task, and is all
+    that this was there for.
+    """
+    before = lookup.effort(tx, session.effort_id)
+    if not light_efforts.is_adhoc(before) or before.id == effort.id:
+        return sessions.bind(tx, session, effort)
+    efforts.finish(tx, FinishEffort(effort_id=before.id))
+    return sessions.move(tx, session, effort)
+
+
+def _start_session(tx: Transaction, request: BeginEffort, effort: Effort) -> SessionReply:
+    return sessions.start(
+        tx,
+        StartSession(
+            task_id=effort.task_id,
+            effort_id=effort.id,
+            agent_id=request.agent_id,
+            driver=request.driver,
+            native_id=request.native_id,
+            pid=request.pid,
+        ),
+    )

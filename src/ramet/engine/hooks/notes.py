@@ -1,0 +1,37 @@
+"""Logs: an agent that writes down what it does may go on; the gate counts anew. The file itself is somebody else's."""
+
+from ramet.engine import scopes
+from ramet.engine.record import lookup
+from ramet.engine.transaction import Transaction
+from ramet.errors import InvalidParams
+from ramet.model.instant import to_datetime
+from ramet.model.record.effort import Effort
+from ramet.model.record.skill import artifact_prefix
+from ramet.protocol.hooks import LogNoted, NoteLog
+from ramet.store.record import sessions
+
+
+def note(tx: Transaction, request: NoteLog) -> LogNoted:
+    """An entry was written into the log of an effort: its sessions count their tool calls anew."""
+    effort = _effort(tx, request)
+    sessions.reset_heartbeats(tx.db, effort.id, tx.now)
+    data = None if request.text is None else {"text": request.text}
+    tx.record("session.logged", task_id=effort.task_id, effort_id=effort.id, data=data)
+    return LogNoted(
+        effort_id=effort.id,
+        task_id=effort.task_id,
+        artifact_prefix=artifact_prefix(effort.ordinal, effort.skill),
+        at=to_datetime(tx.now_ms),
+    )
+
+
+def _effort(tx: Transaction, request: NoteLog) -> Effort:
+    if (request.session_id is None) == (request.effort_id is None):
+        raise InvalidParams("give session_id or effort_id, one of the two", field="session_id")
+    if request.effort_id is not None and tx.asker is None:
+        return lookup.effort(tx, request.effort_id)
+    session = lookup.session(tx, request.session_id or tx.asker or 0)
+    scopes.require(tx, session)
+    if request.effort_id not in (None, session.effort_id):
+        raise lookup.no_effort(request.effort_id or 0)
+    return lookup.effort(tx, session.effort_id)

@@ -1,0 +1,268 @@
+"""Ingests: transcripts, read into the histories of their sessions in the order of the file, each entry once.
+
+A file is the truth about what was said. Its entries carry the vendor's own ids and times, so the same file gives the
+same history whichever hooks were dropped, however often it is read, and from whichever place on. What a hook told of
+before the file had it gives way to it.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ramet.engine.contents import Contents
+from ramet.engine.hooks import bindings, compactions, reactions
+from ramet.engine.record import (
+    budgets,
+    lookup,
+    messages,
+    spending,
+)
+from ramet.engine.record.messages import Turn
+from ramet.engine.transaction import Transaction
+from ramet.model.history.content import (
+    ContentPayload,
+    DialogueContent,
+    ReasoningContent,
+    ToolIOContent,
+)
+from ramet.model.hooks.transcript import Entry
+from ramet.model.instant import from_datetime, to_iso
+from ramet.model.names import LONGEST_NAME, clean_name
+from ramet.model.record.budget import Amount
+from ramet.protocol.hooks import AddEntries, Ingest, Ingested, Ingests, ListIngests
+from ramet.store.hooks import hooks, transcripts
+from ramet.store.hooks.hooks import Hooked, Provisional
+from ramet.store.hooks.transcripts import Position
+from ramet.store.record import messages as message_rows
+from ramet.store.record.messages import Transcript
+
+_STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
+
+
+class Read(Struct, frozen=True):
+    """An entry, and the turn that it becomes, where it becomes one."""
+
+    entry: Entry
+    turn: Turn | None
+
+
+class PreparedEntries(Struct, frozen=True):
+    """Entries whose contents need no transaction any more."""
+
+    request: AddEntries
+    read: list[Read]
+
+
+def prepare(request: AddEntries, contents: Contents) -> PreparedEntries:
+    """Redact, hash and compress what was read."""
+    return PreparedEntries(request, [_prepare(entry, contents) for entry in request.entries])
+
+
+def _prepare(entry: Entry, contents: Contents) -> Read:
+    content = _content(entry)
+    if content is None:
+        return Read(entry, None)
+    at_ms = None if entry.at is None or entry.at.tzinfo is None else from_datetime(entry.at)
+    return Read(entry, replace(messages.make_turn(contents, content), at_ms=at_ms))
+
+
+def _content(entry: Entry) -> ContentPayload | None:
+    """What an entry puts into the session's history."""
+    match entry.kind:
+        case "text" if entry.role != "tool":
+            return DialogueContent(text=entry.text, role=entry.role)
+        case "text":
+            return ToolIOContent(text=entry.text, tool_name=clean_name(entry.tool or "tool"))
+        case "reasoning":
+            return ReasoningContent(text=entry.text)
+        case "tool_call":
+            name = clean_name(entry.tool or "tool")
+            return ToolIOContent(text=entry.text, tool_name=name, direction="call", call_id=entry.call_id)
+        case "tool_result":
+            name, status = clean_name(entry.tool or "tool"), _STATUSES[entry.is_error]
+            return ToolIOContent(text=entry.text, tool_name=name, call_id=entry.call_id, status=status)
+        case "compaction":
+            return compactions.boundary(entry.text)
+        case "usage" | "meta":
+            return None
+
+
+def add(tx: Transaction, prepared: PreparedEntries) -> Ingested:
+    """Write what is new of a transcript, and how far it was read."""
+    request = prepared.request
+    known = transcripts.find(tx.db, request.path)
+    hooked = _find_owner(tx, request, known)
+    is_counted = request.counts_subagents and hooks.is_within_kept(tx.db, hooked.id)
+    writing = _Writing(tx, hooked, counts=not is_counted)
+    if not hooked.is_kept:
+        # What a kept agent says comes from its keeper.
+        for each in prepared.read:
+            writing.put(each)
+    writing.close()
+    is_further = known is None or (known.offset, known.inode) != (request.offset, request.inode)
+    if is_further or writing.added or writing.returned:
+        transcripts.put(tx.db, request.path, hooked.id, Position(request.offset, request.inode), tx.now)
+        data = {"path": request.path, "offset": request.offset, "added": writing.added}
+        data |= {"returned": writing.returned} if writing.returned else {}
+        tx.record("session.ingested", effort_id=hooked.effort_id, session_id=hooked.id, data=data)
+    return Ingested(session_id=hooked.id, offset=request.offset, added=writing.added, replaced=writing.replaced)
+
+
+def _find_owner(tx: Transaction, request: AddEntries, known: Ingest | None) -> Hooked:
+    """The session of a transcript. One that was handed on stays where it is, whatever a reader has yet to hear."""
+    above = bindings.must_find(tx, lookup.session(tx, request.session_id).id)
+    if known is not None:
+        return bindings.must_find(tx, known.session_id)
+    return above if request.agent_id is None else bindings.begin_subagent(tx, above, request.agent_id)
+
+
+def _key(hooked: Hooked, entry: Entry) -> str:
+    """The vendor's id of an entry. A copy of a session has the same ones, so it names an entry only within its own."""
+    return f"{hooked.id}:{entry.key}".replace("\0", "")[: 2 * LONGEST_NAME]
+
+
+class _Writing:
+    """The entries of one request on their way into a session's history."""
+
+    def __init__(self, tx: Transaction, hooked: Hooked, *, counts: bool) -> None:
+        """`counts`: whether what it used is not counted elsewhere."""
+        self._tx = tx
+        self._hooked = hooked
+        self._counts = counts
+        self._provisional = hooks.list_provisional(tx.db, hooked.id)
+        self._turns: list[Turn] = []
+        self._keys: set[str] = set()
+        self._tools: dict[str, str] = {}
+        """The tools of the calls that are among the turns, by the ids of these."""
+        self._usage: dict[str, Entry] = {}
+        """What was used, by its key: programs repeat it with every line, and what is said last holds."""
+        self._newest_ms = 0
+        self._answered_ms = 0
+        """When the agent said the newest thing that is no call of a tool."""
+        self._results: set[str] = set()
+        """The calls that have come back."""
+        self.added = 0
+        self.replaced = 0
+        self.returned = 0
+
+    def put(self, read: Read) -> None:
+        """One entry behind the others, unless it is there."""
+        if read.entry.usage and self._counts:
+            self._usage[read.entry.key] = read.entry
+        if read.turn is None:
+            return
+        self._note_return(read.entry, read.turn)
+        key = _key(self._hooked, read.entry)
+        if not self._is_new(key, read.turn):
+            return
+        turn = replace(self._named(read), source_key=key)
+        self._newest_ms = max(self._newest_ms, turn.at_ms or 0)
+        self.added += 1
+        if read.entry.kind == "compaction":
+            self._flush()
+            compactions.write_boundary(self._tx, self._transcript(), turn)
+        else:
+            self._forget_told(read.entry, turn)
+            self._turns.append(turn)
+
+    def _note_return(self, entry: Entry, turn: Turn) -> None:
+        if entry.kind == "tool_result" and entry.call_id is not None:
+            self._results.add(clean_name(entry.call_id))
+        if entry.kind == "text" and entry.role == "assistant":
+            self._answered_ms = max(self._answered_ms, turn.at_ms or 0)
+
+    def _is_new(self, key: str, turn: Turn) -> bool:
+        """A line may stand in a file twice; a thought, which is no message, is noted here for the next time."""
+        if key in self._keys:
+            return False
+        self._keys.add(key)
+        if turn.is_message:
+            return not transcripts.is_known(self._tx.db, key)
+        return transcripts.add_thought(self._tx.db, self._hooked.id, key)
+
+    def _named(self, read: Read) -> Turn:
+        """A result says only which call it answers; that says of which tool."""
+        entry, turn = read.entry, read.turn
+        assert turn is not None  # noqa: S101
+        if entry.call_id is None:
+            return turn
+        if entry.kind == "tool_call" and turn.tool_name is not None:
+            self._tools[entry.call_id] = turn.tool_name
+        if entry.kind != "tool_result" or entry.tool is not None:
+            return turn
+        tool = self._tools.get(entry.call_id) or transcripts.find_tool(self._tx.db, self._hooked.id, entry.call_id)
+        return turn if tool is None else messages.name_tool(turn, tool)
+
+    def _flush(self) -> None:
+        """Put what was gathered behind each other, with one look at the branch and one move of it."""
+        if self._turns:
+            messages.write(self._tx, self._transcript(), self._turns)
+            self._turns = []
+
+    def _transcript(self) -> Transcript:
+        found = message_rows.find_transcript(self._tx.db, self._hooked.id)
+        if found is None:
+            raise lookup.no_session(self._hooked.id)
+        author = found.agent_id or f"{self._hooked.driver}:{self._hooked.native_id}"
+        return replace(found, agent_id=author)
+
+    def _forget_told(self, entry: Entry, turn: Turn) -> None:
+        """What a hook told of before gives way to what the file says."""
+        told = self._find_told(entry, turn)
+        if told is not None:
+            hooks.forget_provisional(self._tx.db, told.message_id)
+            self._provisional.remove(told)
+            self.replaced += 1
+
+    def _find_told(self, entry: Entry, turn: Turn) -> Provisional | None:
+        """The prompt of which a hook told before: by its id, else by what it says."""
+        if entry.kind != "text" or (entry.role != "user" and entry.prompt_id is None):
+            return None
+        if entry.prompt_id is not None:
+            key = reactions.provisional_key(self._hooked.id, entry.prompt_id)
+            named_so = [each for each in self._provisional if each.source_key == key]
+            if named_so:
+                return named_so[0]
+        same = [each for each in self._provisional if each.content_hash == turn.content.blob.hash]
+        return same[0] if same else None
+
+    def close(self) -> None:
+        """Write what is left, and what the entries mean for the session: it lives, and it has used something."""
+        self._flush()
+        self._take_back()
+        if self._newest_ms:
+            transcripts.show_alive(self._tx.db, self._hooked.id, self._by_now(self._newest_ms))
+        used = [more for said in self._usage.values() for more in spending.put(self._tx, self._hooked.id, said)]
+        if used:
+            budgets.check_usage(self._tx, self._hooked.id, sum(used, Amount()))
+
+    def _take_back(self) -> None:
+        """Where the hook after a tool was dropped its call would be at work for ever. It is over when its result is
+        there, and all are when the agent has answered since the last sign of life.
+        """
+        calls, last = self._hooked.tools_in_flight, self._hooked.last_heartbeat or ""
+        has_answered = self._answered_ms and self._by_now(self._answered_ms) > last
+        left = [] if has_answered else [call for call in calls if call not in self._results]
+        self.returned = len(calls) - len(left)
+        if self.returned:
+            hooks.take_back(self._tx.db, self._hooked.id, left)
+
+    def _by_now(self, at_ms: int) -> str:
+        """What a file dates later than now was at the latest now."""
+        return to_iso(min(at_ms, self._tx.now_ms))
+
+
+def list_all(tx: Transaction, request: ListIngests) -> Ingests:
+    """Which transcripts are read, and how far."""
+    session_id = None if request.session_id is None else lookup.session(tx, request.session_id).id
+    if request.path is not None:
+        known = transcripts.find(tx.db, request.path)
+        found = [] if known is None else [known]
+    elif session_id is not None:
+        found = transcripts.list_of_session(tx.db, session_id)
+    else:
+        found = transcripts.list_all(tx.db)
+    if session_id is not None:
+        found = [each for each in found if each.session_id == session_id]
+    return Ingests(items=found)

@@ -1,0 +1,176 @@
+"""Efforts: one skill applied to a task, moving through the skill's phases until it is finished."""
+
+from msgspec.structs import asdict
+
+from ramet.engine.record import (
+    lookup,
+    ownership,
+    sessions,
+    skills,
+    tasks,
+)
+from ramet.engine.transaction import Transaction
+from ramet.engine.work import endings
+from ramet.errors import EffortHeld
+from ramet.model.record.effort import Check, Effort
+from ramet.model.record.phase import (
+    Phase,
+    PhaseRecord,
+    check_proof,
+    check_step,
+    parse_phases,
+    resolve,
+)
+from ramet.model.record.skill import artifact_prefix
+from ramet.protocol.replies import EffortDetail, EffortReply, Page, PhaseReply, Validation
+from ramet.protocol.requests import EnterPhase, FinishEffort, GetEffort, ListEfforts, StartEffort, ValidateEffort
+from ramet.store.record import agents, efforts
+from ramet.store.record import sessions as session_rows
+
+
+def start(tx: Transaction, request: StartEffort) -> EffortReply:
+    """Apply a skill to a task; a session that is given goes on with the new effort, and so does its agent."""
+    task_id, facts = lookup.task(tx, request.task_id)
+    skills.require(tx, facts.project_id, request.skill)
+    effort = efforts.start(
+        tx.db,
+        task_id=task_id,
+        skill=request.skill,
+        mode=request.mode,
+        metadata=request.metadata,
+        now=tx.now,
+    )
+    tx.record(
+        "effort.started",
+        project_id=facts.project_id,
+        task_id=task_id,
+        effort_id=effort.id,
+        data={"skill": effort.skill, "ordinal": effort.ordinal},
+    )
+    if request.session_id is not None:
+        sessions.bind(tx, lookup.open_session(tx, request.session_id), effort)
+    return reply(effort)
+
+
+def finish(tx: Transaction, request: FinishEffort) -> EffortReply:
+    """Finish an effort; whoever held it is free. A second time changes nothing."""
+    effort = lookup.effort(tx, request.effort_id)
+    if effort.lifecycle == "finished":
+        return reply(effort, already=True)
+    if effort.lease_owner is not None:
+        raise EffortHeld(
+            f"effort {effort.id} is leased to {effort.lease_owner!r}",
+            field="effort_id",
+            value=effort.id,
+            fix="a leased effort is finished only with its generation: work.complete; or end it with fleet.kill",
+        )
+    effort = efforts.finish(tx.db, effort.id, request.outcome, tx.now)
+    tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": request.outcome})
+    ownership.release(tx, effort.id)
+    effort = endings.ended(tx, effort)
+    endings.leave_children(tx, effort.id)
+    if request.keywords is not None:
+        tasks.add_keywords(tx, effort.task_id, request.keywords)
+    return reply(effort)
+
+
+def enter_phase(tx: Transaction, request: EnterPhase) -> PhaseReply:
+    """Enter a phase of the effort's skill. The phase that it is in already is entered by doing nothing."""
+    effort = lookup.unfinished_effort(tx, request.effort_id)
+    phases = _phases(tx, effort)
+    target = resolve(request.label, phases)
+    if target.label == effort.current_phase:
+        return _phase_reply(effort, None)
+    visited = [record.phase_label for record in efforts.list_phases(tx.db, effort.id)]
+    check_step(effort.current_phase, target, phases, visited, request.reason)
+    check_proof(request.proof, target)
+    effort, record = efforts.enter_phase(tx.db, effort.id, target.label, request.proof, request.reason, tx.now)
+    session_rows.reset_heartbeats(tx.db, effort.id, tx.now)
+    tx.record(
+        "effort.phase",
+        task_id=effort.task_id,
+        effort_id=effort.id,
+        data={"label": target.label, "reason": request.reason},
+    )
+    return _phase_reply(effort, record)
+
+
+def get(tx: Transaction, request: GetEffort) -> EffortDetail:
+    """An effort, its holder, and the phases it went through."""
+    effort = lookup.effort(tx, request.effort_id)
+    return EffortDetail(
+        **asdict(reply(effort)),
+        holder=agents.find_holder(tx.db, effort.id),
+        phases=efforts.list_phases(tx.db, effort.id),
+    )
+
+
+def list_of_task(tx: Transaction, request: ListEfforts) -> Page[EffortReply]:
+    """A task's efforts by their ordinal."""
+    task_id, _ = lookup.task(tx, request.task_id)
+    return Page(items=[reply(effort) for effort in efforts.list_of_task(tx.db, task_id)])
+
+
+def validate(tx: Transaction, request: ValidateEffort) -> Validation:
+    """Whether an effort's record is complete, check by check."""
+    effort = lookup.effort(tx, request.effort_id)
+    phases = _phases(tx, effort)
+    records = efforts.list_phases(tx.db, effort.id)
+    checks = [
+        _check_finished(effort),
+        _check_phases(phases, records),
+        _check_proofs(phases, records),
+        _check_sessions(tx, effort),
+    ]
+    return Validation(effort_id=effort.id, passed=all(check.passed for check in checks), checks=checks)
+
+
+def reply(effort: Effort, *, already: bool = False) -> EffortReply:
+    """The row, with the prefix of its files."""
+    return EffortReply(**asdict(effort), artifact_prefix=artifact_prefix(effort.ordinal, effort.skill), already=already)
+
+
+def _phase_reply(effort: Effort, record: PhaseRecord | None) -> PhaseReply:
+    return PhaseReply(**asdict(reply(effort, already=record is None)), recorded=record)
+
+
+def _phases(tx: Transaction, effort: Effort) -> tuple[Phase, ...]:
+    """The phases of the effort's skill as it is now; a skill that has vanished since has none."""
+    skill = skills.find(tx, efforts.project_of(tx.db, effort.id), effort.skill)
+    return parse_phases(skill.phases if skill else None)
+
+
+def _check_finished(effort: Effort) -> Check:
+    finished = effort.lifecycle == "finished"
+    return Check(
+        name="finished",
+        passed=finished,
+        detail=f"finished with {effort.outcome}" if finished else f"still {effort.lifecycle}",
+    )
+
+
+def _check_phases(phases: tuple[Phase, ...], records: list[PhaseRecord]) -> Check:
+    entered = {record.phase_label for record in records}
+    missing = [phase.label for phase in phases if phase.label not in entered]
+    detail = f"not entered: {', '.join(missing)}" if missing else f"{len(phases)} of {len(phases)} entered"
+    return Check(name="phases", passed=not missing, detail=detail)
+
+
+def _check_proofs(phases: tuple[Phase, ...], records: list[PhaseRecord]) -> Check:
+    proofs: dict[str, set[str]] = {}
+    for record in records:
+        proofs.setdefault(record.phase_label, set()).update(record.proof or {})
+    missing = [
+        f"{phase.label}: {name}"
+        for phase in phases
+        for name in phase.proof
+        if phase.label in proofs and name not in proofs[phase.label]
+    ]
+    detail = f"not proved: {', '.join(missing)}" if missing else "all that was entered is proved"
+    return Check(name="proofs", passed=not missing, detail=detail)
+
+
+def _check_sessions(tx: Transaction, effort: Effort) -> Check:
+    count = efforts.count_open_sessions(tx.db, effort.id)
+    detail = f"{count} still open" if count else "none open"
+    return Check(name="sessions", passed=count == 0, detail=detail)

@@ -1,0 +1,65 @@
+"""Projects: where agents work.
+
+Where several machines share a database, a project has a path on each that has it. They know that it is the same by its
+git remote, else by its path. A path is one project's, whichever the host, because tasks are known by their paths.
+"""
+
+from ramet.engine.record import lookup
+from ramet.engine.transaction import Transaction
+from ramet.errors import InvalidParams
+from ramet.model.record.project import Project
+from ramet.model.record.remote import normal_remote
+from ramet.protocol.replies import Page
+from ramet.protocol.requests import ListProjects, UpsertProject
+from ramet.store.record import projects
+
+
+def upsert(tx: Transaction, request: UpsertProject) -> Project:
+    """Register a project by its absolute path, or change its name; with a host, say where it is there."""
+    path = lookup.absolute(request.path, "path")
+    host = request.host
+    remote = normal_remote(request.remote) if host and request.remote else None
+    known = _find(tx, path, host, remote)
+    project = known or projects.register(tx.db, path, request.name, tx.now)
+    if request.name not in (None, project.name):
+        projects.set_name(tx.db, project.id, request.name or "")
+    if host is not None and host not in project.hosts:
+        projects.put_path(tx.db, project.id, host, path)
+    if remote is not None and project.remote is None and projects.find_remote(tx.db, remote) is None:
+        projects.set_remote(tx.db, project.id, remote)
+    now = lookup.project(tx, project.id)
+    if now != known:
+        tx.record("project.changed" if known else "project.added", project_id=now.id)
+    return now
+
+
+def _find(tx: Transaction, path: str, host: str | None, remote: str | None) -> Project | None:
+    """The project that is meant. A second clone on the same host is a project of its own."""
+    here = projects.find_at(tx.db, path)
+    if host is None or (here is not None and here.hosts.get(host) == path):
+        return here
+    same = None if remote is None else projects.find_remote(tx.db, remote)
+    known = same if same is not None and host not in same.hosts else here
+    if here is not None and (known is None or known.id != here.id or not _may_be(here, host, remote)):
+        raise InvalidParams(
+            f"{path} is project {here.id} elsewhere: {here.remote or here.path}",
+            field="path",
+            value=path,
+            fix="a path is one project's on every host: register it under another one, be it a link",
+        )
+    return known
+
+
+def _may_be(project: Project, host: str, remote: str | None) -> bool:
+    return host not in project.hosts and (remote is None or project.remote in (None, remote))
+
+
+def list_all(tx: Transaction, _request: ListProjects) -> Page[Project]:
+    """All projects."""
+    return Page(items=projects.list_all(tx.db))
+
+
+def path_on(tx: Transaction, project_id: int, host: str | None) -> str:
+    """Where a project is on a host; where nobody has said that, the path that it was registered by."""
+    project = lookup.project(tx, project_id)
+    return project.path if host is None else project.hosts.get(host, project.path)

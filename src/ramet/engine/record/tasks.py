@@ -1,0 +1,73 @@
+"""Tasks: the containers of work. They never finish; whether one is active follows from its efforts."""
+
+from ramet.engine.record import lookup
+from ramet.engine.transaction import Transaction
+from ramet.errors import ProjectNotFound
+from ramet.model.record.task import Task, merge_keywords
+from ramet.protocol.replies import Page
+from ramet.protocol.requests import FindTasks, ListTasks, UpsertTask
+from ramet.store.record import projects, tasks
+
+
+def upsert(tx: Transaction, request: UpsertTask, field: str = "dir_path") -> Task:
+    """Create a task in the innermost project that contains it, or change what is given."""
+    dir_path = lookup.absolute(request.dir_path, field)
+    known = tasks.find(tx.db, dir_path)
+    project_id = known.project_id if known else _containing_project(tx, dir_path, field)
+    task = tasks.save(
+        tx.db,
+        dir_path=dir_path,
+        project_id=project_id,
+        workspace=request.workspace,
+        title=request.title,
+        description=request.description,
+        keywords=request.keywords,
+        now=tx.now,
+    )
+    if task != known:
+        tx.record("task.changed" if known else "task.added", project_id=project_id, task_id=dir_path)
+    return task
+
+
+def ensure(tx: Transaction, path: str, field: str) -> tuple[str, int]:
+    """The path of a task, which is created where it is new, and its project."""
+    dir_path = lookup.absolute(path, field)
+    facts = tasks.find_facts(tx.db, dir_path)
+    if facts is not None:
+        return dir_path, facts.project_id
+    return dir_path, upsert(tx, UpsertTask(dir_path=dir_path), field).project_id
+
+
+def _containing_project(tx: Transaction, dir_path: str, field: str) -> int:
+    project = projects.find_containing(tx.db, dir_path)
+    if project is None:
+        raise ProjectNotFound(
+            f"no project contains {dir_path}",
+            field=field,
+            value=dir_path,
+            fix="register a project above it with db.project.upsert (`ramet project add PATH`)",
+        )
+    return project.id
+
+
+def find(tx: Transaction, request: FindTasks) -> Page[Task]:
+    """The tasks that match a keyword, a workspace or a project."""
+    project_id = lookup.project_id(tx, request.project)
+    return Page(
+        items=tasks.list_matching(tx.db, query=request.query, workspace=request.workspace, project_id=project_id)
+    )
+
+
+def list_all(tx: Transaction, request: ListTasks) -> Page[Task]:
+    """All tasks, or those of one project."""
+    return Page(items=tasks.list_matching(tx.db, project_id=lookup.project_id(tx, request.project)))
+
+
+def add_keywords(tx: Transaction, task_id: str, keywords: str) -> None:
+    """Put new keywords behind those that the task has."""
+    facts = tasks.find_facts(tx.db, task_id)
+    known = facts.keywords if facts else None
+    merged = merge_keywords(known, keywords.split(","))
+    if merged != known:
+        tasks.set_keywords(tx.db, task_id, merged)
+        tx.record("task.changed", task_id=task_id)

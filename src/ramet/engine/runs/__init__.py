@@ -1,0 +1,1 @@
+"""Operations on task files, lines, conversations and review rounds."""

@@ -1,0 +1,92 @@
+"""The rounds of a chain: plan, implement, review; then improve and review again, until a review approves or the bound
+is reached. What reviews found is kept as data, so that a later round knows what is open.
+
+A review that cannot be read requests changes: nothing is approved by accident.
+"""
+
+from msgspec import Struct
+
+from ramet.engine import notices
+from ramet.engine.transaction import Transaction
+from ramet.model.record.effort import Effort
+from ramet.model.runs.review import Review, parse_review
+from ramet.model.runs.run import Run
+from ramet.store.record import efforts
+from ramet.store.runs import findings, runs
+from ramet.store.work import queue
+from ramet.store.work.queue import NewWork
+
+FIRST = (("plan", "plan"), ("implement", "implement"), ("review-1", "review"))
+"""The lines that a chain begins with, and their skills."""
+
+
+class _Work(Struct, frozen=True):
+    """What all lines of a chain have in common."""
+
+    prompt: str
+    driver: str | None
+    model: str | None
+
+
+def begin(tx: Transaction, run: Run, prompt: str, driver: str | None, model: str | None) -> None:
+    """Queue the first lines of a chain, each based on the one before it."""
+    before: int | None = None
+    for key, skill in FIRST:
+        before = _queue(tx, run, key, skill, _Work(prompt, driver, model), before)
+
+
+def advance(tx: Transaction, run: Run, effort: Effort) -> str | None:
+    """Go on with a chain one of whose lines has ended; why it goes on no more, unless that is because it is done."""
+    if effort.outcome != "success":
+        return f"its {effort.run_line} ended with {effort.outcome}"
+    if effort.skill != "review":
+        return None
+    number = int((effort.run_line or "").rpartition("-")[2])
+    review = parse_review(effort.output_content or "")
+    _note_findings(tx, run, effort, number, review)
+    if review.is_approval:
+        return None
+    if number >= (run.limits.rounds or 0):
+        return _give_up(tx, run, effort, number)
+    work = _Work(effort.prompt or "", effort.driver, effort.model)
+    improvement = _queue(tx, run, f"improve-{number}", "improve", work, effort.id)
+    _queue(tx, run, f"review-{number + 1}", "review", work, improvement)
+    return None
+
+
+def _note_findings(tx: Transaction, run: Run, effort: Effort, number: int, review: Review) -> None:
+    """What was said before and is said no more is gone, but not because a review could not be read."""
+    findings.put(tx.db, run.id, effort.id, number, review.findings)
+    if review.verdict is not None:
+        findings.close(tx.db, run.id, number)
+
+
+def _give_up(tx: Transaction, run: Run, effort: Effort, number: int) -> str:
+    """The bound is reached: a person has to look at what is open."""
+    left = [finding for finding in findings.list_of_run(tx.db, run.id) if finding.state == "open"]
+    blockers = [finding for finding in left if finding.severity == "BLOCKER"]
+    reason = f"{number} reviews, and {len(left)} findings are open, of which {len(blockers)} are blockers"
+    text = f"run {run.id} ({run.name}) is not approved after {reason}"
+    notices.add(tx, "review_bound", effort, text, key=f"review_bound/{run.id}/{effort.id}")
+    return f"not approved after {reason}"
+
+
+def _queue(tx: Transaction, run: Run, key: str, skill: str, work: _Work, before: int | None) -> int:
+    """One more line of a chain, which waits for the success of the one before it."""
+    new = NewWork(
+        task_id=run.task_id,
+        ordinal=efforts.next_ordinal(tx.db, run.task_id),
+        skill=skill,
+        prompt=work.prompt,
+        based_on=before,
+        depends_on=[] if before is None else [before],
+        driver=work.driver,
+        model=work.model,
+        run_id=run.id,
+        run_line=key,
+        run_order=runs.next_place(tx.db, run.id),
+    )
+    effort_id = queue.add(tx.db, new, tx.now)
+    data = {"skill": skill, "ordinal": new.ordinal, "run": run.id, "line": key}
+    tx.record("effort.queued", task_id=run.task_id, effort_id=effort_id, data=data)
+    return effort_id

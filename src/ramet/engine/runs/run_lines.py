@@ -1,0 +1,118 @@
+"""The lines of runs: whether one may begin, and what follows for its run from its end.
+
+A run ends with its last line, in the same transaction.
+"""
+
+from ramet.engine import notices
+from ramet.engine.runs import conversations, review_rounds
+from ramet.engine.transaction import Transaction
+from ramet.model.instant import from_datetime
+from ramet.model.record.effort import Effort, Outcome
+from ramet.model.runs.run import Run, derive_line_state
+from ramet.store.record import efforts
+from ramet.store.runs import runs
+from ramet.store.runs.runs import Spent, StoredRun
+
+
+def are_waiting(tx: Transaction, run_id: int) -> bool:
+    """Whether lines of a run may begin, as far as that is known without a claim."""
+    return _obstacle(run_id, runs.find(tx.db, run_id, tx.now)) is None
+
+
+def _obstacle(run_id: int, run: StoredRun | None) -> str | None:
+    """Why no line of a run may begin."""
+    if run is None:
+        return f"there is no run {run_id}"
+    if run.finished_at is not None:
+        return f"run {run.id} is finished"
+    if not run.is_attended:
+        return f"nobody attends run {run.id}"
+    if run.reason is not None:
+        return f"run {run.id} begins no more lines: {run.reason}"
+    return None
+
+
+def admit(tx: Transaction, run_id: int) -> str | None:
+    """The same for who is about to begin one, now that nobody holds a line any more whose lease ran out. A bound of the
+    run that is reached ends what still waits.
+    """
+    run = runs.find(tx.db, run_id, tx.now)
+    reason = _obstacle(run_id, run)
+    if run is None or reason is not None:
+        return reason
+    if run.limits.workers is not None and runs.count_active(tx.db, run.id) >= run.limits.workers:
+        return f"run {run.id} has {run.limits.workers} at work"
+    bound = find_bound(tx, run)
+    if bound is None:
+        return None
+    outcome, reason = bound
+    over = end_waiting(tx, run, outcome, reason)
+    if over:
+        text = f"run {run.id} ({run.name}) reached its bound: {reason}; {len(over)} of its lines were not done"
+        key = f"run_bound/{run.id}/{from_datetime(run.started_at)}"
+        notices.add(tx, "run_bound", efforts.must_find(tx.db, over[0]), text, key=key)
+    close_if_done(tx, run)
+    return reason
+
+
+def find_bound(tx: Transaction, run: Run) -> tuple[Outcome, str] | None:
+    """The bound that a run has reached, and the outcome of what it keeps from beginning."""
+    limits = run.limits
+    if limits.seconds is not None and tx.now_ms - from_datetime(run.started_at) >= limits.seconds * 1000:
+        return "timeout", f"the run may take {limits.seconds:,} seconds"
+    if limits.tokens is None and limits.cost_usd is None:
+        return None
+    spent = runs.sum_spent(tx.db, run.id, run.id).get(run.id, Spent())
+    if limits.tokens is not None and spent.tokens >= limits.tokens:
+        return "budget", f"the run may use {limits.tokens:,} tokens, and has used {spent.tokens:,}"
+    if limits.cost_usd is not None and (spent.cost_usd or 0) >= limits.cost_usd:
+        return "budget", f"the run may cost ${limits.cost_usd:,.2f}, and has cost ${spent.cost_usd:,.2f}"
+    return None
+
+
+def begun(tx: Transaction, effort: Effort) -> None:
+    """An attempt at a line begins."""
+    run = _run_of(tx, effort)
+    if run is not None:
+        conversations.ask(tx, run, effort)
+
+
+def ended(tx: Transaction, effort: Effort) -> None:
+    """A line has come to its outcome."""
+    run = _run_of(tx, effort)
+    if run is None:
+        return
+    conversations.answer(tx, run, effort)
+    state = derive_line_state(effort.lifecycle, effort.outcome, was_tried=effort.attempts > 0)
+    if run.mode == "chain":
+        reason = review_rounds.advance(tx, run, effort)
+        if reason is not None:
+            end_waiting(tx, run, "dropped", reason)
+    elif run.stop_on_failure and state == "failed" and runs.has_queued(tx.db, run.id):
+        runs.stop(tx.db, run.id, f"line {effort.run_line} ended with {effort.outcome}")
+    close_if_done(tx, run)
+
+
+def _run_of(tx: Transaction, effort: Effort) -> StoredRun | None:
+    return None if effort.run_id is None else runs.find(tx.db, effort.run_id, tx.now)
+
+
+def end_waiting(tx: Transaction, run: Run, outcome: Outcome, reason: str) -> list[int]:
+    """Begin no more lines of a run: those that wait are finished. Which they are."""
+    over = runs.finish_lines(tx.db, run.id, outcome, reason, tx.now)
+    for effort_id, attempts in over:
+        data = {"outcome": outcome, "reason": reason}
+        tx.record("effort.finished", task_id=run.task_id, effort_id=effort_id, data=data)
+        if attempts:  # it waited for another one
+            conversations.answer(tx, run, efforts.must_find(tx.db, effort_id))
+    runs.stop(tx.db, run.id, reason)
+    return [effort_id for effort_id, _ in over]
+
+
+def close_if_done(tx: Transaction, run: Run) -> None:
+    """Finish a run none of whose lines waits or is being worked on."""
+    if runs.has_queued(tx.db, run.id) or runs.count_active(tx.db, run.id):
+        return
+    runs.finish(tx.db, run.id, tx.now)
+    data = {"run": run.id, "counts": dict(runs.tally(tx.db, run.id, run.id)[run.id])}
+    tx.record("run.finished", project_id=run.project_id, task_id=run.task_id, data=data)

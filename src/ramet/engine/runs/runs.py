@@ -1,0 +1,352 @@
+"""Runs: a task file, or a chain, whose lines are efforts.
+
+A run is worked on while somebody attends it, and interrupted when nobody does; it is finished with its last line. What
+its lines are doing follows from their efforts, and is stored nowhere else.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from ramet.engine.history import commits
+from ramet.engine.record import skills, tasks
+from ramet.engine.runs import conversations, review_rounds, run_lines
+from ramet.engine.transaction import Transaction
+from ramet.errors import InvalidParams, RunAttended, RunChanged, RunFinished, RunNotFound, TaskFileInvalid
+from ramet.model.instant import from_datetime, to_datetime, to_iso
+from ramet.model.runs import line_order
+from ramet.model.runs.run import (
+    LineState,
+    Run,
+    RunLimits,
+    derive_line_state,
+    derive_state,
+)
+from ramet.protocol.history import DeleteBranch
+from ramet.protocol.replies import Page
+from ramet.protocol.runs import (
+    AddTurn,
+    ArchiveRun,
+    AttendRun,
+    Cleaned,
+    CleanRuns,
+    GetRun,
+    LeaveRun,
+    LineRow,
+    ListRuns,
+    ListTurns,
+    NewLine,
+    RunDetail,
+    RunReply,
+    StartRun,
+    TurnRow,
+)
+from ramet.store.history import segments
+from ramet.store.record import efforts
+from ramet.store.runs import findings, runs
+from ramet.store.runs.runs import (
+    NewRun,
+    PlacedLine,
+    Spent,
+    StoredLine,
+    StoredRun,
+)
+
+_NEWEST = 2**63 - 1
+_BEGINNING = 2_000
+"""How many characters of a line's output are shown."""
+_WHOLE = 2**30
+_LONGEST_NAME = 60
+_DAY_MS = 86_400_000
+_DONE_BEFORE = "done before the run"
+_STATES: tuple[LineState, ...] = ("pending", "in_progress", "completed", "failed", "skipped")
+
+
+class _Numbered(Struct, frozen=True):
+    """A line as its order sees it."""
+
+    key: str
+    depends_on: tuple[str, ...]
+
+
+def start(tx: Transaction, request: StartRun) -> RunDetail:
+    """Record a run and queue its lines, all in one transaction. Nobody works on it yet."""
+    _check_shape(request)
+    task_id, project_id = tasks.ensure(tx, request.task, "task")
+    is_chain = request.mode == "chain"
+    limits = request.limits or RunLimits()
+    new = NewRun(
+        project_id=project_id,
+        task_id=task_id,
+        name=request.name or _name(request.prompt or task_id.rpartition("/")[2]),
+        mode=request.mode,
+        content_hash=request.content_hash,
+        limits=replace(limits, rounds=limits.rounds or tx.runs.review_rounds) if is_chain else limits,
+        stop_on_failure=request.stop_on_failure,
+        save_conversation=request.save_conversation,
+    )
+    run_id = runs.add(tx.db, new, tx.now)
+    if request.mode == "sequential" and request.save_conversation:
+        runs.set_branch(tx.db, run_id, conversations.begin(tx, run_id))
+    data = {"run": run_id, "mode": request.mode, "lines": len(review_rounds.FIRST if is_chain else request.lines)}
+    tx.record("run.started", project_id=project_id, task_id=task_id, data=data)
+    if is_chain:
+        review_rounds.begin(tx, find(tx, run_id), request.prompt or "", request.driver, request.model)
+    else:
+        _queue_lines(tx, request, find(tx, run_id))
+    return _detail(tx, find(tx, run_id), _BEGINNING)
+
+
+def _check_shape(request: StartRun) -> None:
+    """A chain has a prompt and no lines, a task file the other way round."""
+    if request.mode != "chain":
+        if request.prompt is not None:
+            raise InvalidParams("only a chain has a prompt", field="prompt", fix="give lines, or mode chain")
+        if not request.lines:
+            raise TaskFileInvalid("there is no task in it", field="lines")
+    elif request.lines or not (request.prompt or "").strip():
+        field = "lines" if request.lines else "prompt"
+        raise InvalidParams("a chain has a prompt, and no lines", field=field, fix="say what to build as `prompt`")
+
+
+def _name(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST_NAME else words[: _LONGEST_NAME - 1].rstrip() + "…"
+
+
+def _queue_lines(tx: Transaction, request: StartRun, run: StoredRun) -> None:
+    """The lines of a task file, those first that were done before, and what each waits for."""
+    for skill in dict.fromkeys(line.skill for line in request.lines):
+        skills.require(tx, run.project_id, skill)
+    _check_keys(request.lines)
+    by_key = {line.key: line for line in request.lines}
+    to_do = [_Numbered(line.key, tuple(line.depends_on)) for line in request.lines if not line.is_done]
+    ordered = [line.key for line in line_order.order(to_do)]
+    done = [line.key for line in request.lines if line.is_done]
+    placed = [_place(number, by_key[key], request) for number, key in enumerate([*done, *ordered])]
+    ordinal = efforts.next_ordinal(tx.db, run.task_id)
+    ids = runs.add_lines(tx.db, run.id, run.task_id, placed, ordinal=ordinal, reason=_DONE_BEFORE, now=tx.now)
+    if request.mode == "sequential":
+        pairs = list(zip(ordered[1:], ordered, strict=False))
+    else:
+        pairs = [(key, needed) for key, wanted in line_order.needs(to_do).items() for needed in wanted]
+    runs.add_needs(tx.db, run.id, [(ids[key], ids[needed]) for key, needed in pairs])
+    run_lines.close_if_done(tx, run)
+
+
+def _check_keys(given: Sequence[NewLine]) -> None:
+    known: set[str] = set()
+    places: set[str] = set()
+    for line in given:
+        if line.key in known:
+            raise TaskFileInvalid(f"two lines are called {line.key}", field="lines", value=line.key)
+        known.add(line.key)
+        places.update((line.key, *line_order.parents(line.key)))
+    for line in given:
+        for key in line.depends_on:
+            if key not in places:
+                raise TaskFileInvalid(f"line {line.key} depends on {key}, which is not there", field="lines", value=key)
+
+
+def _place(place: int, line: NewLine, request: StartRun) -> PlacedLine:
+    return PlacedLine(
+        place=place,
+        key=line.key,
+        text=line.text,
+        skill=line.skill,
+        driver=line.driver or (None if line.skill == "shell" else request.driver),
+        agent=line.driver,
+        model=line.model or request.model,
+        timeout_seconds=line.timeout_seconds,
+        is_done=line.is_done,
+    )
+
+
+def get(tx: Transaction, request: GetRun) -> RunDetail:
+    """A run with its lines, its conversation and what its reviews found."""
+    return _detail(tx, find(tx, request.run_id), _WHOLE if request.outputs else _BEGINNING)
+
+
+def list_page(tx: Transaction, request: ListRuns) -> Page[RunReply]:
+    """The runs, the newest first; `next` is the cursor of those behind them."""
+    limit = min(request.limit, tx.limits.page_max)
+    before = request.cursor or _NEWEST
+    found = runs.list_page(tx.db, before=before, limit=limit + 1, archived=request.all, now=tx.now)
+    items = _replies(tx, found[:limit])
+    return Page(items=items, next=items[-1].id if len(found) > limit else None)
+
+
+def attend(tx: Transaction, request: AttendRun) -> RunReply:
+    """Begin or resume a run, or go on with it. One that a vanished attender left is taken over."""
+    run = find(tx, request.run_id)
+    if not request.begins:
+        return _go_on(tx, run, request)
+    _require_free(run)
+    if not request.is_forced:
+        _require_unchanged(run, request.content_hash)
+    run = replace(run, limits=_widen(run.limits, request.limits), started_at=to_datetime(tx.now_ms))
+    retried = _retry(tx, run, retry_failed=request.retry_failed)
+    runs.attend(tx.db, run.id, request.attender, limits=run.limits, lease_seconds=request.lease_seconds, now=tx.now)
+    data = {"run": run.id, "attender": request.attender, "retried": len(retried), "limits": run.limits}
+    tx.record("run.attended", project_id=run.project_id, task_id=run.task_id, data=data)
+    return _reply(tx, find(tx, run.id))
+
+
+def _widen(limits: RunLimits, given: RunLimits | None) -> RunLimits:
+    """The bounds of a run with those that are new."""
+    known = {} if given is None else asdict(given)
+    return replace(limits, **{name: value for name, value in known.items() if value is not None})
+
+
+def _retry(tx: Transaction, run: StoredRun, *, retry_failed: bool) -> list[int]:
+    """Queue again what a bound kept from beginning, and what failed where that is wanted; which lines those are. A
+    finished run of which nothing can be done is refused.
+    """
+    bound = run_lines.find_bound(tx, run)
+    retried = [] if bound else runs.retry_lines(tx.db, run.id, retry_failed=retry_failed)
+    if run.finished_at is not None and not retried:
+        raise _finished(run) if bound is None else _bounded(run, bound[1])
+    for effort_id in retried:
+        tx.record("effort.queued", task_id=run.task_id, effort_id=effort_id, data={"run": run.id})
+    return retried
+
+
+def _require_unchanged(run: StoredRun, content_hash: str | None) -> None:
+    if None not in (content_hash, run.content_hash) and content_hash != run.content_hash:
+        raise RunChanged(
+            f"the task file of run {run.id} has changed since", field="content_hash", value=run.content_hash
+        )
+
+
+def _go_on(tx: Transaction, run: StoredRun, request: AttendRun) -> RunReply:
+    if run.finished_at is not None:
+        raise _finished(run)
+    if run.attender != request.attender:
+        raise RunAttended(
+            f"run {run.id} is attended by {run.attender or 'nobody'}", field="attender", value=request.attender
+        )
+    runs.renew(tx.db, run.id, lease_seconds=request.lease_seconds, now=tx.now)
+    return _reply(tx, find(tx, run.id))
+
+
+def leave(tx: Transaction, request: LeaveRun) -> RunReply:
+    """Attend a run no longer. What another one attends stays as it is."""
+    run = find(tx, request.run_id)
+    if run.attender == request.attender:
+        runs.leave(tx.db, run.id)
+        data = {"run": run.id, "attender": request.attender}
+        tx.record("run.left", project_id=run.project_id, task_id=run.task_id, data=data)
+    return _reply(tx, find(tx, run.id))
+
+
+def add_turn(tx: Transaction, request: AddTurn) -> RunReply:
+    """Add a turn to a run's conversation by hand."""
+    run = find(tx, request.run_id)
+    if run.branch is None:
+        raise InvalidParams(f"run {run.id} saves no conversation", field="run_id", value=run.id)
+    conversations.add(tx, run, request.role, request.content, None, request.line)
+    return _reply(tx, run)
+
+
+def list_turns(tx: Transaction, request: ListTurns) -> Page[TurnRow]:
+    """What was said in a run."""
+    return Page(items=conversations.read(tx, find(tx, request.run_id).branch))
+
+
+def archive(tx: Transaction, request: ArchiveRun) -> RunReply:
+    """Hide a run from the list, or show it again."""
+    run = find(tx, request.run_id)
+    _require_free(run)
+    if (run.archived_at is not None) is not request.archived:
+        runs.archive(tx.db, run.id, tx.now if request.archived else None)
+        data = {"run": run.id, "archived": request.archived}
+        tx.record("run.archived", project_id=run.project_id, task_id=run.task_id, data=data)
+    return _reply(tx, find(tx, run.id))
+
+
+def clean(tx: Transaction, request: CleanRuns) -> Cleaned:
+    """Delete runs that have been archived or finished for a while. Their efforts stay, as what their task went through;
+    what still waited is dropped.
+    """
+    before = to_iso(tx.now_ms - request.days * _DAY_MS)
+    outdated = runs.list_outdated(tx.db, before=before, now=tx.now)
+    if not request.dry_run:
+        for run_id in outdated:
+            _delete(tx, find(tx, run_id))
+    return Cleaned(run_ids=outdated)
+
+
+def _delete(tx: Transaction, run: StoredRun) -> None:
+    run_lines.end_waiting(tx, run, "dropped", "its run was deleted")
+    if run.branch is not None and segments.find_head(tx.db, run.branch) is not None:
+        commits.delete(tx, DeleteBranch(branch=run.branch))
+    runs.delete(tx.db, run.id)
+    data = {"run": run.id, "name": run.name}
+    tx.record("run.deleted", project_id=run.project_id, task_id=run.task_id, data=data)
+
+
+def find(tx: Transaction, run_id: int) -> StoredRun:
+    """A run by its id."""
+    found = runs.find(tx.db, run_id, tx.now)
+    if found is None:
+        raise RunNotFound(f"run not found: {run_id}", field="run_id", value=run_id)
+    return found
+
+
+def _require_free(run: StoredRun) -> None:
+    if run.is_attended and run.finished_at is None:
+        raise RunAttended(f"run {run.id} is attended by {run.attender}", field="run_id", value=run.id)
+
+
+def _finished(run: StoredRun) -> RunFinished:
+    return RunFinished(f"run {run.id} is finished", field="run_id", value=run.id)
+
+
+def _bounded(run: StoredRun, reason: str) -> RunFinished:
+    fix = f"give it a larger bound: `ramet run --resume r{run.id} --max-cost USD`, or --max-tokens"
+    return RunFinished(f"run {run.id} is at its bound: {reason}", field="run_id", value=run.id, fix=fix)
+
+
+def _reply(tx: Transaction, run: StoredRun) -> RunReply:
+    return _replies(tx, [run])[0]
+
+
+def _replies(tx: Transaction, found: Sequence[StoredRun]) -> list[RunReply]:
+    """Runs, and what their lines are doing."""
+    if not found:
+        return []
+    first, last = min(run.id for run in found), max(run.id for run in found)
+    counts, spent = runs.tally(tx.db, first, last), runs.sum_spent(tx.db, first, last)
+    return [
+        RunReply(
+            **{name: getattr(run, name) for name in Run.__struct_fields__},
+            state=derive_state(run, is_attended=run.is_attended),
+            counts={state: counts[run.id][state] for state in _STATES},
+            **asdict(spent.get(run.id, Spent())),
+        )
+        for run in found
+    ]
+
+
+def _detail(tx: Transaction, run: StoredRun, characters: int) -> RunDetail:
+    stored = runs.list_lines(tx.db, run.id, characters)
+    keys = {line.effort_id: line.key for line in stored}
+    rows = [_line(line, keys) for line in stored]
+    turns = conversations.read(tx, run.branch)
+    moments = [to_iso(from_datetime(moment)) for moment in (run.started_at, run.finished_at) if moment is not None]
+    moments += [moment for row in rows for moment in (row.started_at, row.finished_at) if moment is not None]
+    return RunDetail(
+        **asdict(_reply(tx, run)),
+        saved_at=max(*moments, *(turn.timestamp for turn in turns[-1:])),
+        lines=rows,
+        conversation=turns,
+        findings=findings.list_of_run(tx.db, run.id),
+    )
+
+
+def _line(line: StoredLine, keys: dict[int, str]) -> LineRow:
+    facts = asdict(line)
+    del facts["lifecycle"]
+    facts["depends_on"] = [keys[effort_id] for effort_id in line.depends_on or [] if effort_id in keys]
+    return LineRow(**facts, state=derive_line_state(line.lifecycle, line.outcome, was_tried=line.attempts > 0))

@@ -1,0 +1,1 @@
+"""Operations on child sessions, their results and their trees."""

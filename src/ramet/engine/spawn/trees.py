@@ -1,0 +1,233 @@
+"""Trees: who spawned whom, what each is doing, and what it cost with all below it.
+
+A session's total has what continues it and what it spawned, each call once: so the total of a root is what its whole
+tree used. Parents have lower ids than their children, and a session than what continues it; nearly everything here
+follows from that order.
+"""
+
+from collections.abc import Callable, Container, Sequence
+from datetime import datetime
+
+from ramet.engine import scopes
+from ramet.engine.history import references
+from ramet.engine.record import agents, lookup
+from ramet.engine.runs import runs
+from ramet.engine.transaction import Transaction
+from ramet.errors import InvalidParams, SessionNotFound
+from ramet.model.history.branch import branch_session
+from ramet.model.hooks.resume_contract import LiveChild
+from ramet.model.instant import from_iso, to_datetime
+from ramet.model.record.session import (
+    Session,
+    SessionStatus,
+    WaitsFor,
+    derive_status,
+)
+from ramet.model.spawn.child import TreeRow
+from ramet.protocol.spawning import ListAncestors, ListChildren, Lookup, ShowTree, Trees
+from ramet.store.spawn import trees
+from ramet.store.spawn.trees import Node, OpenChild
+
+_CHARACTERS = 200
+"""How much of a goal, and of what a session left, is shown in a tree."""
+
+
+def list_children(tx: Transaction, request: ListChildren) -> Trees:
+    """The sessions that a session spawned."""
+    named_ids, rows = _look_up(tx, request)
+    return Trees(items=[row for row in rows if row.parent_session_id in named_ids])
+
+
+def list_live_children(tx: Transaction, session: Session) -> list[LiveChild]:
+    """The sessions below an effort that have not ended, for one that goes on with it. What a child of the same effort
+    is for is what this one is for.
+    """
+    found = trees.list_open_children(tx.db, session.effort_id, characters=_CHARACTERS, now=tx.now)
+    status = _statuses(tx, ())
+    return [
+        LiveChild(
+            session_id=each.id, status=status(each), goal=each.goal if each.effort_id != session.effort_id else None
+        )
+        for each in found
+        if each.id != session.id
+    ]
+
+
+def list_ancestors(tx: Transaction, request: ListAncestors) -> Trees:
+    """From a session's parent up to its root."""
+    named_ids, rows = _look_up(tx, request)
+    above: set[int | None] = {row.parent_session_id for row in rows if row.id in named_ids}
+    found = []
+    for row in reversed(rows):
+        if row.id in above:
+            above.add(row.parent_session_id)
+            found.append(row)
+    return Trees(items=found)
+
+
+def show(tx: Transaction, request: ShowTree) -> Trees:
+    """The whole trees of what is named, or only that and what is below it. An agent sees no more than what is below
+    its own.
+    """
+    named_ids, rows = _look_up(tx, request)
+    if request.below:
+        rows = _below(rows, named_ids)
+    if tx.asker is not None:
+        own = lookup.session(tx, tx.asker).effort_id
+        rows = _below(rows, {row.id for row in rows if row.effort_id == own})
+    return Trees(items=rows)
+
+
+def _below(rows: Sequence[TreeRow], tops: set[int]) -> list[TreeRow]:
+    """Some sessions, what continues them and what is below."""
+    above = _above(rows)
+    kept: set[int | None] = set(tops)
+    found = []
+    for row in rows:
+        if row.id in kept or above(row) in kept:
+            kept.add(row.id)
+            found.append(row)
+    return found
+
+
+def _look_up(tx: Transaction, request: Lookup) -> tuple[set[int], list[TreeRow]]:
+    """The sessions that a request names, and all of their trees."""
+    members = _members(tx, request)
+    if tx.asker is not None:
+        for session_id, _ in members:
+            scopes.require(tx, lookup.session(tx, session_id))
+    nodes = trees.list_nodes(tx.db, (root for _, root in members), characters=_CHARACTERS, now=tx.now)
+    return {session_id for session_id, _ in members}, _roll_up(tx, nodes)
+
+
+def _members(tx: Transaction, request: Lookup) -> list[tuple[int, int]]:
+    """The sessions that a request names, by the one name that it gives, and their roots."""
+    names = (request.session_id, request.effort_id, request.branch, request.task_id, request.run_id)
+    if sum(name is not None for name in names) != 1:
+        raise InvalidParams(
+            "give one of session_id, effort_id, branch, task_id and run_id", field="session_id", value=names[0]
+        )
+    if request.effort_id is not None:
+        return trees.list_members(tx.db, "effort", lookup.effort(tx, request.effort_id).id)
+    if request.task_id is not None:
+        return trees.list_members(tx.db, "task", lookup.task(tx, request.task_id)[0])
+    if request.run_id is not None:
+        return trees.list_members(tx.db, "run", runs.find(tx, request.run_id).id)
+    ref = request.session_id if request.branch is None else _session_of(tx, request.branch)
+    session = lookup.session(tx, ref or 0)
+    return [(session.id, session.root_session_id)]
+
+
+def _session_of(tx: Transaction, branch: str) -> int:
+    references.head(tx, branch)
+    session_id = branch_session(branch)
+    if session_id is None:
+        raise SessionNotFound(f"branch {branch!r} is no session's", field="branch", value=branch)
+    return session_id
+
+
+def _above(rows: Sequence[Node | TreeRow]) -> Callable[[Node | TreeRow], int | None]:
+    """What a session's use counts for as well: the session of its tree that it continues, where both have the same
+    parent; else its parent.
+    """
+    continued = {row.prev_session_id for row in rows}
+    places_of = {row.id: (row.root_session_id, row.parent_session_id) for row in rows if row.id in continued}
+
+    def above(row: Node | TreeRow) -> int | None:
+        prev = row.prev_session_id
+        if prev is not None and places_of.get(prev) == (row.root_session_id, row.parent_session_id):
+            return prev
+        return row.parent_session_id
+
+    return above
+
+
+def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
+    """The rows of some trees with what each cost together with all that counts for it."""
+    above = _above(nodes)
+    tokens = {node.id: node.tokens or 0 for node in nodes}
+    costs = {node.id: node.cost_usd for node in nodes}
+    for node in reversed(nodes):
+        upper = above(node)
+        if upper in tokens:
+            tokens[upper] += tokens[node.id]
+            costs[upper] = _sum(costs[upper], costs[node.id])
+    status = _statuses(tx, agents.list_answered(tx, [node.id for node in nodes if _is_idle_by_hand(node)]))
+    asked = agents.find_first_prompts(tx, [node.id for node in nodes if node.goal is None and node.native_id])
+    return [
+        _row(node, node.goal or asked.get(node.id), status(node), tokens[node.id], costs[node.id]) for node in nodes
+    ]
+
+
+def _is_idle_by_hand(node: Node) -> bool:
+    """Whether a person started it, and none of its tools is at work."""
+    is_by_hand = node.is_lease_over is None and node.native_id is not None and node.parent_session_id is None
+    return is_by_hand and node.ended_at is None and not node.has_tool_in_flight
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    """What two cost together; None where neither has said."""
+    return other if one is None else one if other is None else one + other
+
+
+def _row(
+    node: Node, goal: str | None, status: SessionStatus, total_tokens: int, total_cost_usd: float | None
+) -> TreeRow:
+    return TreeRow(
+        node.id,
+        node.parent_session_id,
+        node.prev_session_id,
+        node.root_session_id,
+        node.spawn_depth,
+        node.task_id,
+        node.effort_id,
+        node.skill,
+        node.agent_id,
+        node.driver,
+        node.native_id,
+        node.branch,
+        goal,
+        status,
+        node.outcome,
+        node.notes,
+        from_iso(node.created_at),
+        _instant(node.ended_at),
+        node.tokens or 0,
+        node.cost_usd,
+        total_tokens,
+        total_cost_usd,
+    )
+
+
+def _statuses(tx: Transaction, answered: Container[int]) -> Callable[[Node | OpenChild], SessionStatus]:
+    """What a session is doing, in the words of the fleet; who has answered waits for a person."""
+    now = to_datetime(tx.now_ms)
+    patience = {is_leased: agents.patience(tx, is_leased=is_leased) for is_leased in (False, True)}
+
+    def status(node: Node | OpenChild) -> SessionStatus:
+        if node.ended_at is not None:
+            return "ended"
+        return derive_status(
+            ended_at=None,
+            last_heartbeat=_instant(node.last_heartbeat),
+            created_at=from_iso(node.created_at),
+            now=now,
+            patience=patience[node.is_lease_over is not None],
+            has_tool_in_flight=bool(node.has_tool_in_flight),
+            is_lease_over=bool(node.is_lease_over),
+            waits_for=_waits_for(node, answered),
+        )
+
+    return status
+
+
+def _waits_for(node: Node | OpenChild, answered: Container[int]) -> WaitsFor | None:
+    if node.is_waiting:
+        return "child"
+    if node.is_unseen:
+        return "begin"
+    return "person" if node.id in answered else None
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else from_iso(text)

@@ -1,0 +1,145 @@
+"""Attempts: a claimed effort gets a session, whose agent a keeper holds."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ramet.engine import notices
+from ramet.engine.contents import Prepared
+from ramet.engine.record import (
+    budgets,
+    efforts,
+    lookup,
+    messages,
+    sessions,
+)
+from ramet.engine.record.messages import Turn
+from ramet.engine.runs import run_lines
+from ramet.engine.transaction import Transaction
+from ramet.engine.work import leases
+from ramet.errors import WorktreeBusy
+from ramet.model.instant import to_iso
+from ramet.model.record.effort import Effort
+from ramet.model.record.session import Session
+from ramet.protocol.work import Attempt, BeginAttempt
+from ramet.store.record import messages as message_rows
+from ramet.store.record import sessions as session_rows
+from ramet.store.record.sessions import NewSession
+from ramet.store.work import leases as lease_rows
+from ramet.store.work.leases import Start
+
+
+class PreparedAttempt(Struct, frozen=True):
+    """An attempt whose prompt needs no transaction any more."""
+
+    request: BeginAttempt
+    prompt: Prepared
+
+
+def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
+    """Record that an attempt begins: its session and prompt, and where it is made."""
+    request = prepared.request
+    effort = lookup.effort(tx, request.effort_id)
+    if not leases.is_current(effort, request.generation):
+        raise leases.lost(effort, request.generation)
+    _require_free_worktree(tx, request)
+    session = _open_session(tx, effort, request)
+    where = Start(
+        driver=request.profile or request.driver,
+        model=request.model,
+        worktree=request.worktree,
+        git_branch=request.git_branch,
+        git_base=request.git_base,
+    )
+    effort = lease_rows.begin(tx.db, effort.id, where)
+    data = {"attempt": effort.attempts, "driver": effort.driver, "worktree": effort.worktree}
+    tx.record(
+        "effort.attempted",
+        task_id=effort.task_id,
+        effort_id=effort.id,
+        session_id=session.id,
+        agent_id=request.agent_id,
+        data=data,
+    )
+    if request.is_cut:
+        text = f"the prompt of effort {effort.id} was shortened to fit work.prompt_max_tokens; see `work.prompt`"
+        notices.add(tx, "cut", effort, text)
+    _say_prompt(tx, session, prepared.prompt)
+    lease_rows.renew(tx.db, effort.id, request.generation, lease_seconds=tx.work.lease_seconds, now=tx.now)
+    run_lines.begun(tx, effort)
+    stop = budgets.begin(tx, session) or effort.stop_request
+    return Attempt(session=session, effort=efforts.reply(replace(effort, stop_request=stop)))
+
+
+def _require_free_worktree(tx: Transaction, request: BeginAttempt) -> None:
+    if request.worktree is None:
+        return
+    user = lease_rows.find_worktree_user(tx.db, request.worktree, request.effort_id)
+    if user is not None:
+        raise WorktreeBusy(f"effort {user} works in {request.worktree}", field="worktree", value=request.worktree)
+
+
+def _open_session(tx: Transaction, effort: Effort, request: BeginAttempt) -> Session:
+    """The session that the attempt goes on with, the one that a spawn left for it, or a new one behind the effort's
+    last.
+    """
+    waiting = session_rows.find_waiting(tx.db, effort.id) if effort.spawned_by else None
+    known = waiting or _known(tx, effort, request)
+    if known is not None:
+        sessions.require_same_task(known.task_id, effort.task_id, "native_id", known.id)
+    sessions.take_over(tx, request.agent_id, effort, None, going_on=known)
+    scope = {"task_id": effort.task_id, "effort_id": effort.id, "agent_id": request.agent_id}
+    if waiting is not None:
+        session_rows.name_driver(tx.db, waiting.id, request.driver, request.native_id)
+        return _attach(tx, waiting, effort, request)
+    if known is not None:
+        tx.record("session.resumed", session_id=known.id, **scope)
+        return _attach(tx, known, effort, request)
+    prev = session_rows.find_last_of_effort(tx.db, effort.id)
+    new = NewSession(
+        task_id=effort.task_id,
+        effort_id=effort.id,
+        **sessions.place_in_tree(prev, None),
+        agent_id=request.agent_id,
+        driver=request.driver,
+        native_id=request.native_id,
+        pid=None,
+        instance=request.instance,
+        generation=request.generation,
+        deadline=_deadline(tx, request),
+    )
+    session = session_rows.start(tx.db, new, now=tx.now, now_ms=tx.now_ms)
+    tx.record("session.started", session_id=session.id, **scope)
+    return session
+
+
+def _attach(tx: Transaction, session: Session, effort: Effort, request: BeginAttempt) -> Session:
+    return session_rows.attach(
+        tx.db,
+        session.id,
+        effort_id=effort.id,
+        agent_id=request.agent_id,
+        instance=request.instance,
+        generation=request.generation,
+        deadline=_deadline(tx, request),
+    )
+
+
+def _deadline(tx: Transaction, request: BeginAttempt) -> str | None:
+    return None if request.timeout_seconds is None else to_iso(tx.now_ms + request.timeout_seconds * 1000)
+
+
+def _known(tx: Transaction, effort: Effort, request: BeginAttempt) -> Session | None:
+    """The session that the request means to go on with, by the effort's word or by the vendor's id."""
+    if request.continues and effort.continues_session_id is not None:
+        return lookup.session(tx, effort.continues_session_id)
+    if request.native_id is None:
+        return None
+    return session_rows.find_native(tx.db, request.driver, request.native_id)
+
+
+def _say_prompt(tx: Transaction, session: Session, prompt: Prepared) -> None:
+    transcript = message_rows.find_transcript(tx.db, session.id)
+    if transcript is None:
+        raise lookup.no_session(session.id)
+    (written,) = messages.write(tx, transcript, [Turn(content=prompt, content_type="dialogue", role="user")])
+    tx.record("message.appended", session_id=session.id, data={"message": written.message_id})

@@ -1,0 +1,45 @@
+"""Chains: what an effort is based on, and what its task has produced beside."""
+
+from ramet.engine.record import lookup, projects
+from ramet.engine.transaction import Transaction
+from ramet.model.record.effort import Effort
+from ramet.protocol.work import Chain, WorkChain
+from ramet.store.record import efforts
+from ramet.store.work import queue
+
+
+def show(tx: Transaction, request: WorkChain) -> Chain:
+    """An effort, then what it is based on, the nearest first; and the other reports of its task."""
+    effort = lookup.effort(tx, request.effort_id)
+    links, missing = _walk(tx, effort)
+    known = {link.id for link in links}
+    reported = queue.list_reported(tx.db, effort.task_id, tx.limits.page_max)
+    return Chain(
+        project_path=projects.path_on(tx, efforts.project_of(tx.db, effort.id), request.host),
+        efforts=links,
+        missing=missing,
+        earlier=[other for other in reported if other.id not in known],
+    )
+
+
+def _walk(tx: Transaction, effort: Effort) -> tuple[list[Effort], list[int]]:
+    """The links of a chain, each once, however it is knotted; and the id at which it breaks off."""
+    links, seen = [effort], {effort.id}
+    parent_id = effort.based_on
+    while parent_id is not None and parent_id not in seen:
+        seen.add(parent_id)
+        parent = efforts.find(tx.db, parent_id)
+        if parent is None:
+            return links, [parent_id]
+        link = _best(tx, parent)
+        seen.add(link.id)
+        links.append(link)
+        parent_id = link.based_on
+    return links, []
+
+
+def _best(tx: Transaction, effort: Effort) -> Effort:
+    """The effort itself, or where it did not succeed, its newest copy that did."""
+    if effort.outcome in (None, "success"):
+        return effort
+    return queue.find_successful_retry(tx.db, effort.id) or effort

@@ -1,0 +1,61 @@
+"""Endings: what follows when an effort is over, in the same transaction, however it ended.
+
+Its run goes on or ends; whoever spawned it gets its result; and what it was waiting for, outside the queue, does not
+wait for ever.
+"""
+
+from ramet.engine.record import sessions
+from ramet.engine.runs import run_lines
+from ramet.engine.spawn import results
+from ramet.engine.transaction import Transaction
+from ramet.model.event import EventKind
+from ramet.model.record.effort import Effort, Outcome
+from ramet.store.spawn import children
+from ramet.store.work import queue
+from ramet.store.work.queue import Settlement
+
+PARENT_OVER = "its parent ended before it began"
+
+
+def finish_waiting(tx: Transaction, effort: Effort, outcome: Outcome, reason: str | None) -> Effort:
+    """Finish an effort for which nothing runs."""
+    settlement = Settlement(
+        lifecycle="finished",
+        finished_at=tx.now,
+        outcome=outcome,
+        reason=reason,
+        failure=effort.failure,
+        agent_failures=effort.agent_failures,
+        host_failures=effort.host_failures,
+    )
+    sessions.end_all(tx, effort.id, outcome, reason)
+    finished = queue.settle(tx.db, effort.id, settlement)
+    tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": outcome})
+    finished = ended(tx, finished)
+    leave_children(tx, effort.id)
+    return finished
+
+
+def ended(tx: Transaction, effort: Effort) -> Effort:
+    """An effort has come to its outcome: its run and its parent hear of it."""
+    run_lines.ended(tx, effort)
+    return effort if effort.spawned_by is None else results.give_to_parent(tx, effort)
+
+
+def leave_children(tx: Transaction, effort_id: int) -> None:
+    """Nobody waits any more for what an effort waited for."""
+    for child in children.list_awaited(tx.db, effort_id):
+        leave(tx, child, is_parent_over=True)
+
+
+def leave(tx: Transaction, child: Effort, *, is_parent_over: bool) -> bool:
+    """Nobody waits for a child any more. One that never began, whose parent is over, is dropped; any other goes on, and
+    where it waits the queue has it from now on. Whether it was dropped.
+    """
+    if is_parent_over and child.lifecycle == "queued" and child.attempts == 0:
+        finish_waiting(tx, child, "dropped", PARENT_OVER)
+        return True
+    children.set_awaited(tx.db, child.id, None)
+    kind: EventKind = "effort.queued" if child.lifecycle == "queued" else "effort.awaited"
+    tx.record(kind, task_id=child.task_id, effort_id=child.id, data={"skill": child.skill, "awaited_by": None})
+    return False

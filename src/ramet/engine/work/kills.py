@@ -1,0 +1,81 @@
+"""Ending what runs, and with it what it spawned: by asking the keeper that holds the agent, or at once where nothing
+runs yet. What is ended is over, or goes back to the queue.
+"""
+
+from msgspec.structs import asdict
+
+from ramet.engine import scopes
+from ramet.engine.record import efforts, lookup
+from ramet.engine.transaction import Transaction
+from ramet.engine.work import endings, queue
+from ramet.errors import InvalidParams, NothingRuns
+from ramet.model.record.effort import Effort, StopRequest
+from ramet.protocol.spawning import CancelSpawn
+from ramet.protocol.work import Kill, Killed
+from ramet.store.record import sessions
+from ramet.store.spawn import children
+from ramet.store.work import queue as queue_rows
+
+
+def kill(tx: Transaction, request: Kill) -> Killed:
+    """End a running effort, or cancel one that waits; where it is to be attempted again, it waits."""
+    stop = StopRequest(reason=request.reason, requeues=request.requeues)
+    return _kill(tx, _meant(tx, request), stop, with_children=request.children)
+
+
+def cancel(tx: Transaction, request: CancelSpawn) -> Killed:
+    """End what a session serves, and all below it."""
+    session = lookup.session(tx, request.session_id)
+    scopes.require(tx, session)
+    stop = StopRequest(reason=request.reason)
+    return _kill(tx, lookup.effort(tx, session.effort_id), stop, with_children=request.children)
+
+
+def _meant(tx: Transaction, request: Kill) -> Effort:
+    if (request.effort_id is None) == (request.session_id is None):
+        raise InvalidParams("give effort_id or session_id, one of the two", field="effort_id", value=request.effort_id)
+    if request.session_id is not None:
+        return lookup.effort(tx, lookup.session(tx, request.session_id).effort_id)
+    return lookup.effort(tx, request.effort_id or 0)
+
+
+def _kill(tx: Transaction, effort: Effort, stop: StopRequest, *, with_children: bool) -> Killed:
+    lookup.require_unfinished(effort)
+    if effort.lifecycle == "active" and effort.lease_owner is None:
+        raise NothingRuns(
+            f"effort {effort.id} was started by hand: nothing runs for it that Ramet started",
+            field="effort_id",
+            value=effort.id,
+        )
+    # The children first: those that their parent waits for would else count as left by it.
+    below = children.list_unfinished_below(tx.db, effort.id) if with_children else []
+    ending = StopRequest(reason=stop.reason or f"effort {effort.id} was ended")
+    also = [child.id for child in below if _end(tx, child, ending).lease_owner]
+    is_running = _is_kept(tx, effort)
+    already = effort.stop_request is not None if is_running else stop.requeues and effort.lifecycle == "queued"
+    ended = _end(tx, effort, stop)
+    return Killed(**asdict(efforts.reply(ended, already=already)), is_running=is_running, also=also)
+
+
+def _is_kept(tx: Transaction, effort: Effort) -> bool:
+    """Whether a keeper holds an agent for it, or held one that nobody has settled yet."""
+    return bool(effort.lease_owner) and sessions.find_kept(tx.db, effort.id, effort.lease_generation) is not None
+
+
+def _end(tx: Transaction, effort: Effort, stop: StopRequest) -> Effort:
+    """Ask whoever runs it to end it, once; what does not run is over at once, or waits again."""
+    if not _is_kept(tx, effort):
+        return _end_unbegun(tx, effort, stop)
+    if effort.stop_request is not None:
+        return effort
+    stopping = queue_rows.request_stop(tx.db, effort.id, stop)
+    data = {"reason": stop.reason, "requeues": stop.requeues}
+    tx.record("effort.stop_requested", task_id=effort.task_id, effort_id=effort.id, data=data)
+    return stopping
+
+
+def _end_unbegun(tx: Transaction, effort: Effort, stop: StopRequest) -> Effort:
+    """Let go of an effort that has no agent yet."""
+    if not stop.requeues:
+        return endings.finish_waiting(tx, effort, "cancelled", stop.reason)
+    return effort if effort.lifecycle == "queued" else queue.put_back(tx, effort, stop.reason)

@@ -1,0 +1,263 @@
+"""Leases: who runs an effort, until when, and what comes of it.
+
+Each claim has a generation of its own. Whoever reports under an older one is told so, and changes nothing. A lease that
+ran out is taken over by the next claim, whoever makes it: the attempt counts as one whose host has vanished.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from ramet.engine import notices
+from ramet.engine.record import lookup, sessions
+from ramet.engine.runs import run_lines
+from ramet.engine.transaction import Transaction
+from ramet.engine.work import endings, parked_drivers, queue
+from ramet.errors import InvalidParams, LeaseLost
+from ramet.model.instant import from_datetime, to_iso
+from ramet.model.record.effort import Effort, Failure, Outcome
+from ramet.model.record.skill import artifact_prefix
+from ramet.model.work.retry_policy import (
+    Decision,
+    RetryPolicy,
+    Scope,
+    decide,
+)
+from ramet.protocol.work import Claimed, ClaimWork, Completed, CompleteWork, Lease, Refused, RenewLease
+from ramet.store.record import sessions as session_rows
+from ramet.store.record import usage
+from ramet.store.work import leases
+from ramet.store.work import queue as queue_rows
+from ramet.store.work.leases import Held
+from ramet.store.work.queue import Settlement, Waiting
+
+_KEPT_OF_LATE_OUTPUT = 10_000
+_FAILURES: dict[Outcome, Failure] = {"timeout": "timeout", "budget": "permanent"}
+"""Of attempts of which nobody says more. Where a bound of a run has kept a line from beginning, nothing failed."""
+
+
+class Following(Struct, frozen=True, kw_only=True):
+    """The attempt that comes next, where one does."""
+
+    not_before: str | None = None
+    is_fresh: bool = False
+    """Whether it has a context window of its own."""
+
+
+def claim(tx: Transaction, request: ClaimWork) -> Claimed | Refused:
+    """Give a worker the next effort that is ready, or the one that it names."""
+    worker = leases.find_worker(tx.db, request.worker, tx.now)
+    if worker.has_expired:
+        for vanished in leases.take_expired(tx.db, tx.now):
+            _take_over(tx, vanished)
+        worker = leases.find_worker(tx.db, request.worker, tx.now)
+    if worker.holds is not None:
+        return Refused(refused="busy", detail=f"{request.worker} holds effort {worker.holds}")
+    refused = None if request.run is None else run_lines.admit(tx, request.run)
+    if refused is not None:
+        return Refused(refused="missing", detail=refused)
+    scope = Scope(
+        skills=worker.claims,
+        drivers=request.drivers,
+        project_id=lookup.project_id(tx, request.project),
+        run_id=request.run,
+        host=request.host,
+    )
+    claimed = _claim_next(tx, request, scope) if request.effort_id is None else _claim_named(tx, request, scope)
+    if isinstance(claimed, Refused):
+        return claimed
+    data = {"worker": request.worker, "generation": claimed.lease_generation, "attempt": claimed.attempts}
+    tx.record("effort.claimed", task_id=claimed.task_id, effort_id=claimed.id, data=data)
+    return Claimed(**_reply(claimed), generation=claimed.lease_generation)
+
+
+def _claim_next(tx: Transaction, request: ClaimWork, scope: Scope) -> Effort | Refused:
+    lease_seconds = request.lease_seconds or tx.work.lease_seconds
+    effort = leases.claim_next(tx.db, request.worker, scope, lease_seconds=lease_seconds, now=tx.now)
+    return effort or Refused(refused="missing", detail="no effort is ready")
+
+
+def _claim_named(tx: Transaction, request: ClaimWork, scope: Scope) -> Effort | Refused:
+    effort = None if request.effort_id is None else queue_rows.find(tx.db, request.effort_id)
+    if effort is None:
+        return Refused(refused="missing", detail=f"there is no effort {request.effort_id}")
+    refused = _refusal(tx, effort, scope)
+    if refused is not None:
+        return refused
+    lease_seconds = request.lease_seconds or tx.work.lease_seconds
+    claimed = leases.claim(tx.db, effort.id, request.worker, lease_seconds=lease_seconds, now=tx.now)
+    return claimed or Refused(refused="lost", detail=f"somebody else has just taken effort {effort.id}")
+
+
+def _refusal(tx: Transaction, effort: Waiting, scope: Scope) -> Refused | None:
+    """Why a worker cannot have the effort that it names; None where it can."""
+    if effort.lease_owner is not None:
+        return Refused(refused="lost", detail=f"{effort.lease_owner} holds effort {effort.id}")
+    if effort.lifecycle != "queued":
+        state = f"finished with {effort.outcome}" if effort.outcome else "active, outside the queue"
+        return Refused(refused="not_queued", detail=f"effort {effort.id} is {state}")
+    waits = queue.blocked(tx, effort)
+    if waits.blocked:
+        detail = f"effort {waits.by} is {waits.status}" if waits.by else f"effort {effort.id} {waits.status}"
+        return Refused(refused="blocked", detail=detail)
+    unfit = queue.unfit(tx, effort, scope)
+    return (
+        None if unfit is None else Refused(refused="blocked", detail=f"effort {effort.id} is not for it: its {unfit}")
+    )
+
+
+def _take_over(tx: Transaction, effort: Held) -> None:
+    """The worker has vanished: let another one have the effort, unless that has happened too often."""
+    stop = effort.stop_request
+    reason = f"the lease of {effort.lease_owner} ran out"
+    decision = decide(effort, "error", "infrastructure", _policy(tx), stop=stop)
+    settlement = Settlement(lifecycle="queued", failure="infrastructure", reason=reason)
+    _settle(tx, effort, decision, settlement, stop.outcome if stop else "error", Following())
+
+
+def renew(tx: Transaction, request: RenewLease) -> Lease:
+    """Let a lease go on. One that is past its time, and that nobody took over, may go on too."""
+    renewal = leases.renew(
+        tx.db,
+        request.effort_id,
+        request.generation,
+        lease_seconds=request.lease_seconds or tx.work.lease_seconds,
+        now=tx.now,
+    )
+    if renewal is None:
+        raise lost(lookup.effort(tx, request.effort_id), request.generation)
+    return Lease(
+        effort_id=request.effort_id,
+        generation=request.generation,
+        expires_at=renewal.lease_expires_at,
+        stop=renewal.stop_request,
+    )
+
+
+def is_current(effort: Effort | Held, generation: int) -> bool:
+    """Whether a generation's lease is the effort's."""
+    return effort.lease_owner is not None and effort.lease_generation == generation
+
+
+def lost(effort: Effort, generation: int) -> LeaseLost:
+    """The error for a lease that is no more."""
+    now = f"finished with {effort.outcome}" if effort.outcome else f"{effort.lifecycle}, {effort.lease_owner or 'free'}"
+    return LeaseLost(
+        f"generation {generation} of effort {effort.id} is over; the effort is {now} at {effort.lease_generation}",
+        field="generation",
+        value=generation,
+    )
+
+
+def complete(tx: Transaction, request: CompleteWork) -> Completed:
+    """Finish an effort, or queue its next attempt. What comes under an older lease is written down and ignored."""
+    effort = leases.find_held(tx.db, request.effort_id)
+    if effort is None:
+        raise lookup.no_effort(request.effort_id)
+    if not is_current(effort, request.generation):
+        _record_late(tx, effort, request)
+        return Completed(**_reply(lookup.effort(tx, effort.id)), ignored=True)
+    failure = None if request.outcome == "success" else request.failure or _FAILURES.get(request.outcome)
+    decision = decide(effort, request.outcome, failure, _policy(tx), stop=effort.stop_request)
+    settlement = Settlement(
+        lifecycle="queued",
+        failure=failure,
+        reason=request.reason,
+        output_content=request.output_content,
+        report_file=request.report_file,
+        git_head=request.git_head,
+        git_branch=request.git_branch,
+        changes=request.changes,
+        usage=request.usage,
+        metadata={**(effort.metadata or {}), **request.metadata} if request.metadata else None,
+    )
+    following = Following(not_before=_not_before(tx, request, decision), is_fresh=request.is_fresh)
+    parked_drivers.note(tx, effort, request, following.not_before)
+    settled = _settle(tx, effort, decision, settlement, request.outcome, following)
+    return Completed(**_reply(settled), requeued=decision.requeue)
+
+
+def _not_before(tx: Transaction, request: CompleteWork, decision: Decision) -> str | None:
+    if request.retry_at is None:
+        return None if decision.pause_ms is None else to_iso(tx.now_ms + decision.pause_ms)
+    if request.retry_at.tzinfo is None:
+        raise InvalidParams("retry_at has no time zone", field="retry_at", value=request.retry_at.isoformat())
+    return to_iso(from_datetime(request.retry_at))
+
+
+def _record_late(tx: Transaction, effort: Held, request: CompleteWork) -> None:
+    data = {
+        "generation": request.generation,
+        "outcome": request.outcome,
+        "failure": request.failure,
+        "reason": request.reason,
+        "report_file": request.report_file,
+        "output_content": request.output_content and request.output_content[:_KEPT_OF_LATE_OUTPUT],
+    }
+    tx.record("effort.late_report", task_id=effort.task_id, effort_id=effort.id, data=data)
+
+
+def _settle(
+    tx: Transaction,
+    effort: Held,
+    decision: Decision,
+    settlement: Settlement,
+    outcome: Outcome,
+    following: Following,
+) -> Effort:
+    """Let go of an effort: what was open ends, and it is finished, or waits for its next attempt."""
+    facts: dict[str, Any] = {"agent_failures": decision.agent_failures, "host_failures": decision.host_failures}
+    if effort.is_attended:
+        # What a spawn left for the first attempt is there for the next one too.
+        if not decision.requeue or session_rows.find_waiting(tx.db, effort.id) is None:
+            sessions.end_all(tx, effort.id, outcome, settlement.reason)
+        facts["usage"] = settlement.usage or usage.sum_of_effort(tx.db, effort.id)
+    if decision.requeue:
+        facts["not_before"] = following.not_before
+        if effort.is_attended and not following.is_fresh:
+            facts["continues_session_id"] = session_rows.find_last_native(tx.db, effort.id)
+    else:
+        facts |= {"lifecycle": "finished", "finished_at": tx.now, "outcome": outcome}
+    settled = queue_rows.settle(tx.db, effort.id, replace(settlement, **facts))
+    _tell(tx, settled, decision, outcome)
+    if not decision.requeue:
+        settled = endings.ended(tx, settled)
+    if effort.is_awaiting:
+        endings.leave_children(tx, effort.id)
+    return settled
+
+
+def _tell(tx: Transaction, effort: Effort, decision: Decision, outcome: Outcome) -> None:
+    """The event, and the notice where a person has to know."""
+    why = {"failure": effort.failure, "reason": effort.reason, "attempt": effort.attempts}
+    if decision.requeue:
+        data: dict[str, Any] = {**why, "not_before": effort.not_before}
+        tx.record("effort.requeued", task_id=effort.task_id, effort_id=effort.id, data=data)
+    else:
+        tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": outcome, **why})
+    if decision.notice == "limit" and parked_drivers.is_parked(tx, effort.driver):
+        return  # the notice of that has been given
+    if decision.notice == "limit":
+        until = "" if effort.not_before is None else f" until {to_iso(from_datetime(effort.not_before))}"
+        text = f"{effort.driver or 'the agent'} may use no more for now; its efforts wait{until}"
+        notices.add(tx, "limit", effort, text, key=f"limit/{effort.driver}/{until or effort.id}")
+    elif decision.notice is not None:
+        said = f": {effort.reason}" if effort.reason else ""
+        attempts = "1 attempt" if effort.attempts == 1 else f"{effort.attempts} attempts"
+        text = f"effort {effort.id} ({effort.skill}) ended with {outcome} after {attempts}{said}"
+        notices.add(tx, decision.notice, effort, text)
+
+
+def _policy(tx: Transaction) -> RetryPolicy:
+    work = tx.work
+    return RetryPolicy(
+        retries=work.retries,
+        host_retries=work.host_retries,
+        backoff_seconds=work.backoff_seconds,
+        backoff_max_seconds=work.backoff_max_seconds,
+    )
+
+
+def _reply(effort: Effort) -> dict[str, Any]:
+    return {**asdict(effort), "artifact_prefix": artifact_prefix(effort.ordinal, effort.skill)}

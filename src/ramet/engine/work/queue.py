@@ -1,0 +1,273 @@
+"""The queue: efforts that wait to be run, each until those that it needs have succeeded.
+
+Whether an effort has to wait follows from its dependencies and its time, and is stored nowhere.
+"""
+
+from msgspec.structs import asdict, replace
+
+from ramet.engine.record import (
+    efforts,
+    lookup,
+    skills,
+    tasks,
+)
+from ramet.engine.runs import run_lines
+from ramet.engine.transaction import Transaction
+from ramet.engine.work import endings
+from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, InvalidParams, NotFinished
+from ramet.model.instant import from_datetime, to_datetime, to_iso
+from ramet.model.record.effort import Effort, Failure
+from ramet.model.record.skill import artifact_prefix
+from ramet.model.work.retry_policy import Scope
+from ramet.protocol.replies import EffortReply, Page
+from ramet.protocol.work import (
+    AddWork,
+    Blocked,
+    DropWork,
+    GetWork,
+    ListWork,
+    NextWork,
+    ResumeWork,
+    RetryWork,
+    SetOutput,
+    WorkBlocked,
+    WorkReply,
+)
+from ramet.store.record import efforts as effort_rows
+from ramet.store.record import sessions as session_rows
+from ramet.store.record import usage
+from ramet.store.work import leases, parked_drivers, queue
+from ramet.store.work.queue import NewWork, Settlement, Waiting
+
+_NEWEST = 2**63 - 1
+
+
+def add(tx: Transaction, request: AddWork) -> WorkReply:
+    """Put an effort into the queue, on a task that is created where it is new."""
+    based_on = None if request.based_on is None else lookup.effort(tx, request.based_on, "based_on")
+    task_id, project_id = _task(tx, request, based_on)
+    skills.require(tx, project_id, request.skill)
+    needs = list(dict.fromkeys([*([based_on.id] if based_on else []), *request.depends_on]))
+    for needs_id in request.depends_on:
+        if not queue.is_there(tx.db, needs_id):
+            raise EffortNotFound(f"there is no effort {needs_id}", field="depends_on", value=needs_id)
+    new = NewWork(
+        task_id=task_id,
+        ordinal=effort_rows.next_ordinal(tx.db, task_id),
+        skill=request.skill,
+        prompt=request.prompt,
+        based_on=request.based_on,
+        depends_on=needs,
+        driver=request.driver,
+        model=request.model,
+        priority=request.priority,
+        timeout_seconds=request.timeout_seconds,
+    )
+    return _enqueue(tx, new)
+
+
+def _task(tx: Transaction, request: AddWork, based_on: Effort | None) -> tuple[str, int]:
+    """The path of the task, and its project."""
+    if request.task is not None:
+        return tasks.ensure(tx, request.task, "task")
+    if based_on is None:
+        raise InvalidParams("task is missing", field="task", fix="name a task, or an effort to go on from: based_on")
+    return based_on.task_id, effort_rows.project_of(tx.db, based_on.id)
+
+
+def _enqueue(tx: Transaction, new: NewWork) -> WorkReply:
+    effort_id = queue.add(tx.db, new, tx.now)
+    data = {"skill": new.skill, "ordinal": new.ordinal, "retry_of": new.retry_of}
+    tx.record("effort.queued", task_id=new.task_id, effort_id=effort_id, data=data)
+    return reply(tx, find(tx, effort_id))
+
+
+def get(tx: Transaction, request: GetWork) -> WorkReply:
+    """An effort, and what it waits for; of one that runs, or that nobody has settled, what it has used so far."""
+    effort = find(tx, request.effort_id)
+    if effort.lifecycle == "active" or effort.usage is None:
+        effort = replace(effort, usage=usage.sum_of_effort(tx.db, effort.id) or effort.usage)
+    return reply(tx, effort)
+
+
+def list_page(tx: Transaction, request: ListWork) -> Page[WorkReply]:
+    """The efforts of the queue, the newest first; `next` is the cursor of those behind them."""
+    limit = min(request.limit, tx.limits.page_max)
+    found = queue.list_page(
+        tx.db,
+        state=request.state,
+        task_id=None if request.task is None else lookup.absolute(request.task, "task"),
+        run_id=request.run,
+        before=request.cursor or _NEWEST,
+        limit=limit + 1,
+    )
+    items = [reply(tx, waiting) for waiting in found[:limit]]
+    return Page(items=items, next=found[limit - 1].id if len(found) > limit else None)
+
+
+def show_next(tx: Transaction, request: NextWork) -> EffortReply | None:
+    """The effort that a claim would give: the first that is ready, or one whose worker has vanished. Whether its run
+    is at a bound is seen when it is claimed.
+    """
+    claims = None if request.worker is None else leases.find_worker(tx.db, request.worker, tx.now).claims
+    if request.run is not None and not run_lines.are_waiting(tx, request.run):
+        return None
+    project_id = lookup.project_id(tx, request.project)
+    scope = Scope(skills=claims, project_id=project_id, run_id=request.run, host=request.host)
+    ready = queue.find_ready(tx.db, scope, tx.now)
+    lost = [effort for effort in leases.list_expired(tx.db, tx.now) if _is_within(tx, effort, scope)]
+    found = min([*([ready] if ready else []), *lost], key=lambda each: (-each.priority, each.id), default=None)
+    return None if found is None else efforts.reply(found)
+
+
+def _is_within(tx: Transaction, effort: Effort, scope: Scope) -> bool:
+    """Whether an effort whose lease ran out would be given to this worker, and not up."""
+    stop = effort.stop_request
+    is_given_up = effort.host_failures >= tx.work.host_retries if stop is None else not stop.requeues
+    return not is_given_up and unfit(tx, effort, scope) is None
+
+
+def unfit(tx: Transaction, effort: Effort, scope: Scope) -> str | None:
+    """What about an effort keeps a worker from it."""
+    project_id = effort_rows.project_of(tx.db, effort.id)
+    hosts = [] if scope.host is None else queue.list_hosts(tx.db, project_id)
+    return scope.excludes(effort, project_id, hosts)
+
+
+def show_blocked(tx: Transaction, request: WorkBlocked) -> Blocked:
+    """Whether an effort has to wait, for which one, and what that one is doing."""
+    return blocked(tx, find(tx, request.effort_id))
+
+
+def retry(tx: Transaction, request: RetryWork) -> WorkReply:
+    """Queue a fresh copy of a finished effort; those that wait for it wait for the copy."""
+    effort = _finished(tx, request.effort_id)
+    new = NewWork(
+        task_id=effort.task_id,
+        ordinal=effort_rows.next_ordinal(tx.db, effort.task_id),
+        skill=effort.skill,
+        prompt=effort.prompt or "",
+        mode=effort.mode,
+        metadata=effort.metadata,
+        based_on=effort.based_on,
+        depends_on=effort.depends_on or [],
+        driver=effort.driver,
+        model=effort.model,
+        priority=effort.priority,
+        timeout_seconds=effort.timeout_seconds,
+        retry_of=effort.id,
+        workspace=effort.workspace,
+    )
+    copy = _enqueue(tx, new)
+    queue.repoint(tx.db, effort.id, copy.id)
+    return copy
+
+
+def resume(tx: Transaction, request: ResumeWork) -> WorkReply:
+    """Queue the same effort again, to go on in its context window."""
+    effort = _finished(tx, request.effort_id)
+    if effort.outcome == "success":
+        raise EffortFinished(
+            f"effort {effort.id} succeeded: there is nothing to go on with",
+            field="effort_id",
+            value=effort.id,
+            fix="make a fresh copy of it with work.retry, or add one that is based on it",
+        )
+    continues = session_rows.find_last_native(tx.db, effort.id)
+    queue.settle(tx.db, effort.id, Settlement(lifecycle="queued", continues_session_id=continues))
+    data = {"skill": effort.skill, "ordinal": effort.ordinal, "resumes": effort.outcome}
+    tx.record("effort.queued", task_id=effort.task_id, effort_id=effort.id, data=data)
+    return reply(tx, find(tx, effort.id))
+
+
+def _finished(tx: Transaction, effort_id: int) -> Effort:
+    """A finished effort that can be run again."""
+    effort = lookup.effort(tx, effort_id)
+    if effort.prompt is None:
+        raise InvalidParams(
+            f"effort {effort_id} was never in the queue", field="effort_id", value=effort_id, fix="add one: work.add"
+        )
+    if effort.lifecycle != "finished":
+        raise NotFinished(f"effort {effort_id} is {effort.lifecycle}", field="effort_id", value=effort_id)
+    if effort.run_id is not None:
+        raise InvalidParams(
+            f"effort {effort_id} is a line of run {effort.run_id}",
+            field="effort_id",
+            value=effort_id,
+            fix=f"resume the run, with what failed: `ramet run --resume r{effort.run_id} --retry-failed`",
+        )
+    return effort
+
+
+def drop(tx: Transaction, request: DropWork) -> EffortReply:
+    """Take an effort out of the queue. What waits for it goes on waiting, and says so."""
+    effort = lookup.effort(tx, request.effort_id)
+    if effort.outcome == "dropped":
+        return efforts.reply(effort, already=True)
+    if effort.lifecycle == "active":
+        raise EffortHeld(
+            f"effort {effort.id} is run by {effort.lease_owner or 'somebody outside the queue'}",
+            field="effort_id",
+            value=effort.id,
+            fix="end it first with fleet.kill",
+        )
+    lookup.require_unfinished(effort)
+    return efforts.reply(endings.finish_waiting(tx, effort, "dropped", None))
+
+
+def put_back(
+    tx: Transaction,
+    effort: Effort,
+    reason: str | None,
+    *,
+    failure: Failure | None = None,
+    not_before: str | None = None,
+) -> Effort:
+    """As if nobody had claimed it: no attempt is counted, and the next one goes on where this one would have."""
+    parked_drivers.uncount(tx.db, effort.id)
+    settlement = Settlement(
+        lifecycle="queued",
+        reason=reason,
+        failure=failure,
+        not_before=not_before,
+        continues_session_id=effort.continues_session_id,
+        agent_failures=effort.agent_failures,
+        host_failures=effort.host_failures,
+    )
+    waiting = queue.settle(tx.db, effort.id, settlement)
+    data = {"failure": failure, "reason": reason, "attempt": waiting.attempts, "not_before": not_before}
+    tx.record("effort.requeued", task_id=effort.task_id, effort_id=effort.id, data=data)
+    return waiting
+
+
+def set_output(tx: Transaction, request: SetOutput) -> EffortReply:
+    """Replace the text of an effort's output."""
+    lookup.effort(tx, request.effort_id)
+    effort = queue.set_output(tx.db, request.effort_id, request.output_content, request.report_file)
+    data = {"characters": len(request.output_content), "report_file": effort.report_file}
+    tx.record("effort.output", task_id=effort.task_id, effort_id=effort.id, data=data)
+    return efforts.reply(effort)
+
+
+def find(tx: Transaction, effort_id: int) -> Waiting:
+    """An effort, and the first that it waits for."""
+    found = queue.find(tx.db, effort_id)
+    if found is None:
+        raise lookup.no_effort(effort_id)
+    return found
+
+
+def blocked(tx: Transaction, effort: Waiting) -> Blocked:
+    """What an effort waits for: another one that has not succeeded, or a time."""
+    if effort.blocked_by is not None:
+        return Blocked(blocked=True, by=effort.blocked_by, status=effort.blocked_status)
+    if effort.lifecycle == "queued" and effort.not_before and effort.not_before > to_datetime(tx.now_ms):
+        return Blocked(blocked=True, status=f"waits until {to_iso(from_datetime(effort.not_before))}")
+    return Blocked(blocked=False)
+
+
+def reply(tx: Transaction, effort: Waiting) -> WorkReply:
+    """The row, and what it waits for."""
+    waits = blocked(tx, effort)
+    facts = asdict(effort) | {"blocked_by": waits.by, "blocked_status": waits.status, "blocked": waits.blocked}
+    return WorkReply(**facts, artifact_prefix=artifact_prefix(effort.ordinal, effort.skill))

@@ -1,0 +1,247 @@
+"""Reports: what an agent's keeper hears, written into the session's history, each event once.
+
+This is what happens most often while agents run, so everything that needs no transaction is prepared before, and a
+report of many events costs one look at the session, one move of its branch and one event.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ramet.engine import notices
+from ramet.engine.contents import Contents
+from ramet.engine.record import budgets, lookup, messages
+from ramet.engine.record.messages import Turn
+from ramet.engine.transaction import Transaction
+from ramet.model.event import EventKind
+from ramet.model.history.content import (
+    ContentPayload,
+    DialogueContent,
+    ReasoningContent,
+    ToolIOContent,
+)
+from ramet.model.instant import to_iso
+from ramet.model.names import clean_name
+from ramet.model.record.budget import Amount
+from ramet.model.record.effort import StopRequest
+from ramet.model.redaction import Redactor
+from ramet.model.work.stream import (
+    End,
+    Limit,
+    NativeId,
+    Reasoning,
+    Remark,
+    Started,
+    StreamEvent,
+    Stuck,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from ramet.protocol.work import Reported, ReportStream
+from ramet.store.record import sessions, usage
+from ramet.store.record.messages import Transcript
+from ramet.store.record.sessions import Reporter, SessionReport
+from ramet.store.spawn import children
+from ramet.store.work import leases
+
+_LONGEST_NOTE = 10_000
+_LONGEST_ARGUMENTS = 200
+_MOST_CALLS = 100
+_STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
+_ERRORS = "stderr"
+"""The name under which a program's own remarks stand in a transcript."""
+
+
+class Heard(Struct, frozen=True):
+    """An event of a stream, and what of it becomes a turn of the session."""
+
+    event: StreamEvent
+    turn: Turn | None
+
+
+class PreparedReport(Struct, frozen=True):
+    """A report whose contents need no transaction any more."""
+
+    request: ReportStream
+    heard: list[Heard]
+
+
+def prepare(request: ReportStream, contents: Contents, redactor: Redactor) -> PreparedReport:
+    """Redact, hash and compress what was heard."""
+    return PreparedReport(request, [_prepare(event, contents, redactor) for event in request.events])
+
+
+def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Heard:
+    content = _content(event)
+    if content is not None:
+        return Heard(event, messages.make_turn(contents, content))
+    match event:
+        case Limit():
+            event = replace(event, text=_note(event.text, redactor))
+        case Stuck():
+            given = None if event.arguments is None else _note(event.arguments, redactor)[:_LONGEST_ARGUMENTS]
+            tool = None if event.tool is None else clean_name(event.tool)
+            event = replace(event, text=_note(event.text, redactor), tool=tool, arguments=given)
+        case End(reason=str(reason)):
+            event = replace(event, reason=_note(reason, redactor))
+        case Usage():
+            model = None if event.model is None else clean_name(event.model)
+            event = replace(event, key=clean_name(event.key), model=model)
+        case NativeId():
+            event = NativeId(native_id=clean_name(event.native_id))
+        case _:
+            pass
+    return Heard(event, None)
+
+
+def _content(event: StreamEvent) -> ContentPayload | None:
+    """What an event puts into the session's history."""
+    match event:
+        case Text():
+            return DialogueContent(text=event.text, role="assistant")
+        case Reasoning():
+            return ReasoningContent(text=event.text)
+        case ToolCall():
+            text = msgspec.json.encode(event.input).decode()
+            return ToolIOContent(text=text, tool_name=clean_name(event.name), direction="call", call_id=event.call_id)
+        case ToolResult():
+            name, status = clean_name(event.name or "tool"), _STATUSES[event.is_error]
+            return ToolIOContent(text=event.output, tool_name=name, call_id=event.call_id, status=status)
+        case Remark():
+            return ToolIOContent(text=event.text, tool_name=_ERRORS)
+        case _:
+            return None
+
+
+def _note(text: str, redactor: Redactor) -> str:
+    return redactor.redact(text).text.replace("\0", "")[:_LONGEST_NOTE]
+
+
+def report(tx: Transaction, prepared: PreparedReport) -> Reported:
+    """Write what is new, and let the lease go on where it is still the reporter's."""
+    request = prepared.request
+    reporter = sessions.find_reporter(tx.db, request.session_id)
+    if reporter is None:
+        raise lookup.no_session(request.session_id)
+    last = request.seq + len(request.events) - 1
+    if reporter.instance != request.instance:
+        # Another keeper has the session now: what this one says is not its agent's.
+        if request.events:
+            _record(tx, "effort.late_report", reporter, {"instance": request.instance, "events": len(request.events)})
+        return Reported(seq=last, is_current=False, is_renewed=False)
+    news = prepared.heard[reporter.reported_seq + 1 - request.seq :] if request.seq <= reporter.reported_seq + 1 else []
+    stop = _write(tx, reporter, news) if news else None
+    is_current = reporter.is_leased and reporter.generation == reporter.lease_generation
+    is_renewed = is_current and _renew(tx, reporter, is_asked=not request.events)
+    return Reported(
+        seq=reporter.reported_seq + len(news),
+        is_current=is_current,
+        is_renewed=is_renewed,
+        stop=(reporter.stop_request or stop) if is_current else None,
+        is_child_alive=reporter.has_children and not request.events and _is_child_alive(tx, reporter),
+    )
+
+
+def _is_child_alive(tx: Transaction, reporter: Reporter) -> bool:
+    """Whether an agent that has nothing to say waits for others who have."""
+    since = to_iso(tx.now_ms - tx.work.lease_seconds * 1000)
+    return children.is_child_alive(tx.db, reporter.session_id, since)
+
+
+def _renew(tx: Transaction, reporter: Reporter, *, is_asked: bool) -> bool:
+    """Let the lease go on; where nobody asked for that, only when it is low."""
+    renew = leases.renew if is_asked else leases.renew_if_low
+    lease_seconds = tx.work.lease_seconds
+    return bool(renew(tx.db, reporter.effort_id, reporter.generation, lease_seconds=lease_seconds, now=tx.now))
+
+
+def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> StopRequest | None:
+    """Write what is new; whether the agent has to end for what it used."""
+    transcript = Transcript(reporter.session_id, reporter.agent_id, reporter.head)
+    written = messages.write(tx, transcript, [heard.turn for heard in news if heard.turn is not None])
+    events = [heard.event for heard in news]
+    for event in events:
+        _note_beside(tx, reporter, event)
+    sessions.report(tx.db, reporter.session_id, _session_report(tx, reporter, events), tx.now)
+    ids = [each.message_id for each in written if each.message_id is not None]
+    data = {"events": len(news), "messages": len(ids), "last_message": ids[-1] if ids else None}
+    _record(tx, "session.reported", reporter, data)
+    used = [usage.put(tx.db, reporter.session_id, event) for event in events if isinstance(event, Usage)]
+    return budgets.check_usage(tx, reporter.session_id, sum(used, Amount())) if used else None
+
+
+def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> None:
+    """What has a place of its own."""
+    match event:
+        case NativeId():
+            sessions.set_native_id(tx.db, reporter.session_id, event.native_id)
+        case Limit():
+            _record(tx, "session.limited", reporter, {"text": event.text, "resets_at": event.resets_at})
+        case Stuck():
+            data = {name: getattr(event, name) for name in ("reason", "text", "tool", "arguments", "turns")}
+            _record(tx, "session.stuck", reporter, data)
+        case End() if not reporter.has_ended:
+            data = {"outcome": event.outcome, "failure": event.failure, "ended": event.ended}
+            _record(tx, "session.ended", reporter, data)
+            if event.is_cut:
+                _tell_of_cut(tx, reporter)
+        case _:
+            pass
+
+
+def _tell_of_cut(tx: Transaction, reporter: Reporter) -> None:
+    text = f"effort {reporter.effort_id} printed more than work.output_max_bytes; what came after that is not kept"
+    effort = lookup.effort(tx, reporter.effort_id)
+    notices.add(tx, "cut", effort, text, key=f"cut/output/{effort.id}/{effort.attempts}")
+
+
+def _session_report(tx: Transaction, reporter: Reporter, events: Sequence[StreamEvent]) -> SessionReport:
+    """What the events say about the session itself; the last word counts."""
+    said: dict[str, Any] = {}
+    for event in events:
+        said |= _about_session(event)
+    if "outcome" in said:
+        said["ended_at"] = tx.now
+    tools = [] if "outcome" in said else _in_flight(reporter.tools_in_flight or [], events)
+    return SessionReport(reported_seq=reporter.reported_seq + len(events), tools_in_flight=tools, **said)
+
+
+def _about_session(event: StreamEvent) -> dict[str, Any]:
+    match event:
+        case Started():
+            return {"pid": event.pid, "process_started": event.started_at}
+        case End():
+            return {
+                "outcome": event.outcome,
+                "notes": event.reason,
+                "exit_status": event.exit_status,
+                "exit_signal": event.exit_signal,
+            }
+        case _:
+            return {}
+
+
+def _in_flight(before: Sequence[str], events: Sequence[StreamEvent]) -> list[str]:
+    """The calls that have not come back, in the order in which they were made."""
+    calls = dict.fromkeys(before)
+    for event in events:
+        if isinstance(event, ToolCall):
+            calls[clean_name(event.call_id)] = None
+        elif isinstance(event, ToolResult):
+            calls.pop(clean_name(event.call_id), None)
+    return list(calls)[-_MOST_CALLS:]
+
+
+def _record(tx: Transaction, kind: EventKind, reporter: Reporter, data: dict[str, Any]) -> None:
+    tx.record(
+        kind,
+        task_id=reporter.task_id,
+        effort_id=reporter.effort_id,
+        session_id=reporter.session_id,
+        data=data,
+    )

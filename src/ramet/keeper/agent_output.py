@@ -1,0 +1,90 @@
+"""What the agent says: lines that its driver understands, as events in the spool, up to a bound."""
+
+from collections import deque
+
+from msgspec.structs import replace
+
+from ramet.keeper.log import Log
+from ramet.keeper.spool import Spool
+from ramet.keeper.time_limits import Verdict, Watch
+from ramet.model.work.stream import (
+    End,
+    Limit,
+    NativeId,
+    Remark,
+    StreamEvent,
+    Usage,
+)
+from ramet.vendors.contract.driver_protocol import ProcessExit, Reader
+
+_ERROR_LINES = 100
+_ERROR_LINE_LENGTH = 1000
+
+
+class Hearing:
+    """Hears one agent out."""
+
+    def __init__(
+        self, reader: Reader, spool: Spool, watch: Watch, log: Log, *, max_bytes: int, is_structured: bool
+    ) -> None:
+        """`is_structured`: the output says more than what the agent said, so it is read to its end in any case."""
+        self._reader = reader
+        self._spool = spool
+        self._watch = watch
+        self._log = log
+        self._max_bytes = max_bytes
+        self._is_structured = is_structured
+        self._heard_bytes = 0
+        self._is_full = False
+        self._errors: deque[str] = deque(maxlen=_ERROR_LINES)
+        self.verdict: Verdict | None = None
+        """Set when what the agent does is a reason to end it."""
+
+    def hear(self, size: int, lines: list[str], now: float) -> None:
+        """Lines of its standard output."""
+        self._count(size, now)
+        if self._is_full and not self._is_structured:
+            return
+        for line in lines:
+            for event in self._read(line):
+                if not self._is_full or isinstance(event, Usage | NativeId | Limit):
+                    self._spool.add(event, now)
+                self.verdict = self.verdict or self._watch.note(event)
+
+    def hear_errors(self, size: int, lines: list[str], now: float) -> None:
+        """Lines of its standard error."""
+        self._count(size, now)
+        self._errors.extend(line[:_ERROR_LINE_LENGTH] for line in lines)
+        if not self._is_full:
+            for line in lines:
+                self._spool.add(Remark(text=line), now)
+
+    def conclude(self, status: int | None) -> End:
+        """What it all came to, as the driver sees it; `status` is as subprocess gives it."""
+        process = ProcessExit(
+            status=None if status is None or status < 0 else status,
+            signal=None if status is None or status >= 0 else -status,
+            errors="\n".join(self._errors),
+        )
+        try:
+            end = self._reader.conclude(process)
+        except Exception as error:  # noqa: BLE001 - whatever a driver does wrong, its agent gets an outcome
+            self._log.write(f"the driver could not conclude: {error!r}")
+            reason = f"the driver could not say how it went: {type(error).__name__}"
+            end = End(outcome="error", failure="infrastructure", reason=reason)
+        return replace(end, exit_status=process.status, exit_signal=process.signal, is_cut=self._is_full)
+
+    def _count(self, size: int, now: float) -> None:
+        self._watch.hear(now)
+        if self._heard_bytes >= self._max_bytes and not self._is_full:
+            self._is_full = True
+            text = f"more than {self._max_bytes:,} bytes of output; what follows is not kept (work.output_max_bytes)"
+            self._spool.add(Remark(text=text), now)
+        self._heard_bytes += size
+
+    def _read(self, line: str) -> list[StreamEvent]:
+        try:
+            return self._reader.read(line)
+        except Exception as error:  # noqa: BLE001 - one line that a driver fails at must not end the agent
+            self._log.write(f"the driver could not read a line: {error!r}")
+            return [Remark(text=line)]

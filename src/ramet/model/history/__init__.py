@@ -1,0 +1,1 @@
+"""Values and rules of commits, branches, contexts and child branches."""

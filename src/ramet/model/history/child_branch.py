@@ -1,0 +1,87 @@
+"""A spawn: a child history out of a parent's. And a collapse: the child's work, folded back into the parent's."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ramet.model.history.commit import estimate_tokens
+
+DEFAULT_SUMMARY_SYSTEM = """\
+You shorten a part of an agent's history so that the agent can go on without the part itself.
+
+- Keep what later work depends on: decisions and their reasons, facts that were found, names, paths, numbers, commands.
+- Keep what failed and why, so that it is not tried again.
+- Keep exact values, error messages and code as they are.
+- Leave out greetings, repetition and steps that led nowhere without a lesson.
+- If a length is asked for, come close to it.
+Write only the summary."""
+
+DEFAULT_COLLAPSE_SYSTEM = """\
+You report on the work of an agent to the agent that delegated it. The reader has not seen the work and acts on your \
+report alone.
+
+- Outcomes come first: what was reached, decided and produced.
+- Name the findings, the decisions and the artifacts.
+- Say what failed, what stands in the way, and what is still open.
+- Keep technical details exactly as they are: code, settings, values, error messages.
+- Leave out how the agent thought its way there, except where that holds a caveat or a trade-off.
+- If a length is asked for, come close to it.
+Begin with "Subagent completed: " and a summary of the task in one line."""
+
+COLLAPSE_OPENING = "Subagent completed: "
+
+
+@dataclass(frozen=True)
+class SpawnInfo:
+    """A child history and where it comes from."""
+
+    spawn_id: int
+    parent_tract_id: str
+    parent_commit_hash: str | None
+    child_tract_id: str
+    purpose: str
+    inheritance_mode: str
+    display_name: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class CollapseResult:
+    """A child's work as its parent sees it; without a commit it is for review."""
+
+    parent_commit_hash: str | None
+    child_tract_id: str
+    summary_text: str
+    summary_tokens: int
+    source_tokens: int
+    purpose: str
+
+
+def build_summarize_prompt(
+    messages_text: str, *, target_tokens: int | None = None, instructions: str | None = None
+) -> str:
+    """What a model is asked so that it shortens a range."""
+    return _with_options(f"Shorten this part of the history:\n\n{messages_text}", target_tokens, instructions)
+
+
+def build_collapse_prompt(
+    messages_text: str, purpose: str, *, target_tokens: int | None = None, instructions: str | None = None
+) -> str:
+    """What a model is asked so that it reports on a child: the purpose, the request, the work as it is."""
+    request = f"This was delegated:\n  Purpose: {purpose}\n\nReport on the work:\n\n{messages_text}"
+    return _with_options(request, target_tokens, instructions)
+
+
+def _with_options(prompt: str, target_tokens: int | None, instructions: str | None) -> str:
+    if target_tokens is not None:
+        prompt += f"\nTarget approximately {target_tokens} tokens."
+    if instructions is not None:
+        prompt += f"\nAdditional instructions: {instructions}"
+    return prompt
+
+
+def fit(text: str, target_tokens: int | None) -> str:
+    """The text within a budget, with a mark where it was cut."""
+    if target_tokens is None or estimate_tokens(text) <= target_tokens:
+        return text
+    mark = "\n[… cut to fit]"
+    return text[: max(0, 4 * target_tokens - len(mark))].rstrip() + mark

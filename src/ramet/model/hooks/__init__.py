@@ -1,0 +1,1 @@
+"""Values and rules of agents that people start: hooks, transcripts, compactions and handoffs."""

@@ -1,0 +1,107 @@
+"""A session: one context window of one agent, serving one effort at a time.
+
+`prev_session_id` is the session it continues, `parent_session_id` the one that spawned it. Its status is
+computed from these facts and stored nowhere, so it cannot disagree with them.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from ramet.model.record.effort import Outcome
+
+SessionRef = int | str
+"""A session's integer id, or `driver:native_id`."""
+
+SessionStatus = Literal[
+    "starting", "running", "waiting_child", "waiting_person", "detecting", "stuck", "orphaned", "ended"
+]
+
+
+WaitsFor = Literal["child", "person", "begin"]
+"""What a session may wait for: the end of a child; the next word of the person who started it; or, as a child that was
+spawned, for its own beginning.
+"""
+
+_WAITING: dict[WaitsFor, SessionStatus] = {"child": "waiting_child", "person": "waiting_person", "begin": "starting"}
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """One row of `sessions`."""
+
+    id: int
+    task_id: str
+    effort_id: int
+    prev_session_id: int | None
+    parent_session_id: int | None
+    root_session_id: int
+    spawn_depth: int
+    agent_id: str | None
+    driver: str | None
+    native_id: str | None
+    pid: int | None
+    instance: str | None
+    generation: int
+    branch: str
+    heartbeat_counter: int
+    last_heartbeat: datetime | None
+    context_usage: float | None
+    loaded_files: list[str] | None
+    dehydration_payload: dict[str, Any] | None
+    outcome: Outcome | None
+    notes: str | None
+    created_at: datetime
+    ended_at: datetime | None
+    exit_status: int | None
+    exit_signal: int | None
+    process_started: float | None
+    """When the kernel says that the process of this pid was started, in seconds since 1970."""
+    reported_seq: int
+    """The number of the last event that its keeper has reported."""
+    tools_in_flight: list[str] | None
+    """The calls of tools that have not come back."""
+    deadline: datetime | None
+    """When its attempt will have used up its time; None where it has no end."""
+    report: dict[str, Any] | None
+    """What it reported at its end, as `protocol.history.Report` spells it."""
+    host: str | None
+    """The machine that its process is on, where several share the database and somebody started it by hand."""
+
+
+class Patience(Struct, frozen=True, kw_only=True):
+    """How long a session may be silent before it is looked at, and before it is given up."""
+
+    silent: timedelta
+    stuck: timedelta | None = None
+    """None where nobody would end it."""
+
+
+def derive_status(
+    *,
+    ended_at: datetime | None,
+    last_heartbeat: datetime | None,
+    created_at: datetime,
+    now: datetime,
+    patience: Patience,
+    has_tool_in_flight: bool = False,
+    is_lease_over: bool = False,
+    waits_for: WaitsFor | None = None,
+) -> SessionStatus:
+    """What a session is doing, from what is recorded about it. An agent whose tool is at work is not silent, nor is one
+    that waits.
+    """
+    if ended_at is not None:
+        return "ended"
+    if is_lease_over:
+        return "orphaned"
+    if waits_for is not None:
+        return _WAITING[waits_for]
+    if has_tool_in_flight:
+        return "running"
+    silence = now - (last_heartbeat or created_at)
+    if patience.stuck is not None and silence > patience.stuck:
+        return "stuck"
+    if silence > patience.silent:
+        return "detecting"
+    return "running" if last_heartbeat else "starting"

@@ -1,0 +1,1 @@
+"""Values and rules of task files, lines, conversations and review rounds."""

@@ -1,0 +1,75 @@
+"""A run: one execution of a task file, or of a chain of plan, implementation and reviews. Its lines are efforts."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from ramet.model.record.effort import Lifecycle, Outcome
+
+RunMode = Literal["sequential", "parallel", "chain"]
+LineState = Literal["pending", "in_progress", "completed", "failed", "skipped"]
+RunState = Literal["running", "interrupted", "finished"]
+
+Count = Annotated[int, Meta(ge=1, le=2**53)]
+
+
+class RunLimits(Struct, frozen=True, kw_only=True):
+    """How much a run may use; None means no bound."""
+
+    workers: Count | None = None
+    """How many of its lines may run at once."""
+    seconds: Count | None = None
+    """Since it was last begun or resumed."""
+    tokens: Count | None = None
+    cost_usd: Annotated[float, Meta(gt=0)] | None = None
+    rounds: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    """Of a chain: how often it may be reviewed."""
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """One row of `runs`."""
+
+    id: int
+    project_id: int
+    task_id: str
+    name: str
+    """What people see: the task file's name, or the chain's first words."""
+    mode: RunMode
+    content_hash: str | None
+    """Of the task file, without its boxes: what it was when the run began."""
+    limits: RunLimits
+    stop_on_failure: bool
+    save_conversation: bool
+    branch: str | None
+    """The conversation, as a branch of the history."""
+    created_at: datetime
+    started_at: datetime
+    """When it was last begun or resumed."""
+    attended_until: datetime | None
+    finished_at: datetime | None
+    archived_at: datetime | None
+    reason: str | None
+    """Why it ended, or why no more of its lines are begun, where that was not by itself."""
+
+
+def derive_state(run: Run, *, is_attended: bool) -> RunState:
+    """What a run is doing: nobody has to write down that it was interrupted."""
+    if run.finished_at is not None:
+        return "finished"
+    return "running" if is_attended else "interrupted"
+
+
+def derive_line_state(lifecycle: Lifecycle, outcome: Outcome | None, *, was_tried: bool) -> LineState:
+    """What a line has come to. One that a bound of its run ended before it began is skipped, as is one that was
+    dropped.
+    """
+    match lifecycle:
+        case "queued":
+            return "pending"
+        case "active":
+            return "in_progress"
+        case "finished" if outcome == "success":
+            return "completed"
+        case _:
+            return "failed" if was_tried and outcome != "dropped" else "skipped"

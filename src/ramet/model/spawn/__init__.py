@@ -1,0 +1,1 @@
+"""Values and rules of child sessions, their results and their trees."""

@@ -1,0 +1,99 @@
+"""Spawning: a session delegates a goal to a child session, and gets a typed result.
+
+What a child may use is fixed when it is spawned, by the engine alone: nothing that an agent writes changes its depth,
+its parent or its limits.
+"""
+
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from ramet.errors import RametError
+from ramet.model.record.effort import Outcome
+from ramet.model.record.session import SessionStatus
+
+MOST_AT_ONCE = 10
+"""How many children one call may spawn."""
+NOTES_CHARACTERS = 4096
+"""How much of a child's last output stands for its report, where it wrote none."""
+TOO_DEEP = "Max spawn depth exceeded"
+"""How the refusal of a child begins whose parent is as deep as sessions may be."""
+
+Progress = Literal["queued", "running", "ended"]
+"""How far a child has come: it waits to be run, it runs, or it has its outcome."""
+
+
+class SpawnLimits(Struct, frozen=True, kw_only=True):
+    """What a child, with all that it spawns, may use. None: as much as its parent may."""
+
+    seconds: int | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class SpawnResult(Struct, frozen=True, kw_only=True, rename={"child_session_id": "childSessionId"}):
+    """What a parent learns of a child. A child's failure is data."""
+
+    child_session_id: int | None
+    """None where nothing was created."""
+    outcome: Outcome | None
+    """None while it has not ended."""
+    notes: str
+    """The child's closing report, else the end of its output; of a failure, what went wrong."""
+    status: Progress | None = None
+    """None where nothing was created."""
+    artifacts: list[str] | None = None
+    issues: list[str] | None = None
+    effort_id: int | None = None
+    code: str | None = None
+    """The code of the error that refused it."""
+
+
+def refused(error: RametError) -> SpawnResult:
+    """What a parent learns of a child that was not spawned."""
+    return SpawnResult(child_session_id=None, outcome="error", notes=str(error), code=error.code)
+
+
+class BudgetState(Struct, frozen=True, kw_only=True):
+    """What a session and all below it may use, have used, and have promised to children."""
+
+    session_id: int
+    tokens: int | None
+    cost_usd: float | None
+    spent_tokens: int
+    spent_cost_usd: float
+    reserved_tokens: int
+    """What children may still use of budgets of their own."""
+    reserved_cost_usd: float
+
+
+class TreeRow(Struct, frozen=True, gc=False):
+    """A session in its tree. There may be a hundred thousand, so they are made by position: by name takes ten times as
+    long.
+    """
+
+    id: int
+    parent_session_id: int | None
+    prev_session_id: int | None
+    root_session_id: int
+    spawn_depth: int
+    task_id: str
+    effort_id: int
+    skill: str
+    agent_id: str | None
+    driver: str | None
+    native_id: str | None
+    branch: str
+    goal: str | None
+    status: SessionStatus
+    outcome: Outcome | None
+    notes: str | None
+    created_at: datetime
+    ended_at: datetime | None
+    tokens: int
+    """Its own."""
+    cost_usd: float | None
+    total_tokens: int
+    """With all that is below it, each call counted once."""
+    total_cost_usd: float | None

@@ -1,0 +1,1 @@
+"""Values and rules of the queue, leases, attempts, reports and drivers."""

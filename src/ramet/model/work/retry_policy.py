@@ -1,0 +1,129 @@
+"""The rules of the queue: who may take an effort, which failed attempts are made again, and when.
+
+Whatever is random elsewhere follows here from the effort and its attempt, so that the same history gives the same
+times.
+"""
+
+import hashlib
+from collections.abc import Collection
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ramet.model.notice import NoticeKind
+from ramet.model.record.effort import (
+    Effort,
+    Failure,
+    Outcome,
+    StopRequest,
+)
+
+_PASSING: frozenset[Failure] = frozenset({"transient", "unknown"})
+"""Failures that may not come again. One of an unknown kind is given the benefit of the doubt."""
+
+
+class RetryPolicy(Struct, frozen=True, kw_only=True):
+    """How often an attempt is made again, and after what pause."""
+
+    retries: int
+    host_retries: int
+    backoff_seconds: int
+    backoff_max_seconds: int
+
+
+class Tried(Struct, frozen=True, kw_only=True):
+    """What an effort has been through."""
+
+    id: int
+    attempts: int
+    agent_failures: int
+    host_failures: int
+
+
+class Decision(Struct, frozen=True, kw_only=True):
+    """What follows from an attempt's outcome."""
+
+    requeue: bool
+    pause_ms: int | None = None
+    """How long the next attempt waits; None where it need not."""
+    agent_failures: int
+    host_failures: int
+    notice: NoticeKind | None = None
+    """What a person has to be told."""
+
+
+def decide(
+    effort: Tried, outcome: Outcome, failure: Failure | None, policy: RetryPolicy, *, stop: StopRequest | None = None
+) -> Decision:
+    """Whether another attempt is made. What somebody ended is tried again only where they wanted that."""
+    agent_failures = effort.agent_failures + (outcome == "error" and failure in _PASSING)
+    host_failures = effort.host_failures + (outcome == "error" and failure == "infrastructure")
+    finished = Decision(requeue=False, agent_failures=agent_failures, host_failures=host_failures)
+    if stop is not None:
+        return replace(finished, requeue=stop.requeues and outcome != "success")
+    if outcome == "error" and _is_retried(failure, agent_failures, host_failures, policy):
+        failures = {"infrastructure": host_failures, "limit": effort.attempts}.get(failure or "", agent_failures)
+        pause_ms = backoff_ms(effort.id, effort.attempts, failures, policy)
+        return replace(finished, requeue=True, pause_ms=pause_ms, notice="limit" if failure == "limit" else None)
+    return replace(finished, notice=_notice(outcome, failure))
+
+
+def _is_retried(failure: Failure | None, agent_failures: int, host_failures: int, policy: RetryPolicy) -> bool:
+    match failure:
+        case "transient" | "unknown":
+            return agent_failures <= policy.retries
+        case "infrastructure":
+            return host_failures <= policy.host_retries
+        case "limit":
+            return True
+        case "permanent" | "timeout" | None:
+            return False
+
+
+def _notice(outcome: Outcome, failure: Failure | None) -> NoticeKind | None:
+    match outcome:
+        case "timeout":
+            return "timeout"
+        case "stuck":
+            return "stuck"
+        case "error":
+            return None if failure is None else "gave_up"
+        case _:
+            return None
+
+
+def backoff_ms(effort_id: int, attempt: int, failures: int, policy: RetryPolicy) -> int:
+    """The pause before the next attempt: it doubles with each failure up to a bound, and is shortened by up to a half,
+    so that efforts that failed together do not come back together.
+    """
+    whole = min(policy.backoff_seconds * 2 ** min(max(failures - 1, 0), 32), policy.backoff_max_seconds)
+    digest = hashlib.sha256(f"{effort_id}/{attempt}".encode()).digest()
+    share = int.from_bytes(digest[:4], "big") / 2**32
+    return int(whole * 1000 * (1 - share / 2))
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """What a worker may take; None means anything, but for the run: an effort of a run is only for who names it."""
+
+    skills: list[str] | None = None
+    drivers: list[str] | None = None
+    """An effort that names no driver is for every worker."""
+    project_id: int | None = None
+    run_id: int | None = None
+    host: str | None = None
+    """Where the worker is. A project of which nobody has said where it is may be anywhere."""
+
+    def excludes(
+        self, effort: Effort, project_id: int, hosts: Collection[str] = ()
+    ) -> Literal["run", "skill", "driver", "project", "host"] | None:
+        """What about an effort keeps a worker from it; `hosts` are those that have its project."""
+        if effort.run_id != self.run_id:
+            return "run"
+        if self.skills is not None and effort.skill not in self.skills:
+            return "skill"
+        if self.drivers is not None and effort.driver is not None and effort.driver not in self.drivers:
+            return "driver"
+        if self.project_id is not None and project_id != self.project_id:
+            return "project"
+        return "host" if self.host is not None and hosts and self.host not in hosts else None

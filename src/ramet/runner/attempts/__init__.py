@@ -1,0 +1,1 @@
+"""Attempts at efforts: claimed, prepared, started and watched."""

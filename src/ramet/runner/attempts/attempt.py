@@ -1,0 +1,209 @@
+"""One attempt at an effort, from its claim to its end: prepare, record, launch, wait, settle.
+
+Each step leaves behind what the next daemon needs to go on from there: a lease, then a session with its keeper's
+instance, then the keeper's folder, then an ended session, then an outcome. A step that is repeated changes nothing.
+"""
+
+import asyncio
+import logging
+import time
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ramet.errors import (
+    DatabaseUnreachable,
+    DriverMissing,
+    InvalidParams,
+    NoStart,
+    PathOutside,
+    RametError,
+    UnknownDriver,
+    WorktreeBusy,
+    WorktreeError,
+)
+from ramet.model.record.effort import Failure
+from ramet.model.record.session import Session
+from ramet.model.work.stream import End
+from ramet.protocol.keeping import KeeperRecord, Spooled
+from ramet.protocol.requests import GetSession
+from ramet.protocol.work import Attempt, BeginAttempt, Claimed, Completed, CompleteWork, ReportStream
+from ramet.runner.attempts import preparation
+from ramet.runner.attempts.lease_hold import hold
+from ramet.runner.attempts.preparation import Prepared
+from ramet.runner.processes import keepers, process_exit, process_tree
+from ramet.runner.runner_context import Order, Workshop
+from ramet.runner.settlement import settlement
+from ramet.runner.settlement.adoption import Left
+
+log = logging.getLogger(__name__)
+
+_PERMANENT = (UnknownDriver, DriverMissing, PathOutside, WorktreeError, InvalidParams)
+"""What will be the same the next time."""
+_AWAY_SECONDS = 2.0
+"""How long a shared database that is away is left alone."""
+
+
+class _Held(Struct, frozen=True, kw_only=True):
+    """An attempt whose session is on record."""
+
+    effort_id: int
+    generation: int
+    session_id: int
+    instance: str
+
+
+class Attempts:
+    """Makes attempts."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
+
+    async def make(self, claimed: Claimed, order: Order) -> Completed | None:
+        """Run a claimed effort once."""
+        try:
+            async with hold(self._shop, claimed.id, claimed.generation):
+                prepared = await asyncio.to_thread(preparation.prepare, self._shop, claimed, order)
+                attempt, prepared = await self._record(claimed, prepared, order)
+        except preparation.Postponed as postponed:
+            return postponed.requeued
+        except RametError as error:
+            return await self._give_up(claimed, error)
+        except OSError as error:
+            return await self._give_up(claimed, RametError(f"this machine could not prepare it: {error}"))
+        held = _Held(
+            effort_id=claimed.id,
+            generation=claimed.generation,
+            session_id=attempt.session.id,
+            instance=prepared.instance,
+        )
+        self._shop.faults.reach("before_launch")
+        try:
+            spec = preparation.specify(self._shop, claimed, attempt, prepared, order)
+            record = await asyncio.to_thread(keepers.start, self._shop.places.keepers, spec)
+        except (RametError, OSError) as error:
+            reason = error.message if isinstance(error, RametError) else str(error)
+            await self._end(held, f"the keeper could not be started: {reason}")
+            return await self._settle(held)
+        self._shop.faults.reach("after_launch")
+        return await self._wait(held, record)
+
+    async def finish(self, left: Left) -> Completed | None:
+        """Go on with what a former daemon left."""
+        held = _Held(
+            effort_id=left.effort_id,
+            generation=left.generation,
+            session_id=left.session_id,
+            instance=left.instance,
+        )
+        return await self._wait(held, left.record)
+
+    async def _record(self, claimed: Claimed, prepared: Prepared, order: Order) -> tuple[Attempt, Prepared]:
+        """Write down that the attempt begins; where somebody works in the worktree already, in one of its own."""
+        try:
+            prepared = replace(prepared, leased_at=time.monotonic())
+            return await self._begin(claimed, prepared, order), prepared
+        except WorktreeBusy:
+            apart = await asyncio.to_thread(preparation.move_apart, self._shop, claimed, prepared)
+            apart = replace(apart, leased_at=time.monotonic())
+            return await self._begin(claimed, apart, order), apart
+
+    async def _begin(self, claimed: Claimed, prepared: Prepared, order: Order) -> Attempt:
+        worktree = prepared.worktree
+        attempt: Attempt = await self._shop.ask(
+            BeginAttempt(
+                effort_id=claimed.id,
+                generation=claimed.generation,
+                driver=prepared.driver.name,
+                profile=prepared.profile_name,
+                agent_id=order.slot,
+                instance=prepared.instance,
+                prompt=prepared.prompt.prompt,
+                model=prepared.model,
+                native_id=prepared.native_id,
+                continues=prepared.continues,
+                is_cut=prepared.prompt.cut,
+                timeout_seconds=prepared.timeout_seconds,
+                worktree=worktree.path if worktree else None,
+                git_branch=worktree.branch if worktree else None,
+                git_base=worktree.base if worktree else None,
+            )
+        )
+        return attempt
+
+    async def _wait(self, held: _Held, record: KeeperRecord | None) -> Completed | None:
+        """Until the keeper is gone; then see to it that everything it held is, too."""
+        if record is not None:
+            await process_exit.until_gone(record.pid, record.started_at)
+        while True:
+            try:
+                await self._tidy(held)
+                return await self._settle(held)
+            except DatabaseUnreachable:
+                log.warning("an attempt waits for the database to be settled effort=%d", held.effort_id)
+                await asyncio.sleep(_AWAY_SECONDS)
+
+    async def _tidy(self, held: _Held) -> None:
+        """End what the keeper left running, and report what it could not. Where the lease was lost the session has
+        ended, and there may be more to tell all the same.
+        """
+        session: Session = await self._shop.ask(GetSession(session_id=held.session_id))
+        spooled = await asyncio.to_thread(keepers.read_spool, self._shop.places.keepers, held.instance)
+        if session.ended_at is None or settlement.find_end(spooled) is None:
+            await asyncio.to_thread(process_tree.end_marked, held.instance, self._shop.settings.work.grace_seconds)
+        is_untold = bool(spooled) and spooled[-1].seq > session.reported_seq
+        if session.instance == held.instance and (session.ended_at is None or is_untold):
+            await self._report_rest(held)
+
+    async def _report_rest(self, held: _Held) -> None:
+        """What the keeper could not deliver any more; and an end, where it did not come to one."""
+        folder = self._shop.places.keepers
+        spooled = await asyncio.to_thread(keepers.read_spool, folder, held.instance)
+        if settlement.find_end(spooled) is None:
+            return await self._end(held, "its keeper died")
+        for batch in settlement.batches(spooled):
+            await self._shop.ask(
+                ReportStream(
+                    session_id=held.session_id,
+                    instance=held.instance,
+                    seq=batch[0].seq,
+                    events=[line.event for line in batch],
+                )
+            )
+        return None
+
+    async def _end(self, held: _Held, reason: str) -> None:
+        """Close an attempt that did not close itself: on disk first, so that the next daemon would find it so."""
+        folder = self._shop.places.keepers
+        spooled = await asyncio.to_thread(keepers.read_spool, folder, held.instance)
+        end = End(outcome="error", failure="infrastructure", reason=reason)
+        closing = Spooled(seq=spooled[-1].seq + 1 if spooled else 1, event=end)
+        await asyncio.to_thread(keepers.add_to_spool, folder, held.instance, closing)
+        await self._report_rest(held)
+
+    async def _settle(self, held: _Held) -> Completed | None:
+        self._shop.faults.reach("before_settle")
+        async with hold(self._shop, held.effort_id, held.generation):
+            completion = await asyncio.to_thread(
+                settlement.conclude, self._shop, held.effort_id, held.generation, held.session_id, held.instance
+            )
+        done: Completed = await self._shop.ask(completion)
+        self._shop.faults.reach("after_settle")
+        await asyncio.to_thread(keepers.remove, self._shop.places.keepers, held.instance)
+        return done
+
+    async def _give_up(self, claimed: Claimed, error: RametError) -> Completed:
+        """What depends on something that came to nothing is dropped: that failed, and not this."""
+        is_dropped = isinstance(error, NoStart)
+        failure: Failure = "permanent" if isinstance(error, _PERMANENT) else "infrastructure"
+        log.warning("an attempt could not begin effort=%d error=%s", claimed.id, error.code)
+        done: Completed = await self._shop.ask(
+            CompleteWork(
+                effort_id=claimed.id,
+                generation=claimed.generation,
+                outcome="dropped" if is_dropped else "error",
+                failure=None if is_dropped else failure,
+                reason=f"{error.message}; {error.fix}",
+            )
+        )
+        return done

@@ -1,0 +1,407 @@
+"""The crew: the workers of one daemon. It claims what is ready, one effort for each free slot, and looks after every
+attempt until it is settled; those that a former daemon left, too.
+
+An attempt belongs to the crew, not to whoever asked for work: when that connection goes, nothing more is claimed, but
+what runs is still settled. When the daemon goes, the keepers stay, and the next crew adopts them.
+"""
+
+import asyncio
+import itertools
+import logging
+import time
+from collections import Counter
+from collections.abc import Collection, Coroutine
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ramet.errors import DatabaseUnreachable, RunAttended
+from ramet.model.record.effort import StopRequest
+from ramet.model.record.session import Session
+from ramet.model.runs.run import Run
+from ramet.protocol.requests import Request
+from ramet.protocol.work import Claimed, ClaimWork, Completed, ListWork, NextWork, Refused, RunWork, StopWork, WorkDone
+from ramet.runner.attempts.attempt import Attempts
+from ramet.runner.processes import keepers
+from ramet.runner.runner_context import Order, Workshop
+from ramet.runner.runs.attendance import attend, leave_all
+from ramet.runner.settlement import adoption
+from ramet.runner.spawn.stranded_children import tend
+
+log = logging.getLogger(__name__)
+
+_COALESCE_SECONDS = 0.01
+"""Many commits in a row are one reason to look at the queue again, where there was nothing a moment ago."""
+_LOOK_SECONDS = 5.0
+"""How long nothing is looked at where nothing happened here: another daemon may have added work."""
+
+
+class _Run(Struct, eq=False):
+    """One `work.run` that has not been answered."""
+
+    request: RunWork
+    free: list[str]
+    """The slots that run nothing."""
+    wanted: list[int] | None
+    """The efforts that are still to be run, where they were named."""
+    attended: Run | None
+    """The run whose lines are worked on."""
+    finished: Counter[str]
+    running: int = 0
+    is_stopped: bool = False
+    found_nothing_at: float = 0.0
+    """When there last was nothing for a free slot."""
+
+
+class _Post(Struct, frozen=True):
+    """Who is in a slot, and with what."""
+
+    effort_id: int
+    order: Order
+
+
+class _Seat(Struct, frozen=True):
+    """A slot for an awaited child."""
+
+    order: Order
+    run: _Run | None
+    """Whose slot it is; None where it is lent by the one who waits."""
+
+
+class Crew:
+    """Everything that runs. All of it happens on the event loop's thread."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
+        self._attempts = Attempts(shop)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lines: set[asyncio.Task[None]] = set()
+        """Those that work on lines of runs, for which nothing of the queue waits."""
+        self._runs: list[_Run] = []
+        self._taken: set[str] = set()
+        self._posts: dict[str, _Post] = {}
+        self._attended: set[int] = set()
+        self._news = asyncio.Event()
+        self.commits = 0
+        """How many there have been: who looks at something remembers the number, and waits until it has changed."""
+        self._leases_kept = 0.0
+
+    async def adopt(self) -> None:
+        """Take over what a former daemon left: agents that live, and what is left of those that do not."""
+        await leave_all(self._shop)
+        found = await adoption.look(self._shop)
+        await tend(self._shop, is_starting=True)
+        for left in found:
+            self._taken.add(left.slot)
+            self._posts[left.slot] = _Post(left.effort_id, Order(slot=left.slot))
+            self._begin(self._look_after(left))
+
+    async def run(self, request: RunWork) -> WorkDone:
+        """Claim and run efforts until there is nothing left, or until it is told to stop."""
+        if request.run is None:
+            return await self._work_on(request, None)
+        if request.run in self._attended:
+            raise RunAttended(f"run {request.run} is attended by this daemon", field="run", value=request.run)
+        self._attended.add(request.run)
+        try:
+            async with attend(self._shop, request, on_loss=lambda: self.stop(StopWork(run=request.run))) as attended:
+                return await self._work_on(request, attended)
+        finally:
+            self._attended.discard(request.run)
+
+    async def _work_on(self, request: RunWork, attended: Run | None) -> WorkDone:
+        slots = self._take_slots(_count_slots(request, attended))
+        run = _Run(request, slots, request.effort_ids, attended, Counter())
+        self._runs.append(run)
+        try:
+            await self._serve(run)
+        finally:
+            self._runs.remove(run)
+            self._taken.difference_update(run.free)
+        return WorkDone(finished=dict(run.finished), why="stopped" if run.is_stopped else "idle")
+
+    def stop(self, stop: StopWork) -> None:
+        """Claim no more, or no more for those that are named."""
+        for run in self._runs:
+            if stop.run in (None, run.request.run) and stop.shift in (None, run.request.shift):
+                run.is_stopped = True
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Something was committed: there may be work."""
+        self.commits += 1
+        self._news.set()
+
+    async def news(self, commits: int) -> None:
+        """Return when something has been committed since there were so many; or after a while, for others may have."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_SECONDS):
+                while commits == self.commits:
+                    self._news.clear()
+                    await self._news.wait()
+
+    async def lend(self, effort_id: int, lender: Session) -> bool | None:
+        """Run a child that a session waits for: in that session's slot, else in one that has nothing to do. Whether it
+        has begun; None where there is no slot.
+        """
+        seat = self._find_seat(lender)
+        if seat is None:
+            return None
+        has_begun: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._begin(self._run_child(effort_id, seat, has_begun))
+        return await has_begun  # the child is looked after, even where nobody waits here any more
+
+    def end(self, effort_ids: Collection[int], stop: StopRequest) -> None:
+        """Let the keepers of efforts end their agents."""
+        for record in keepers.list_records(self._shop.places.keepers):
+            if record.effort_id in effort_ids:
+                keepers.ask_to_stop(self._shop.places.keepers, record, stop)
+
+    @property
+    def is_idle(self) -> bool:
+        return not (self._tasks or self._runs)
+
+    async def close(self) -> None:
+        """Let go of everything. What runs goes on without us."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # Claiming.
+
+    async def _serve(self, run: _Run) -> None:
+        is_over = False
+        while True:
+            commits = self.commits
+            has_begun = await self._begin_patiently(run)
+            if run.is_stopped and not run.running:
+                return
+            if is_over and not has_begun:
+                return  # there was nothing left, and then nothing was ready
+            is_over = await self._is_over(run)
+            if not is_over:
+                await self._wait_for_news(run, commits)
+
+    async def _begin_patiently(self, run: _Run) -> bool:
+        """The same as `_begin_ready`; workers that stay wait for a shared database that is away."""
+        try:
+            return await self._begin_ready(run)
+        except DatabaseUnreachable:
+            if run.request.once or run.attended is not None:
+                raise
+            log.warning("the database is away, and the workers wait for it")
+            await asyncio.sleep(_LOOK_SECONDS)
+            return True
+
+    async def _begin_ready(self, run: _Run) -> bool:
+        """Give every free slot something to do; whether there was anything."""
+        has_begun = False
+        while run.free and not run.is_stopped:
+            slot = run.free.pop()  # before the claim: others may be freed while it is made
+            claimed = None
+            try:
+                claimed = await self._claim(run, slot)
+            finally:
+                if claimed is None:
+                    run.free.append(slot)
+            if claimed is None:
+                run.found_nothing_at = time.monotonic()
+                break
+            run.running += 1
+            task = self._begin(self._work(run, claimed, slot))
+            if run.attended is not None:
+                self._lines.add(task)
+            has_begun = True
+        return has_begun
+
+    async def _claim(self, run: _Run, slot: str) -> Claimed | None:
+        request = run.request
+        await self._keep_leases()
+        if run.wanted is not None:
+            return await self._claim_wanted(run.wanted, request.run, slot)
+        host = self._shop.host
+        if await self._ask(NextWork(worker=slot, run=request.run, host=host)) is None:
+            return None
+        claimed = await self._ask(ClaimWork(worker=slot, project=request.project, run=request.run, host=host))
+        return claimed if isinstance(claimed, Claimed) else None
+
+    async def _claim_wanted(self, wanted: list[int], run_id: int | None, slot: str) -> Claimed | None:
+        for effort_id in list(wanted):
+            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id, run=run_id, host=self._shop.host))
+            if isinstance(claimed, Claimed):
+                return claimed
+            if isinstance(claimed, Refused) and claimed.refused in ("missing", "not_queued"):
+                wanted.remove(effort_id)
+        return None
+
+    async def _keep_leases(self) -> None:
+        """A machine that slept finds every lease past its time. On a database of its own nobody loses one by that."""
+        now = time.time()  # the monotonic clock may stand still while the machine sleeps
+        if self._shop.settings.database.type == "sqlite" and abs(now - self._leases_kept) > _LOOK_SECONDS:
+            self._leases_kept = now
+            await adoption.keep_leases(self._shop)
+
+    async def _is_over(self, run: _Run) -> bool:
+        """Whether nothing will become ready by itself within a reasonable time. What still runs may make it so."""
+        if run.attended is not None:
+            return not run.running and await self._is_at_its_end(run, run.attended)
+        if not run.request.once or self._tasks - self._lines:
+            return False
+        if run.wanted is not None and not run.wanted:
+            return True
+        queued = await self._ask(ListWork(state="queued", limit=self._shop.settings.limits.page_max))
+        now = datetime.now(UTC)
+        patience = self._shop.settings.work.backoff_max_seconds * 2
+        return not any(
+            effort.run_id is None
+            and effort.blocked_by is None
+            and effort.not_before is not None
+            and (effort.not_before - now).total_seconds() < patience
+            and (run.wanted is None or effort.id in run.wanted)
+            for effort in queued.items
+        )
+
+    async def _is_at_its_end(self, run: _Run, attended: Run) -> bool:
+        """Whether nothing of a run runs, here or elsewhere, and nothing of it waits for a time: a line whose driver is
+        at a limit is waited for, however long that takes.
+        """
+        active = await self._ask(ListWork(run=attended.id, state="active", limit=1))
+        if active.items:
+            return False
+        has_failed = any(outcome != "success" for outcome in run.finished)
+        return (attended.stop_on_failure and has_failed) or not await self._waits_for_a_time(attended.id)
+
+    async def _waits_for_a_time(self, run_id: int) -> bool:
+        now, cursor = datetime.now(UTC), None
+        while True:
+            page = await self._ask(
+                ListWork(run=run_id, state="queued", cursor=cursor, limit=self._shop.settings.limits.page_max)
+            )
+            if any(line.blocked_by is None and line.not_before and line.not_before > now for line in page.items):
+                return True
+            if page.next is None:
+                return False
+            cursor = page.next
+
+    async def _wait_for_news(self, run: _Run, commits: int) -> None:
+        """Until something was committed since; and not too often for nothing."""
+        await self.news(commits)
+        await asyncio.sleep(max(0.0, run.found_nothing_at + _COALESCE_SECONDS - time.monotonic()))
+
+    async def _ask(self, request: Request) -> Any:
+        return await self._shop.ask(request)
+
+    # Looking after attempts.
+
+    async def _work(self, run: _Run, claimed: Claimed, slot: str) -> None:
+        request = run.request
+        order = Order(
+            slot=slot,
+            driver=request.driver,
+            environment=request.environment,
+            settings=request.settings,
+            run=run.attended,
+        )
+        try:
+            self._count(run, await self._make(claimed, order))
+        finally:
+            self._give_back(run, slot)
+
+    async def _make(self, claimed: Claimed, order: Order) -> Completed | None:
+        self._posts[order.slot] = _Post(claimed.id, order)
+        try:
+            return await self._attempts.make(claimed, order)
+        except Exception:
+            log.exception("an attempt could not be settled effort=%d", claimed.id)
+            return None
+        finally:
+            del self._posts[order.slot]
+
+    def _give_back(self, run: _Run, slot: str) -> None:
+        run.running -= 1
+        run.free.append(slot)
+        if run not in self._runs:
+            self._taken.discard(slot)
+
+    def _find_seat(self, lender: Session) -> _Seat | None:
+        """A slot for a child: one at a time in that of the session that waits for it. Where nobody here runs that
+        session, it has one of its own all the same.
+        """
+        post = self._posts.get(lender.agent_id or "")
+        is_here = post is not None and post.effort_id == lender.effort_id
+        order = post.order if post is not None and is_here else Order(slot=f"{self._shop.name}/s{lender.id}")
+        slot = f"{order.slot}.1" if is_here else order.slot
+        if slot not in self._taken:
+            self._taken.add(slot)
+            return _Seat(replace(order, slot=slot, run=None), None)
+        run = next((run for run in self._runs if run.free and not run.is_stopped), None)
+        if run is None:
+            return None
+        run.running += 1
+        return _Seat(replace(order, slot=run.free.pop(), run=None), run)
+
+    async def _run_child(self, effort_id: int, seat: _Seat, has_begun: asyncio.Future[bool]) -> None:
+        slot = seat.order.slot
+        try:
+            await self._keep_leases()
+            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id, host=self._shop.host))
+            if not has_begun.done():
+                has_begun.set_result(isinstance(claimed, Claimed))
+            if isinstance(claimed, Claimed):
+                await self._make(claimed, seat.order)
+        except Exception as error:
+            log.exception("a child could not be run effort=%d", effort_id)
+            if not has_begun.done():
+                has_begun.set_exception(error)
+        finally:
+            has_begun.cancel()  # which changes nothing where it is done
+            if seat.run is not None:
+                self._give_back(seat.run, slot)
+            else:
+                self._taken.discard(slot)
+
+    def _count(self, run: _Run, done: Completed | None) -> None:
+        if done is None or done.requeued or done.ignored or done.outcome is None:
+            return
+        run.finished[done.outcome] += 1
+        if run.wanted is not None and done.id in run.wanted:
+            run.wanted.remove(done.id)
+
+    async def _look_after(self, left: adoption.Left) -> None:
+        try:
+            await self._attempts.finish(left)
+        except Exception:  # as above
+            log.exception("an adopted attempt could not be settled effort=%d", left.effort_id)
+        finally:
+            self._taken.discard(left.slot)
+            self._posts.pop(left.slot, None)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._lines.discard(task)
+        self.look_again()
+
+    def _take_slots(self, count: int) -> list[str]:
+        """Names that nobody has, the lowest numbers first; they are used from the end."""
+        names = (f"{self._shop.name}/{number}" for number in itertools.count(1))
+        slots = list(itertools.islice((name for name in names if name not in self._taken), count))
+        self._taken.update(slots)
+        return slots[::-1]
+
+
+def _count_slots(request: RunWork, attended: Run | None) -> int:
+    """How many efforts may run at once: one of a run whose lines follow each other, and no more than the run allows."""
+    if attended is None:
+        return request.workers
+    if attended.mode != "parallel":
+        return 1
+    return min(request.workers, attended.limits.workers or request.workers)

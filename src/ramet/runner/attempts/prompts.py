@@ -1,0 +1,146 @@
+"""`work.prompt`: what an agent is given, from what its chain left in the database and, failing that, on the disk."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from ramet.config.settings import Settings, WorkSettings
+from ramet.errors import EffortNotFound
+from ramet.model.instant import from_iso
+from ramet.model.record import prompt as prompting
+from ramet.model.record.effort import Effort
+from ramet.model.record.prompt import Composed
+from ramet.model.runs import line_prompt
+from ramet.model.runs.line_prompt import Said
+from ramet.model.runs.run import Run
+from ramet.model.spawn import child_prompt
+from ramet.protocol.runs import GetRun, ListTurns, RunDetail, TurnRow
+from ramet.protocol.work import Chain, GetWork, Prompt, WorkChain, WorkPrompt
+from ramet.runner.host import Workplace
+from ramet.runner.runs import branches, line_worktrees
+from ramet.runner.settlement import reports
+from ramet.runner.spawn import child_setup
+
+
+def answer(workplace: Workplace, request: WorkPrompt) -> Prompt:
+    """The operation `work.prompt`."""
+    return build(workplace, request.effort_id)
+
+
+def build(workplace: Workplace, effort_id: int, run: Run | None = None) -> Prompt:
+    """Exactly what the effort's agent is given. The same facts give the same prompt.
+
+    The run of a line may be handed in by whoever attends it.
+    """
+    chain: Chain = workplace.ask(WorkChain(effort_id=effort_id, host=workplace.host))
+    effort = chain.efforts[0]
+    settings = workplace.settings_in(chain.project_path)
+    if run is None and effort.run_id is not None:
+        run = workplace.ask(GetRun(run_id=effort.run_id))
+    composed = _compose(workplace, chain, run, settings)
+    return Prompt(
+        prompt=composed.prompt,
+        instruction=composed.instruction,
+        context=composed.context,
+        report_file=prompting.report_file_of(effort),
+        cut=composed.cut,
+    )
+
+
+def _compose(workplace: Workplace, chain: Chain, run: Run | None, settings: Settings) -> Composed:
+    effort, *ancestors = chain.efforts
+    if effort.spawned_by is not None:
+        spawned = child_setup.read(effort)
+        tokens = settings.work.prompt_max_tokens
+        inherited = child_setup.compile_inherited(workplace, effort, spawned, tokens // 2)
+        return child_prompt.compose(effort, spawned.context, inherited, tokens)
+    if run is not None and run.mode == "sequential":
+        return line_prompt.compose_sequential(effort, _said(workplace, effort, run), settings.runs.context_tokens)
+    if run is not None and run.mode == "parallel":
+        needed = [other for other in line_worktrees.dependencies(workplace, effort) if other.attempts]
+        return line_prompt.compose_parallel(effort, needed, settings.work.prompt_max_tokens)
+    chosen = prompting.choose(effort, ancestors)
+    given = {material.effort.id for material in chosen}
+    return prompting.compose(
+        effort,
+        [replace(material, text=_text(settings.work, chain.project_path, material.effort)) for material in chosen],
+        missing=chain.missing,
+        failed=_failed(workplace, effort),
+        earlier=[other for other in chain.earlier if other.id not in given],
+        max_tokens=settings.work.prompt_max_tokens,
+        also=_round(workplace, effort, ancestors),
+    )
+
+
+def _said(workplace: Workplace, effort: Effort, run: Run) -> list[Said]:
+    """The conversation before a line: as it was saved, with whatever people added to it or changed in it; where none
+    is, of those lines before it that were attempted since the run was last begun or resumed.
+    """
+    if run.branch is None:
+        return line_prompt.retell(
+            [
+                line
+                for line in branches.list_lines(workplace, run.id, "finished")
+                if line.attempts and _place(line) < _place(effort) and _ended_at(line) >= run.started_at
+            ]
+        )
+    turns: list[TurnRow] = workplace.ask(ListTurns(run_id=run.id)).items
+    own = next((turn for turn in reversed(turns) if turn.metadata.get("effort") == effort.id), None)
+    unanswered = own if own is not None and own.role == "user" else None
+    return [(turn.role, turn.content, from_iso(turn.timestamp)) for turn in turns if turn is not unanswered]
+
+
+def _place(line: Effort) -> int:
+    return line.run_order or 0
+
+
+def _ended_at(line: Effort) -> datetime:
+    return line.finished_at or line.created_at
+
+
+def _round(workplace: Workplace, effort: Effort, ancestors: Sequence[Effort]) -> str:
+    """What is said to a review of a chain that is not its first."""
+    last = next((other for other in ancestors if other.skill == "review"), None)
+    if effort.skill != "review" or effort.run_id is None or last is None:
+        return ""
+    detail: RunDetail = workplace.ask(GetRun(run_id=effort.run_id))
+    left = [finding for finding in detail.findings if finding.state == "open"]
+    return line_prompt.say_round(last, ancestors[0].git_head, left)
+
+
+def continuation(prompt: Prompt, reason: str | None) -> Prompt:
+    """What an agent is told that goes on in its own context window: it has seen the rest."""
+    why = f"Your last attempt ended before it was done: {reason}." if reason else "Go on where you left off."
+    text = f"{why} Look at what is there already, and finish the task, which is unchanged:\n\n{prompt.instruction}"
+    if prompt.report_file is not None:
+        text += f"\n\nThe report still goes to `{prompt.report_file}`."
+    return replace(prompt, prompt=text, instruction=text, context="", cut=False)
+
+
+def _text(settings: WorkSettings, project_path: str, effort: Effort) -> str | None:
+    """The database before the file, unless the file was edited since and `work.prefer_newer_file` says so.
+
+    An empty text is none: the file may have more, and an agent can do nothing with it.
+    """
+    report = None
+    if not effort.output_content or settings.prefer_newer_file:
+        report = reports.find(project_path, effort)
+    if report is None or (effort.output_content and not _is_newer(report.modified, effort.finished_at)):
+        return effort.output_content or None
+    return report.text or None
+
+
+def _is_newer(modified: float, finished_at: datetime | None) -> bool:
+    return finished_at is not None and datetime.fromtimestamp(modified, UTC) > finished_at
+
+
+def _failed(workplace: Workplace, effort: Effort) -> Effort | None:
+    """The effort that this one repeats."""
+    if effort.retry_of is None:
+        return None
+    try:
+        failed: Effort = workplace.ask(GetWork(effort_id=effort.retry_of))
+    except EffortNotFound:
+        return None
+    return failed

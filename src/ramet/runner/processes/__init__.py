@@ -1,0 +1,1 @@
+"""The processes of agents and keepers: found, watched and killed."""

@@ -1,0 +1,1 @@
+"""Operations on the files of a project: skills, directives, logs."""

@@ -1,0 +1,221 @@
+"""`commands.*`: what takes the disk and the database at once.
+
+An effort that begins reads all that it has to first, and is written in one transaction: so what fails leaves nothing
+behind. The others change the database first, for only that says where to look on the disk: a note whose log cannot be
+written is among the events all the same, and a session that goes on goes on, whatever the disk says.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import asdict
+
+from ramet.errors import ProjectNotFound, RametError, SkillFileInvalid, SkillNotFound, TaskNotFound, UnknownSkill
+from ramet.model.hooks import briefing
+from ramet.model.hooks.briefing import Debrief, Opening
+from ramet.model.hooks.note import entry, log_file_named
+from ramet.model.record.effort import Effort
+from ramet.model.record.phase import parse_phases
+from ramet.model.record.prompt import report_file_of
+from ramet.model.record.skill import BUILT_IN, Skill
+from ramet.model.record.skill_file import SkillFile
+from ramet.protocol import commands as wire
+from ramet.protocol.commands import (
+    AppendLog,
+    BeginEffort,
+    Begun,
+    Logged,
+    Opened,
+    OpenEffort,
+    Resumed,
+    ResumeWork,
+    SkillDefinition,
+)
+from ramet.protocol.hooks import ContinueSession, Contract, LogNoted, NoteLog, SessionContext, ShowContract
+from ramet.protocol.requests import FindSessions, GetSkill, ListEfforts, UpsertSkill
+from ramet.runner import projects
+from ramet.runner.host import Workplace
+from ramet.runner.projects import Site
+from ramet.workspace.files import (
+    directives,
+    notes,
+    project_files,
+    skills,
+    surroundings,
+)
+
+_MOST_DEBRIEFS = 10
+_MOST_REMEMBERED = 2000
+"""Characters of a note that its event has; the log has all."""
+
+
+def start_effort(workplace: Workplace, request: OpenEffort) -> Opened:
+    """The operation `commands.effort.start`."""
+    site = projects.find(workplace, request.task_id, "task_id")
+    found = skills.find(site.root, workplace.environ, request.skill)
+    debriefs = _debriefs(workplace, site, request.task_id)
+    sessions = workplace.ask(FindSessions(task_id=request.task_id)).items
+    told = list(dict.fromkeys(_directives(site, [request.task_id, *request.directories])))
+    begun = _begin(workplace, site, request, found.skill if found else None, told)
+    opening = Opening(
+        effort=begun.effort,
+        session=begun.session,
+        phases=begun.phases,
+        next_skills=begun.next_skills,
+        skill_file=found.path if found else None,
+        description=found.skill.description if found and found.skill else None,
+        parts=_list_parts(found.skill, Path(found.path).parent, request.mode) if found and found.skill else [],
+        debriefs=debriefs,
+        sessions=[session for session in sessions if session.id != begun.session.id],
+        directives=told,
+    )
+    return Opened(
+        effort=begun.effort,
+        session=begun.session,
+        debriefs=[_row(debrief) for debrief in debriefs],
+        directives=told,
+        skill_file=opening.skill_file,
+        markdown=briefing.open_effort(opening),
+    )
+
+
+def continue_session(workplace: Workplace, request: ResumeWork) -> Resumed:
+    """The operation `commands.session.continue`. What the disk says comes behind the change: so a request that is
+    repeated is the same request.
+    """
+    context: SessionContext = workplace.ask(ContinueSession(**asdict(request)))
+    effort, session = context.effort, context.session
+    around = _look_around(workplace, context)
+    gone = [path for path in context.required_files if not Path(path).exists()]
+    warnings = [*around.warnings, *(f"{path} is not there any more" for path in gone)]
+    contract: Contract = workplace.ask(ShowContract(session_id=session.id, uncommitted=around.uncommitted))
+    return Resumed(
+        session=session,
+        effort=effort,
+        required_files=context.required_files,
+        warnings=warnings,
+        markdown=briefing.go_on(effort, session, around.phases, contract.text, context.required_files, warnings),
+    )
+
+
+def append_log(workplace: Workplace, request: AppendLog) -> Logged:
+    """The operation `commands.log.append`."""
+    text = workplace.redactor.redact(request.text).text
+    noted: LogNoted = workplace.ask(
+        NoteLog(
+            session_id=request.session_id,
+            effort_id=request.effort_id,
+            text=text[:_MOST_REMEMBERED],
+            idempotency_key=request.idempotency_key,
+        )
+    )
+    site = projects.find(workplace, noted.task_id, "task_id")
+    path = f"{noted.task_id}/{log_file_named(noted.artifact_prefix)}"
+    written = entry(text, noted.at)
+    size = notes.append(site.root, path, written, is_repeated=noted.is_repeated)
+    return Logged(effort_id=noted.effort_id, path=path, entry=written, size=size)
+
+
+def _begin(workplace: Workplace, site: Site, request: OpenEffort, skill: SkillFile | None, told: list[str]) -> Begun:
+    asked = asdict(request) | {"definition": _define(skill) if skill else None, "directives": told}
+    try:
+        begun: Begun = workplace.ask(BeginEffort(**asked))
+    except UnknownSkill as error:
+        names = ", ".join(found.name for found in skills.list_all(site.root, workplace.environ) if found.skill)
+        fix = f"{error.fix}; on this disk there are: {names or 'no skill files'}"
+        raise UnknownSkill(error.message, field=error.field, value=error.value, fix=fix) from error
+    return begun
+
+
+def _list_parts(skill: SkillFile, folder: Path, mode: str | None) -> list[str]:
+    """What belongs to a skill beside its text: what the mode means, and the files, as seen from its folder."""
+    modes = [f"mode {mode}: {skill.modes[mode]}"] if mode is not None and skill.modes.get(mode) else []
+    templates = [f"template {name}: {folder / path}" for name, path in skill.templates.items()]
+    return [*modes, *templates, *(f"needs {folder / path}" for path in skill.cmd_dependencies)]
+
+
+def _define(skill: SkillFile) -> SkillDefinition:
+    """What the database keeps of a skill's file. A built-in skill whose file has no phases, as one that was written for
+    another program, keeps its own.
+    """
+    parts = {name: getattr(skill, name) for name in SkillDefinition.__struct_fields__}
+    if not skill.phases and skill.name in BUILT_IN:
+        parts["phases"] = list(BUILT_IN[skill.name].phases)
+    return SkillDefinition(**parts)
+
+
+def _debriefs(workplace: Workplace, site: Site, task_id: str) -> list[Debrief]:
+    """What the task's finished efforts left, the newest first."""
+    try:
+        efforts: list[Effort] = workplace.ask(ListEfforts(task_id=task_id)).items
+    except TaskNotFound:
+        return []
+    found = (_debrief(site, effort) for effort in reversed(efforts) if effort.lifecycle == "finished")
+    return [debrief for debrief in found if debrief.path or debrief.text][:_MOST_DEBRIEFS]
+
+
+def _debrief(site: Site, effort: Effort) -> Debrief:
+    """The database before the file."""
+    for path in (report_file_of(effort), briefing.debrief_file_of(effort)):
+        if path is not None:
+            with suppress(RametError):
+                text = project_files.read(site.root, path)
+                return Debrief(effort=effort, path=str(site.root / path), text=effort.output_content or text)
+    return Debrief(effort=effort, path=None, text=effort.output_content)
+
+
+def _row(debrief: Debrief) -> wire.Debrief:
+    effort = debrief.effort
+    return wire.Debrief(effort_id=effort.id, skill=effort.skill, outcome=effort.outcome, path=debrief.path)
+
+
+def _directives(site: Site, directories: list[str]) -> list[str]:
+    return [str(path) for directory in directories for path in directives.discover(site.root, directory)]
+
+
+class _Around(NamedTuple):
+    """What the disk says where work goes on."""
+
+    uncommitted: list[str]
+    phases: list[str]
+    warnings: list[str]
+
+
+def _look_around(workplace: Workplace, context: SessionContext) -> _Around:
+    try:
+        site = projects.find(workplace, context.effort.task_id)
+    except ProjectNotFound as error:
+        return _Around([], context.skill_phases, [f"{error.message} on this machine"])
+    skill, warnings = _reread_skill(workplace, site, context.effort.skill)
+    phases = [phase.label for phase in parse_phases(skill.phases if skill else None)]
+    uncommitted: list[str] = []
+    with suppress(RametError):
+        uncommitted = surroundings.list_uncommitted(workplace.git, site.root)
+    return _Around(uncommitted, phases, warnings)
+
+
+def _reread_skill(workplace: Workplace, site: Site, name: str) -> tuple[Skill | None, list[str]]:
+    """The skill as its file is now; the warnings where that cannot be had. The work goes on without."""
+    known = _find_skill(workplace, site, name)
+    try:
+        found = skills.find(site.root, workplace.environ, name)
+    except SkillFileInvalid as error:
+        return known, [f"the skill is as it was registered, because its file cannot be used: {error.message}"]
+    if found is not None and found.skill is not None:
+        definition = _define(found.skill)
+        if definition.is_news(known):
+            known = workplace.ask(UpsertSkill(name=name, project_id=site.project.id, **asdict(definition)))
+        return known, []
+    if known is None:
+        return None, [f"the skill {name!r} is gone: there are no phases to keep to"]
+    is_registered = known.id is not None
+    return known, [f"the skill {name!r} has no file here: it is as it was registered"] if is_registered else []
+
+
+def _find_skill(workplace: Workplace, site: Site, name: str) -> Skill | None:
+    try:
+        skill: Skill = workplace.ask(GetSkill(name=name, project_id=site.project.id))
+    except SkillNotFound:
+        return None
+    return skill

@@ -1,0 +1,72 @@
+"""Attending a run: only what is attended is worked on, and what nobody attends any more is interrupted.
+
+Whoever attends says so again and again, so that a daemon that vanished is known by its silence.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+
+from ramet.errors import RametError, RunAttended, RunFinished, RunNotFound
+from ramet.protocol.runs import AttendRun, LeaveRun, ListRuns, RunReply
+from ramet.protocol.work import RunWork
+from ramet.runner.runner_context import Workshop
+
+log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def attend(shop: Workshop, request: RunWork, on_loss: Callable[[], None]) -> AsyncIterator[RunReply]:
+    """Begin or resume the run that is asked for; leave it at the end. `on_loss` is told when it is another's."""
+    assert request.run is not None  # noqa: S101
+    run: RunReply = await shop.ask(
+        AttendRun(
+            run_id=request.run,
+            attender=shop.name,
+            begins=True,
+            content_hash=request.content_hash,
+            is_forced=request.is_forced,
+            retry_failed=request.retry_failed,
+            limits=request.limits,
+            lease_seconds=shop.settings.work.lease_seconds,
+        )
+    )
+    going_on = asyncio.get_running_loop().create_task(_go_on(shop, run.id, on_loss))
+    try:
+        yield run
+    finally:
+        going_on.cancel()
+        await asyncio.wait([going_on])
+        with suppress(RametError):  # where it cannot be said, silence says it
+            await shop.ask(LeaveRun(run_id=run.id, attender=shop.name))
+
+
+async def leave_all(shop: Workshop) -> None:
+    """Leave what a former daemon attended: it is gone, and nobody waits for it to be silent for long enough."""
+    cursor = None
+    while True:
+        page = await shop.ask(ListRuns(all=True, cursor=cursor, limit=shop.settings.limits.page_max))
+        for run in page.items:
+            if run.state == "running":
+                await shop.ask(LeaveRun(run_id=run.id, attender=shop.name))
+        if page.next is None:
+            return
+        cursor = page.next
+
+
+async def _go_on(shop: Workshop, run_id: int, on_loss: Callable[[], None]) -> None:
+    """Renew the attendance until somebody else has it, or there is nothing to attend."""
+    lease_seconds = shop.settings.work.lease_seconds
+    while True:
+        await asyncio.sleep(lease_seconds / 3)
+        try:
+            await shop.ask(AttendRun(run_id=run_id, attender=shop.name, lease_seconds=lease_seconds))
+        except RunFinished:
+            return
+        except (RunAttended, RunNotFound) as error:
+            log.warning("a run is attended no more run=%d error=%s", run_id, error.code)
+            on_loss()
+            return
+        except RametError as error:
+            log.warning("a run could not be attended run=%d error=%s", run_id, error.code)

@@ -1,0 +1,77 @@
+"""`run.branches`: what the lines of a run left in git, to be merged by whoever wants it."""
+
+from collections.abc import Sequence
+
+from ramet.errors import GitFailed
+from ramet.model.record.effort import Effort, Lifecycle
+from ramet.protocol.runs import BranchConflict, GetRun, LineBranch, ListBranches, RunBranches
+from ramet.protocol.work import ListWork, WorkChain
+from ramet.runner.host import Workplace
+from ramet.workspace.git import merges
+from ramet.workspace.git.merges import Tip
+from ramet.workspace.git.repository import Repository, find
+
+
+def list_branches(workplace: Workplace, request: ListBranches) -> RunBranches:
+    """The operation `run.branches`."""
+    lines = [line for line in list_lines(workplace, request.run_id) if line.git_branch is not None]
+    if not lines:
+        workplace.ask(GetRun(run_id=request.run_id))  # which says so where there is none
+        return RunBranches(branches=[], conflicts=[])
+    chain = workplace.ask(WorkChain(effort_id=lines[0].id, host=workplace.host))
+    repository = find(workplace.git, chain.project_path)
+    if repository is None:
+        return RunBranches(branches=[], conflicts=[], note=f"{chain.project_path} is in no repository any more")
+    merged = merges.are_merged(repository, {line.git_head for line in lines if line.git_head})
+    unmerged = [line for line in lines if merged.get(line.git_head or "") is False]
+    conflicts, note = _conflicts(repository, unmerged)
+    inside = merges.contained(repository, {line.git_branch or "": line.git_head or "" for line in unmerged})
+    branches = [
+        _branch(line, is_merged=merged.get(line.git_head or "", False), contained_in=inside.get(line.git_branch or ""))
+        for line in lines
+    ]
+    return RunBranches(branches=branches, conflicts=conflicts, note=note)
+
+
+def list_lines(workplace: Workplace, run_id: int, state: Lifecycle | None = None) -> list[Effort]:
+    """The lines of a run, or those in one state, in their order."""
+    found: list[Effort] = []
+    cursor = None
+    while True:
+        page = workplace.ask(ListWork(run=run_id, state=state, cursor=cursor, limit=workplace.settings.limits.page_max))
+        found += page.items
+        if page.next is None:
+            return sorted(found, key=lambda line: (line.run_order or 0, line.id))
+        cursor = page.next
+
+
+def _branch(line: Effort, *, is_merged: bool, contained_in: str | None) -> LineBranch:
+    return LineBranch(
+        line=line.run_line or "",
+        effort_id=line.id,
+        branch=line.git_branch or "",
+        base=line.git_base,
+        head=line.git_head,
+        files=line.changes.files if line.changes else [],
+        is_merged=is_merged,
+        contained_in=contained_in,
+    )
+
+
+def _conflicts(repository: Repository, lines: Sequence[Effort]) -> tuple[list[BranchConflict], str | None]:
+    """What conflicts between the branches; or why that is not known."""
+    last = {line.git_branch: line for line in lines if line.git_branch}
+    files: dict[str, set[str]] = {branch: set() for branch in last}
+    for line in lines:
+        files[line.git_branch or ""].update(line.changes.files if line.changes else [])
+    tips = [Tip(branch, line.git_head or "", files[branch]) for branch, line in last.items()]
+    try:
+        clashes = merges.conflicts_between(repository, tips)
+    except GitFailed as error:
+        return [], f"{error.message}; {error.fix}"
+    return [
+        BranchConflict(
+            lines=[last[branch].run_line or "" for branch in clash[:2]], branches=list(clash[:2]), files=clash.files
+        )
+        for clash in clashes
+    ], None

@@ -1,0 +1,1 @@
+"""What an attempt leaves: its changes, its report, its worktree, its outcome."""

@@ -1,0 +1,106 @@
+"""Reports between the disk and the database: read where an agent wrote them, copied to where people look for them."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from ramet.errors import PathOutside, ReportMissing
+from ramet.model.record.effort import Check, Effort
+from ramet.model.record.prompt import report_file_of
+from ramet.model.redaction import Redactor
+from ramet.protocol.replies import EffortReply, Validation
+from ramet.protocol.requests import ValidateEffort
+from ramet.protocol.work import Chain, SetOutput, Synced, SyncReport, WorkChain
+from ramet.runner.host import Workplace
+from ramet.workspace.files import reports
+from ramet.workspace.files.reports import Report
+
+
+def collect(worktree: str, project_path: str, report_file: str) -> str | None:
+    """The report that an agent left in its worktree, which people then find in the project.
+
+    None where it left none that can be read. A copy that cannot be made is no reason to lose the report.
+    """
+    try:
+        found = reports.read(worktree, report_file)
+    except (PathOutside, OSError):
+        return None
+    if found is None:
+        return None
+    if worktree != project_path:
+        publish(project_path, report_file, found.text)
+    return found.text
+
+
+def publish(project_path: str, report_file: str, text: str) -> None:
+    """Put a report where people look for it. A project that cannot be written to has it in the database alone."""
+    with suppress(PathOutside, OSError):
+        reports.write(project_path, report_file, text)
+
+
+def find(project_path: str, effort: Effort) -> Report | None:
+    """An effort's report on this disk: in the project, else in its worktree; None where none can be read."""
+    report_file = report_file_of(effort)
+    if report_file is None:
+        return None
+    for root in (project_path, effort.worktree):
+        with suppress(PathOutside, OSError):
+            if root is not None and (found := reports.read(root, report_file)) is not None:
+                return found
+    return None
+
+
+def sync(workplace: Workplace, request: SyncReport) -> Synced:
+    """The operation `report.sync`."""
+    chain: Chain = workplace.ask(WorkChain(effort_id=request.effort_id, host=workplace.host))
+    effort = chain.efforts[0]
+    report_file = report_file_of(effort)
+    found = _read_strictly(chain.project_path, effort, report_file) if report_file else None
+    if found is None or report_file is None:
+        raise ReportMissing(f"e{effort.id} has no report on this disk: {report_file}", value=report_file)
+    after: EffortReply = workplace.ask(
+        SetOutput(
+            effort_id=effort.id,
+            output_content=found.text,
+            report_file=report_file,
+            idempotency_key=request.idempotency_key,
+        )
+    )
+    return Synced(
+        effort_id=effort.id,
+        report_file=report_file,
+        changed=after.output_content != effort.output_content,
+        characters=len(found.text),
+    )
+
+
+def validate(workplace: Workplace, request: ValidateEffort) -> Validation:
+    """The operation `db.effort.validate`: what the engine finds, and whether the report is as the database has it."""
+    validation: Validation = workplace.ask(request)
+    chain: Chain = workplace.ask(WorkChain(effort_id=request.effort_id, host=workplace.host))
+    if chain.efforts[0].report_file is None:
+        return validation
+    check = _check_report(chain.project_path, chain.efforts[0], workplace.redactor)
+    return Validation(
+        effort_id=validation.effort_id,
+        passed=validation.passed and check.passed,
+        checks=[*validation.checks, check],
+    )
+
+
+def _read_strictly(project_path: str, effort: Effort, report_file: str) -> Report | None:
+    """The same as `find`, but a path that leads out is an error: somebody named it."""
+    for root in (project_path, effort.worktree):
+        if root is not None and Path(root).is_dir() and (found := reports.read(root, report_file)) is not None:
+            return found
+    return None
+
+
+def _check_report(project_path: str, effort: Effort, redactor: Redactor) -> Check:
+    """What is stored is the file without its secrets."""
+    found = find(project_path, effort)
+    if found is None:
+        return Check(name="report", passed=False, detail=f"{effort.report_file} is not on this disk")
+    if redactor.redact(found.text).text != effort.output_content:
+        detail = f"{effort.report_file} differs from the database; `ramet report sync e{effort.id}` takes it over"
+        return Check(name="report", passed=False, detail=detail)
+    return Check(name="report", passed=True, detail=f"{effort.report_file} is as the database has it")

@@ -1,0 +1,112 @@
+"""What an ended attempt comes to: what git says that it changed, what it reported, and the outcome to record.
+
+Facts that can be derived are derived: commits and changed files come from git, the exit from the process. Only the
+answer itself is the agent's word.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from ramet.errors import GitFailed, WorktreeError
+from ramet.model.record.effort import Effort
+from ramet.model.record.prompt import report_file_of
+from ramet.model.record.session import Session
+from ramet.model.work.stream import (
+    End,
+    Limit,
+    Reasoning,
+    Text,
+    ToolCall,
+)
+from ramet.protocol.keeping import Spooled
+from ramet.protocol.requests import GetSession
+from ramet.protocol.work import CompleteWork, GetWork, WorkChain
+from ramet.runner.processes import keepers
+from ramet.runner.runner_context import Workshop
+from ramet.runner.settlement import reports
+from ramet.workspace.worktrees import worktree
+from ramet.workspace.worktrees.worktree import Finished
+
+_BATCH = 200
+_TITLE_LENGTH = 60
+
+
+def conclude(shop: Workshop, effort_id: int, generation: int, session_id: int, instance: str) -> CompleteWork:
+    """The report of an attempt whose session has ended."""
+    effort: Effort = shop.workplace.ask(GetWork(effort_id=effort_id))
+    session: Session = shop.workplace.ask(GetSession(session_id=session_id))
+    spooled = keepers.read_spool(shop.places.keepers, instance)
+    end = find_end(spooled) or _recorded_end(session)
+    project = shop.workplace.ask(WorkChain(effort_id=effort_id, host=shop.host)).project_path
+    finished, trouble = _finish(shop, effort, project)
+    output, report_file = _output(effort, project, end)
+    return CompleteWork(
+        effort_id=effort_id,
+        generation=generation,
+        outcome=end.outcome,
+        failure=end.failure,
+        reason="; ".join(filter(None, (end.reason, trouble))) or _why_nothing_changed(effort, finished),
+        output_content=output,
+        report_file=report_file,
+        retry_at=next((line.event.resets_at for line in reversed(spooled) if isinstance(line.event, Limit)), None),
+        is_fresh=not _said_anything(spooled),
+        git_head=finished.head if finished else None,
+        changes=finished.changes if finished else None,
+    )
+
+
+def find_end(spooled: Sequence[Spooled]) -> End | None:
+    """How the attempt ended, as its keeper saw it."""
+    last = spooled[-1].event if spooled else None
+    return last if isinstance(last, End) else None
+
+
+def _recorded_end(session: Session) -> End:
+    """What the database has of it, where the keeper's folder is gone or its disk was full."""
+    outcome = session.outcome or "error"
+    return End(outcome=outcome, failure="unknown" if outcome == "error" else None, reason=session.notes)
+
+
+def batches(spooled: Sequence[Spooled]) -> Iterator[Sequence[Spooled]]:
+    """The spool in parts that fit a request."""
+    for start in range(0, len(spooled), _BATCH):
+        yield spooled[start : start + _BATCH]
+
+
+def _finish(shop: Workshop, effort: Effort, project: str) -> tuple[Finished | None, str | None]:
+    """Commit what was left uncommitted and count what changed; or say why that could not be done."""
+    if effort.worktree is None or effort.git_branch is None:
+        return None, None
+    git = shop.workplace.git
+    try:
+        finished = worktree.finish(git, project, effort.worktree, effort.git_branch, effort.git_base, _message(effort))
+    except (GitFailed, WorktreeError) as error:
+        return None, f"what it changed could not be read: {error.message}"
+    return finished, finished.note
+
+
+def _message(effort: Effort) -> str:
+    title = ((effort.prompt or "").strip() or effort.skill).splitlines()[0][:_TITLE_LENGTH]
+    return f"{effort.skill}: {title}\n\nRamet-Effort: e{effort.id}\n"
+
+
+def _output(effort: Effort, project: str, end: End) -> tuple[str | None, str | None]:
+    """The text that outlives the worktree, and the file that people read."""
+    report_file = report_file_of(effort)
+    if report_file is None:
+        return end.answer, None
+    text = reports.collect(effort.worktree or effort.workspace or project, project, report_file)
+    if text is None and end.answer:
+        reports.publish(project, report_file, end.answer)
+        text = end.answer
+    return text, None if text is None else report_file
+
+
+def _why_nothing_changed(effort: Effort, finished: Finished | None) -> str | None:
+    """A no-op is a success, and says so."""
+    if finished is None or finished.changes.files or report_file_of(effort) is not None:
+        return None
+    return "nothing had to be changed"
+
+
+def _said_anything(spooled: Sequence[Spooled]) -> bool:
+    return any(isinstance(line.event, Text | Reasoning | ToolCall) for line in spooled)

@@ -1,0 +1,198 @@
+"""`worktree.list` and `worktree.clean`: the worktrees on this disk, and what the queue says of each."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ramet.errors import EffortNotFound, ProjectNotFound, RametError, RunNotFound
+from ramet.model.record.effort import Effort, Lifecycle
+from ramet.model.record.project import normal_path
+from ramet.model.runs.run import Run
+from ramet.protocol.replies import Page
+from ramet.protocol.requests import ListProjects, ProjectRef
+from ramet.protocol.runs import GetRun
+from ramet.protocol.work import CleanedWorktree, CleanWorktrees, GetWork, ListWork, ListWorktrees, WorktreeRow
+from ramet.runner.host import Workplace
+from ramet.workspace.worktrees import inventory
+from ramet.workspace.worktrees.inventory import Found
+
+_NAME = re.compile(r"(?P<kind>[er])(?P<number>\d+)(-\d+)?")
+"""Of an effort's own worktree, or of one that the lines of a run share."""
+
+
+class _Known(NamedTuple):
+    """A worktree, and the effort that it belongs to or that still needs it."""
+
+    found: Found
+    effort: Effort | None
+    user: int | None
+
+
+def owner_of(effort: Effort) -> str:
+    """What tells an effort from one of the same number in another database, or in one that began anew."""
+    return f"e{effort.id} {effort.created_at.isoformat()}"
+
+
+def owner_of_run(run: Run) -> str:
+    """The same of a run, whose lines share a worktree."""
+    return f"r{run.id} {run.created_at.isoformat()}"
+
+
+def list_all(workplace: Workplace, request: ListWorktrees) -> Page[WorktreeRow]:
+    """The operation `worktree.list`."""
+    return Page(items=[_row(known) for known in _know(workplace, request.project)])
+
+
+def clean(workplace: Workplace, request: CleanWorktrees) -> Page[CleanedWorktree]:
+    """The operation `worktree.clean`."""
+    known = {str(each.found.top): each for each in _know(workplace, request.project)}
+    chosen = known if request.paths is None else dict.fromkeys([*map(_plain, request.paths), *_discarded(request)])
+    items = []
+    for path in chosen:
+        each = known.get(path)
+        items.append(_clean_one(each, request) if each else _kept(path, "it is not a worktree that Ramet made"))
+    return Page(items=items)
+
+
+def _know(workplace: Workplace, project: ProjectRef | None) -> list[_Known]:
+    """The worktrees and whose they are. One whose effort this database does not have is nobody's business here."""
+    path = None if project is None else _project_path(workplace, project)
+    users = dict(_users(workplace))
+    known = []
+    for found in inventory.list_all(workplace.git, workplace.places.worktrees, path):
+        effort = _effort_of(workplace, found)
+        user = next((number for used, number in users.items() if _is_below(used, found.top)), None)
+        known.append(_Known(found, effort, user))
+    return known
+
+
+def _users(workplace: Workplace) -> Iterator[tuple[str, int]]:
+    """Every directory that an unfinished effort works in, or will go on from."""
+    for effort in _unfinished(workplace, "queued"):
+        if effort.workspace is not None:
+            yield effort.workspace, effort.id
+        elif effort.worktree is not None:
+            yield effort.worktree, effort.id
+        elif effort.based_on is not None:
+            based = _get(workplace, effort.based_on)
+            if based is not None and based.worktree is not None:
+                yield based.worktree, effort.id
+    for effort in _unfinished(workplace, "active"):
+        if (used := effort.workspace or effort.worktree) is not None:
+            yield used, effort.id
+
+
+def _unfinished(workplace: Workplace, state: Lifecycle) -> Iterator[Effort]:
+    cursor = None
+    while True:
+        page = workplace.ask(ListWork(state=state, cursor=cursor, limit=workplace.settings.limits.page_max))
+        yield from page.items
+        if page.next is None:
+            return
+        cursor = page.next
+
+
+def _effort_of(workplace: Workplace, found: Found) -> Effort | None:
+    """The effort that a worktree was made for, where it is one of this database; for a run, that is its last line."""
+    match = _NAME.fullmatch(found.top.name)
+    if match is None or found.label is None:
+        return None
+    number = int(match["number"])
+    if match["kind"] == "r":
+        return _last_line(workplace, number, found.label.owner)
+    effort = _get(workplace, number)
+    if effort is None:
+        return None
+    is_its = found.label.owner == owner_of(effort)
+    return effort if is_its or (effort.worktree and _is_below(effort.worktree, found.top)) else None
+
+
+def _last_line(workplace: Workplace, run_id: int, owner: str | None) -> Effort | None:
+    """The line that keeps a run's worktree until it is finished."""
+    try:
+        run: Run = workplace.ask(GetRun(run_id=run_id))
+    except RunNotFound:
+        return None
+    lines = workplace.ask(ListWork(run=run_id, limit=1)).items if owner == owner_of_run(run) else []
+    return lines[0] if lines else None
+
+
+def _get(workplace: Workplace, effort_id: int) -> Effort | None:
+    try:
+        effort: Effort = workplace.ask(GetWork(effort_id=effort_id))
+    except EffortNotFound:
+        return None
+    return effort
+
+
+def _row(known: _Known) -> WorktreeRow:
+    found = known.found
+    registered = found.registered
+    return WorktreeRow(
+        path=str(found.top),
+        project=found.label.project if found.label else None,
+        branch=found.branch,
+        head=registered.head if registered else None,
+        effort_id=known.user or (known.effort.id if known.effort else None),
+        state="in_use" if known.user else "foreign" if known.effort is None else found.state,
+        uncommitted_files=found.uncommitted_files,
+        unpushed_commits=found.unpushed_commits,
+        bytes=inventory.measure(found.top) if found.top.is_dir() else None,
+    )
+
+
+def _clean_one(known: _Known, request: CleanWorktrees) -> CleanedWorktree:
+    found, path = known.found, str(known.found.top)
+    if known.user is not None:
+        return _kept(path, f"e{known.user} needs it")
+    if known.effort is None or found.state == "foreign":
+        return _kept(path, "it belongs to nothing in this database; `git worktree remove` removes it by hand")
+    if known.effort.lifecycle != "finished":
+        return _kept(path, f"e{known.effort.id} is {known.effort.lifecycle}")
+    discard = path in _discarded(request)
+    if request.dry_run:
+        return _kept(path, _foretell(found, discard=discard))
+    try:
+        ref = inventory.remove(found, discard=discard)
+    except RametError as error:
+        return _kept(path, f"{error.message}; {error.fix}")
+    reason = f"what it held is kept as {ref}" if ref else "nothing in it was worth keeping"
+    return CleanedWorktree(
+        path=path, removed=True, preserved_ref=ref, reason="its work was given up" if discard else reason
+    )
+
+
+def _foretell(found: Found, *, discard: bool) -> str:
+    if discard:
+        return "it would be removed, and its work given up"
+    work = f"{found.uncommitted_files} uncommitted files and {found.unpushed_commits} commits"
+    return (
+        f"it would be removed, and {work} kept"
+        if found.uncommitted_files or found.unpushed_commits
+        else ("it would be removed")
+    )
+
+
+def _kept(path: str, reason: str) -> CleanedWorktree:
+    return CleanedWorktree(path=path, removed=False, preserved_ref=None, reason=reason)
+
+
+def _discarded(request: CleanWorktrees) -> list[str]:
+    return [_plain(path) for path in request.discard]
+
+
+def _plain(path: str) -> str:
+    return normal_path(path) or path
+
+
+def _project_path(workplace: Workplace, ref: ProjectRef) -> str:
+    wanted = ref if isinstance(ref, int) else _plain(ref)
+    for project in workplace.ask(ListProjects()).items:
+        if wanted in (project.id, project.path, *project.hosts.values()):
+            return str(project.hosts.get(workplace.host, project.path))
+    raise ProjectNotFound(f"there is no project {ref}", field="project", value=ref)
+
+
+def _is_below(path: str, top: Path) -> bool:
+    return Path(path).is_relative_to(top)

@@ -1,0 +1,1 @@
+"""What child sessions need from this machine: a slot, a folder, tools."""

@@ -1,0 +1,102 @@
+"""What the runner does differently for a child: where it works, what it inherits, and which tools it may use."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ramet.config.settings import WorkSettings
+from ramet.errors import InvalidParams, PathOutside, WorktreeError
+from ramet.model.record.effort import Effort
+from ramet.model.record.session import Session
+from ramet.protocol.history import CommitRow, Compile, Compiled, Inheritance, Log, Show
+from ramet.protocol.keeping import MARKER
+from ramet.protocol.replies import Page
+from ramet.protocol.requests import FindSessions
+from ramet.runner.host import Workplace
+from ramet.vendors.contract.driver_protocol import Driver, ToolServer
+from ramet.workspace.files import confined
+
+_TOOL_SECONDS = 3600
+"""The longest that one call of a tool takes; a wait that is not over by then is asked for again."""
+
+
+class Spawned(Struct, frozen=True, kw_only=True):
+    """What an effort's metadata keeps of its spawn."""
+
+    context: dict[str, Any] | None = None
+    inherit: Inheritance | None = None
+    allowed_tools: list[str] | None = None
+
+
+def read(effort: Effort) -> Spawned:
+    """What was asked for when it was spawned; nothing where it was not."""
+    return msgspec.convert((effort.metadata or {}).get("spawn", {}), Spawned)
+
+
+def compile_inherited(workplace: Workplace, effort: Effort, spawned: Spawned, max_tokens: int) -> str:
+    """What a child knows of what came before it, as a model would read it."""
+    place = _end_of_inheritance(workplace, effort) if spawned.inherit is not None else None
+    if place is None:
+        return ""
+    compiled: Compiled = workplace.ask(Compile(hash=place, format="text", max_tokens=max_tokens))
+    return "\n\n".join(str(message["content"]) for message in compiled.messages)
+
+
+def _end_of_inheritance(workplace: Workplace, effort: Effort) -> str | None:
+    """The commit before the one that gives a child its goal: in the history of its first session, where what its
+    attempts said comes later.
+    """
+    first: Session = workplace.ask(FindSessions(effort_id=effort.id)).items[-1]
+    cursor = None
+    while True:
+        page: Page[CommitRow] = workplace.ask(Log(branch=first.branch, cursor=cursor))
+        for row in page.items:
+            if row.content_type == "instruction" and workplace.ask(Show(hash=row.hash)).text == effort.prompt:
+                return row.parent
+        if page.next is None:
+            return None
+        cursor = page.next
+
+
+def find_workspace(workplace: Workplace, effort: Effort, project: str) -> str | None:
+    """The directory that an effort was given, inside its project or a worktree, with no symbolic link on the way; None
+    where it was given none.
+    """
+    if effort.workspace is None:
+        return None
+    workspace = Path(effort.workspace)
+    for root in (Path(project), workplace.places.worktrees):
+        if workspace == root:
+            return effort.workspace
+        if workspace.is_relative_to(root):
+            if not confined.has_folder(root, str(workspace.relative_to(root))):
+                raise WorktreeError(f"{workspace}, where e{effort.id} should work, is not there any more")
+            return effort.workspace
+    raise PathOutside(f"{workspace} is outside of {project}", field="workspacePath", value=effort.workspace)
+
+
+def require_confinement(driver: Driver, spawned: Spawned) -> None:
+    """Refuse what the driver cannot see to: a child that may use only some tools never gets more of them."""
+    if spawned.allowed_tools is not None and not driver.abilities.confinement:
+        raise InvalidParams(
+            f"{driver.name} cannot be confined to the tools that are named",
+            field="allowedTools",
+            value=", ".join(spawned.allowed_tools),
+            fix="name another driver, or leave allowedTools out",
+        )
+
+
+def tool_server(driver: Driver, settings: WorkSettings, timeout_seconds: int | None) -> ToolServer | None:
+    """Ramet's own tools, for a program that can take them; None where they are off, or their package is missing."""
+    if not (settings.tools and driver.abilities.mcp) or importlib.util.find_spec("mcp") is None:
+        return None
+    return ToolServer(
+        command=sys.executable,
+        arguments=["-P", "-m", "ramet.mcp"],  # -P: a folder `mcp` of the project is not the package
+        variables=["RAMET_SOCKET", "RAMET_TOKEN", MARKER],
+        seconds=min(timeout_seconds or _TOOL_SECONDS, _TOOL_SECONDS),
+    )

@@ -1,0 +1,1 @@
+"""One open database: connections, named queries, migrations, the lock, checks and exports."""

@@ -1,0 +1,99 @@
+"""How a content is kept: by its hash, compressed where that helps.
+
+The codec of each blob is recorded with it and never changes its meaning, so that a file written today opens for good.
+A message is too short to teach a compressor anything, so that it starts from a dictionary: what agents' messages have
+in common, learnt once (`tools/train_dictionary.py`) and shipped. It is never changed; a better one is another codec.
+"""
+
+import threading
+from functools import cache
+from importlib.resources import files
+
+import zstandard
+from msgspec import Struct
+
+from ramet.model.history.commit import hash_content
+
+RAW = 0
+ZSTD = 1
+"""zstd without a dictionary: what the first files were written with. Read, and written no more."""
+ZSTD_V1 = 2
+"""zstd with the dictionary `v1`."""
+
+_LEVEL = 5
+"""Measured with cold caches: level 3 leaves 8 % more in 65 µs, level 6 takes off 4 % in 116 µs; this one takes 87 µs.
+What was written at one level reads like any other."""
+_SMALLEST = 64
+"""Shorter contents do not shrink."""
+
+
+class Blob(Struct, frozen=True):
+    """A content ready to be stored."""
+
+    hash: bytes
+    codec: int
+    size: int
+    data: bytes
+
+
+class Codec:
+    """Compresses and decompresses; each thread has its own machinery, because zstd's is not shared safely."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def pack(self, content: bytes) -> Blob:
+        """The blob of a content."""
+        packed = self._compressor.compress(content) if len(content) >= _SMALLEST else content
+        if len(packed) >= len(content):
+            return Blob(hash_content(content), RAW, len(content), content)
+        return Blob(hash_content(content), ZSTD_V1, len(content), packed)
+
+    def unpack(self, codec: int, size: int, data: bytes) -> bytes:
+        """The content of a blob; `ValueError` where it is damaged."""
+        if codec == RAW:
+            content = data
+        else:
+            try:
+                content = self._decompressor(codec).decompress(data, max_output_size=size)
+            except (zstandard.ZstdError, MemoryError) as error:  # a damaged header may ask for any amount
+                raise ValueError(f"damaged blob: {error}") from error
+        if len(content) != size:
+            raise ValueError(f"damaged blob: {len(content)} bytes where there were {size}")
+        return content
+
+    @property
+    def _compressor(self) -> zstandard.ZstdCompressor:
+        if not hasattr(self._local, "compressor"):
+            # The row has the size and names the dictionary; the frame need not repeat them.
+            parameters = zstandard.ZstdCompressionParameters(
+                compression_level=_LEVEL, write_content_size=False, write_dict_id=False
+            )
+            self._local.compressor = zstandard.ZstdCompressor(
+                compression_params=parameters, dict_data=zstandard.ZstdCompressionDict(_dictionary("v1"))
+            )
+        return self._local.compressor  # type: ignore[no-any-return]
+
+    def _decompressor(self, codec: int) -> zstandard.ZstdDecompressor:
+        # Every blob that is read comes through here.
+        try:
+            return self._local.decompressors[codec]  # type: ignore[no-any-return]
+        except AttributeError:
+            self._local.decompressors = {}
+        except KeyError:
+            pass
+        made: zstandard.ZstdDecompressor = self._local.decompressors.setdefault(codec, _make_decompressor(codec))
+        return made
+
+
+def _make_decompressor(codec: int) -> zstandard.ZstdDecompressor:
+    if codec == ZSTD:
+        return zstandard.ZstdDecompressor()
+    if codec == ZSTD_V1:
+        return zstandard.ZstdDecompressor(dict_data=zstandard.ZstdCompressionDict(_dictionary("v1")))
+    raise ValueError(f"unknown blob codec {codec}")
+
+
+@cache
+def _dictionary(version: str) -> bytes:
+    return (files("ramet.store") / "dictionaries" / f"{version}.zstd-dict").read_bytes()

@@ -1,0 +1,112 @@
+"""Verifying a database: that every content and commit has the hash it is named by, and that nothing points astray."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
+from ramet.protocol.replies import CheckReport, Finding
+from ramet.store.database.blobs import Codec
+from ramet.store.database.connection import Connection, Row
+from ramet.store.database.queries import Query, QueryFile
+from ramet.store.database.store import Store
+
+_sql = QueryFile("database/check")
+
+_PAGE = 500
+_NOUNS = (
+    "projects",
+    "tasks",
+    "efforts",
+    "sessions",
+    "messages",
+    "agents",
+    "commits",
+    "blobs",
+    "branches",
+    "events",
+)
+
+
+def check_database(store: Store, codec: Codec) -> CheckReport:
+    """Look at everything; what is wrong comes back as findings, never as an error."""
+    db = store.connect_reader()
+    try:
+        findings = [Finding(check="database", detail=detail) for detail in store.integrity()]
+        findings += _check_blobs(db, codec)
+        findings += _check_commits(db)
+        findings += [
+            Finding(check="pointers", detail=f"{whose} points at {what}, which is not there")
+            for whose, what in db.all(_sql.astray)
+        ]
+        findings += _check_work(db)
+        counts = dict(zip(_NOUNS, db.must(_sql.counts), strict=True))
+    finally:
+        db.close()
+    return CheckReport(passed=not findings, counts=counts, findings=findings)
+
+
+def _pages(db: Connection, query: Query) -> Iterator[Row]:
+    """Every row by id, a page at a time, so that no snapshot stays open for long."""
+    after = 0
+    while rows := db.all(query, after=after, limit=_PAGE):
+        yield from rows
+        after = rows[-1][0]
+
+
+def _check_blobs(db: Connection, codec: Codec) -> Iterator[Finding]:
+    for blob_id, blob_hash, kind, size, data in _pages(db, _sql.blobs_after):
+        try:
+            content = codec.unpack(kind, size, data)
+        except ValueError as error:
+            yield Finding(check="blobs", detail=f"blob {blob_id}: {error}")
+            continue
+        if hash_content(content) != blob_hash or len(content) != size:
+            yield Finding(check="blobs", detail=f"blob {blob_id} is not the content that its hash names")
+
+
+def _check_commits(db: Connection) -> Iterator[Finding]:
+    for row in _pages(db, _sql.commits_after):
+        for problem in _commit_problems(*row):
+            yield Finding(check="commits", detail=f"commit {row[0]} ({row[1].hex()[:12]}): {problem}")
+
+
+def _commit_problems(_id: int, commit_hash: bytes, segment_id: int, seq: int, *rest: Any) -> Iterator[str]:
+    content_type, role, operation, author, at_ms, tokens, token_sum, metadata, *links = rest
+    blob, parent, parent_seq, parent_sum, parent_segment, second, target, base_segment, base_seq = links
+    facts = CommitFacts(
+        content_hash=blob,
+        content_type=content_type,
+        role=role,
+        author=author,
+        parent=parent,
+        second_parent=second,
+        operation=operation,
+        target=target,
+        metadata=None if metadata is None else msgspec.json.decode(metadata),
+        at_ms=at_ms,
+    )
+    if hash_commit(facts) != commit_hash:
+        yield "its hash is not that of what it says"
+    if seq != (parent_seq or 0) + 1:
+        yield f"it stands at {seq}, behind a parent at {parent_seq or 0}"
+    if token_sum != (parent_sum or 0) + tokens:
+        yield "its running token count is wrong"
+    if parent_segment not in (segment_id, base_segment) or (parent_segment == base_segment and seq <= base_seq):
+        yield "its parent is not in its segment nor at its segment's base"
+
+
+def _check_work(db: Connection) -> Iterator[Finding]:
+    for task_id, count, highest in db.all(_sql.ordinal_gaps):
+        yield Finding(check="efforts", detail=f"{task_id}: {count} efforts, highest ordinal {highest}")
+    for agent, effort in db.all(_sql.lost_holders):
+        yield Finding(check="agents", detail=f"agent {agent} holds effort {effort}, which is finished")
+    for effort, lifecycle, owner in db.all(_sql.strayed_leases):
+        yield Finding(check="efforts", detail=f"effort {effort} is {lifecycle}, and {owner} has a lease on it")
+    for session, task, other in db.all(_sql.strayed_sessions):
+        yield Finding(check="sessions", detail=f"session {session} of {task} serves an effort of {other}")
+    for (message,) in db.all(_sql.strayed_messages):
+        yield Finding(check="messages", detail=f"message {message} has another role than its commit")
+    for (session,) in db.all(_sql.miscounted):
+        yield Finding(check="budgets", detail=f"the budget of session {session} does not say what was used of it")

@@ -1,0 +1,58 @@
+"""Opening a database: takes its lock, brings its schema up to date, and refuses what is not ours."""
+
+from pathlib import Path
+
+from ramet.clock import Clock
+from ramet.config.settings import DatabaseSettings, Places
+from ramet.errors import MissingDriver
+from ramet.faults import Faults
+from ramet.store.database.sqlite.store import SqliteStore
+from ramet.store.database.store import Store
+
+
+def open_store(
+    database: DatabaseSettings, places: Places, *, clock: Clock, faults: Faults, is_shared: bool = False
+) -> Store:
+    """The store that the settings name. A shared one takes no lock, which only a server allows: the lock on this
+    machine is the daemon's.
+    """
+    if database.type == "postgres":
+        lock_file = None if is_shared else places.lock_file
+        return _open_postgres(database, lock_file, places.backups, clock=clock, faults=faults)
+    return SqliteStore(
+        _file(places),
+        lock_file=places.lock_file,
+        backups=places.backups,
+        durability=database.durability,
+        clock=clock,
+        faults=faults,
+    )
+
+
+def _open_postgres(
+    database: DatabaseSettings, lock_file: Path | None, backups: Path, *, clock: Clock, faults: Faults
+) -> Store:
+    try:
+        from ramet.store.database.postgres.store import PostgresStore  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingDriver(
+            "database.type is postgres, but psycopg is not installed", field="database.type", value="postgres"
+        ) from error
+    return PostgresStore(database, lock_file=lock_file, backups=backups, clock=clock, faults=faults)
+
+
+def reset_store(database: DatabaseSettings, places: Places, *, clock: Clock) -> str:
+    """Remove everything, after a backup, whose path is returned. Only ever on request."""
+    store = open_store(database, places, clock=clock, faults=Faults())
+    try:
+        backup = store.back_up_into(places.backups, "before-reset", clock)
+        store.erase()
+    finally:
+        store.close()
+    return backup
+
+
+def _file(places: Places) -> Path:
+    if places.database is None:
+        raise MissingDriver("no SQLite file is configured", field="database.path")
+    return places.database

@@ -1,0 +1,126 @@
+"""PostgreSQL through psycopg 3. Every operation runs SERIALIZABLE, so that several daemons may share a database;
+one that loses against another raises `Retry`, and whoever runs it tries again.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import (
+    DeadlockDetected,
+    DiskFull,
+    IdleInTransactionSessionTimeout,
+    InsufficientPrivilege,
+    QueryCanceled,
+    SerializationFailure,
+    UniqueViolation,
+)
+
+from ramet.errors import DatabaseUnreachable, QueryTimeout, StorageFailed
+from ramet.store.database.connection import Connection, Retry, Row
+from ramet.store.database.queries import Query
+
+__all__ = ["PostgresConnection", "Retry", "connect", "translate"]
+
+_LINE = {
+    "application_name": "ramet",
+    "connect_timeout": "10",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "25000",
+}
+"""How a connection finds out that nobody is there any more. Left to itself it would take a quarter of an hour."""
+
+_SESSION = b"""
+SET TIME ZONE 'UTC';
+SET idle_in_transaction_session_timeout = '10s';
+SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3
+"""
+"""The server finds out too. A host that was cut off in the middle of a transaction holds locks on its efforts, and
+holds back everybody's events; a transaction of ours never waits for anything but the server.
+"""
+
+
+class PostgresConnection(Connection):
+    """One server connection."""
+
+    def __init__(self, database: "psycopg.Connection[Row]") -> None:
+        self.database = database
+        self._cursor = database.cursor()
+        self._columns: dict[Query, Sequence[str]] = {}
+
+    def all(self, query: Query, **params: Any) -> list[Row]:
+        try:
+            self._cursor.execute(query.postgres.encode(), params, prepare=True)
+            if self._cursor.description is None:
+                return []
+            self._remember_columns(query)
+            return self._cursor.fetchall()
+        except psycopg.Error as error:
+            raise translate(error) from error
+
+    def one(self, query: Query, **params: Any) -> Row | None:
+        rows = self.all(query, **params)
+        return rows[0] if rows else None
+
+    def columns(self, query: Query) -> Sequence[str]:
+        return self._columns[query]
+
+    def _remember_columns(self, query: Query) -> None:
+        if query not in self._columns and self._cursor.description is not None:
+            self._columns[query] = [column.name for column in self._cursor.description]
+
+    def begin(self, *, locks_rows: bool = False) -> None:
+        self._execute(f"BEGIN ISOLATION LEVEL {'READ COMMITTED' if locks_rows else 'SERIALIZABLE'}")
+
+    def begin_reading(self) -> None:
+        self._execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def commit(self) -> None:
+        self._execute("COMMIT")
+
+    def rollback(self) -> None:
+        if not self.database.closed and self.database.info.transaction_status != 0:
+            self._execute("ROLLBACK")
+
+    def close(self) -> None:
+        self.database.close()
+
+    @property
+    def is_broken(self) -> bool:
+        return self.database.broken or self.database.closed
+
+    def _execute(self, statement: str) -> None:
+        try:
+            self._cursor.execute(statement.encode())
+        except psycopg.Error as error:
+            raise translate(error) from error
+
+
+def translate(error: psycopg.Error) -> Exception:
+    """The server's complaints as ours; those about our own SQL stay as they are."""
+    if isinstance(error, SerializationFailure | DeadlockDetected | UniqueViolation):
+        return Retry(str(error))
+    if isinstance(error, DiskFull):
+        return StorageFailed(f"the PostgreSQL server's disk is full: {error}")
+    if isinstance(error, QueryCanceled):
+        return QueryTimeout()
+    if isinstance(error, InsufficientPrivilege):
+        return DatabaseUnreachable(f"the PostgreSQL user may not do this: {error}")
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | IdleInTransactionSessionTimeout):
+        return DatabaseUnreachable(f"the PostgreSQL server does not answer: {error}")
+    return error
+
+
+def connect(url: str, *, synchronous: bool = True) -> PostgresConnection:
+    """A connection of our own: autocommit, because transactions are begun by name here. The url may say otherwise."""
+    try:
+        database = psycopg.connect(autocommit=True, **{**_LINE, **conninfo_to_dict(url)})  # type: ignore[arg-type]
+        database.execute(_SESSION)
+        if not synchronous:
+            database.execute("SET synchronous_commit = off")
+    except psycopg.Error as error:
+        raise translate(error) from error
+    return PostgresConnection(database)

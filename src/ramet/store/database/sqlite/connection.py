@@ -1,0 +1,162 @@
+"""SQLite through apsw: one connection writes and checkpoints, the others only read.
+
+Acknowledged means durable (`synchronous=FULL`) unless the configuration says that a crash of the process is enough.
+mmap stays off: it has been seen to amplify corruption.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import apsw
+
+from ramet.errors import DatabaseForeign, DatabaseUnreachable, StorageFailed, StoreError
+from ramet.store.database.connection import Connection, Row
+from ramet.store.database.queries import Query
+
+CHECKPOINT_PAGES = 4000
+"""How long the WAL may grow before it is copied back: at the default of 1000, group commits wait for it often."""
+
+_DISK_FAULTS = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.NoMemError, apsw.ProtocolError)
+
+
+class SqliteConnection(Connection):
+    """One apsw connection with one reused cursor."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        self.database = database
+        self._cursor = database.cursor()
+        self._columns: dict[Query, Sequence[str]] = {}
+
+    def all(self, query: Query, **params: Any) -> list[Row]:
+        try:
+            rows = self._cursor.execute(query.sqlite, params)
+            first = rows.fetchone()
+            if first is None:
+                return []
+            self._remember_columns(query)
+            return [first, *rows.fetchall()]
+        except apsw.Error as error:
+            raise translate(error) from error
+
+    def one(self, query: Query, **params: Any) -> Row | None:
+        try:
+            row = self._cursor.execute(query.sqlite, params).fetchone()
+            if row is not None:
+                self._remember_columns(query)
+                # A statement left at its first row would keep its snapshot open.
+                self._cursor.fetchall()
+        except apsw.Error as error:
+            raise translate(error) from error
+        return row
+
+    def columns(self, query: Query) -> Sequence[str]:
+        return self._columns[query]
+
+    def _remember_columns(self, query: Query) -> None:
+        if query not in self._columns:
+            self._columns[query] = [column[0] for column in self._cursor.get_description()]
+
+    def begin(self, *, locks_rows: bool = False) -> None:  # noqa: ARG002 - nobody else writes meanwhile
+        self._execute("BEGIN IMMEDIATE")
+
+    def begin_reading(self) -> None:
+        self._execute("BEGIN DEFERRED")
+
+    def commit(self) -> None:
+        try:
+            self._execute("COMMIT")
+        except StorageFailed as error:
+            # What could not be flushed may be in the WAL all the same, where a restart would find it.
+            raise StorageFailed(
+                f"{error.message}; if Ramet ends before its next write, the request may turn out to be kept",
+                fix="free disk space or mend the disk, then send it again with the same idempotency_key",
+            ) from error
+
+    def rollback(self) -> None:
+        if self.database.in_transaction:
+            self._execute("ROLLBACK")
+
+    def begin_operation(self) -> None:
+        """Start one operation inside the transaction, so that it can be undone alone."""
+        self._execute("SAVEPOINT operation")
+
+    def keep_operation(self) -> None:
+        """The operation stays part of the transaction."""
+        self._execute("RELEASE operation")
+
+    def undo_operation(self) -> bool:
+        """Undo one operation; False where SQLite has rolled the whole transaction back by itself."""
+        if not self.database.in_transaction:
+            return False
+        self._execute("ROLLBACK TO operation")
+        self._execute("RELEASE operation")
+        return True
+
+    def close(self) -> None:
+        try:
+            self.database.close()
+        except apsw.Error as error:
+            raise translate(error) from error
+
+    def _execute(self, statement: str) -> None:
+        try:
+            self._cursor.execute(statement)
+        except apsw.Error as error:
+            raise translate(error) from error
+
+
+def translate(error: apsw.Error) -> Exception:
+    """SQLite's complaints about the disk and the file as ours; the others are faults of ours and stay as they are."""
+    if isinstance(error, _DISK_FAULTS):
+        return StorageFailed(f"the database could not use its disk: {error}")
+    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
+        return DatabaseForeign(f"the file is damaged or not a database: {error}")
+    if isinstance(error, apsw.CantOpenError):
+        return DatabaseUnreachable(f"the database cannot be opened: {error}")
+    if isinstance(error, apsw.BusyError):
+        return StoreError(f"another process writes to the database file: {error}")
+    return error
+
+
+def open_writer(path: Path, durability: Literal["full", "process"], vfs: str | None = None) -> SqliteConnection:
+    """The one connection that writes."""
+    try:
+        database = apsw.Connection(str(path), vfs=vfs, statementcachesize=256)
+        _settle(database)
+        for pragma in (
+            "page_size = 4096",
+            "auto_vacuum = INCREMENTAL",
+            "journal_mode = WAL",
+            f"synchronous = {'FULL' if durability == 'full' else 'NORMAL'}",
+            "foreign_keys = ON",
+            "mmap_size = 0",
+            f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
+            "temp_store = MEMORY",
+            *(("fullfsync = ON", "checkpoint_fullfsync = ON") if sys.platform == "darwin" else ()),
+        ):
+            database.execute(f"PRAGMA {pragma}").fetchall()
+    except apsw.Error as error:
+        raise translate(error) from error
+    return SqliteConnection(database)
+
+
+def open_reader(path: Path, vfs: str | None = None) -> SqliteConnection:
+    """A connection that cannot write."""
+    try:
+        database = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs=vfs, statementcachesize=128)
+        _settle(database)
+        for pragma in ("query_only = ON", "mmap_size = 0", "temp_store = MEMORY"):
+            database.execute(f"PRAGMA {pragma}").fetchall()
+    except apsw.Error as error:
+        raise translate(error) from error
+    return SqliteConnection(database)
+
+
+def _settle(database: apsw.Connection) -> None:
+    """What every connection needs. Plans do not depend on what is bound: otherwise this build of SQLite (STAT4) plans
+    a join anew at each execution, which costs three times what running it does.
+    """
+    database.set_busy_timeout(5000)
+    database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)

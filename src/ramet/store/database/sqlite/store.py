@@ -1,0 +1,193 @@
+"""The store on one SQLite file."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import apsw
+
+from ramet.clock import Clock
+from ramet.errors import DatabaseForeign, InvalidParams, StorageFailed
+from ramet.faults import Faults
+from ramet.protocol.replies import BackupReport, QueryResult
+from ramet.store.database.lock import DatabaseLock
+from ramet.store.database.migrations import Dialect, migrate
+from ramet.store.database.queries import QueryFile
+from ramet.store.database.sqlite.connection import (
+    SqliteConnection,
+    open_reader,
+    open_writer,
+    translate,
+)
+from ramet.store.database.sqlite.query import run_query
+from ramet.store.database.store import Store
+
+APPLICATION_ID = 0x52414D54
+"""Marks a file as ours ("RAMT"), so that somebody else's database is refused instead of changed."""
+
+_sql = QueryFile("database/migrations")
+
+
+class _SqliteFile:
+    """What migrations need to know of the file."""
+
+    dialect: Dialect = "sqlite"
+
+    def __init__(self, connection: SqliteConnection) -> None:
+        self.connection = connection
+
+    def schema_version(self) -> int:
+        try:
+            mark = self.connection.database.pragma("application_id")
+        except apsw.Error as error:
+            raise translate(error) from error
+        tables = [row[0] for row in self.connection.all(_sql.tables)]
+        if mark == APPLICATION_ID:
+            return int(self.connection.must(_sql.version)[0])
+        if mark == 0 and not tables:
+            return 0
+        raise DatabaseForeign("this is a database of another program")
+
+    def mark(self) -> None:
+        self.connection.database.pragma("application_id", APPLICATION_ID)
+
+
+class SqliteStore(Store):
+    """One file, one lock, one writer, any number of readers."""
+
+    dialect: Dialect = "sqlite"
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        lock_file: Path,
+        backups: Path,
+        durability: Literal["full", "process"],
+        clock: Clock,
+        faults: Faults,
+        vfs: str | None = None,
+    ) -> None:
+        self.path = path
+        self._vfs = vfs
+        self._lock = DatabaseLock(lock_file)
+        try:
+            create_private(path)
+            _refuse_foreign(path, vfs)
+            self._writer = open_writer(path, durability, vfs)
+            try:
+                faults.reach("during_recovery")
+                self.migrated = migrate(
+                    _SqliteFile(self._writer),
+                    clock=clock,
+                    faults=faults,
+                    back_up=lambda version: self.back_up_into(backups, f"before-v{version + 1}", clock),
+                )
+            except BaseException:
+                self._writer.close()
+                raise
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def describe(self) -> str:
+        return f"sqlite {self.path}"
+
+    def connect(self) -> SqliteConnection:
+        return self._writer
+
+    def connect_reader(self) -> SqliteConnection:
+        return open_reader(self.path, self._vfs)
+
+    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
+        reader = open_reader(self.path, self._vfs)
+        try:
+            return run_query(reader.database, sql, params, timeout_seconds, max_rows)
+        finally:
+            reader.close()
+
+    def back_up(self, target: Path) -> BackupReport:
+        copy_database(self.path, target, self._vfs)
+        copy = open_reader(target)
+        try:
+            version = int(copy.must(_sql.version)[0])
+        finally:
+            copy.close()
+        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
+
+    def erase(self) -> None:
+        self._writer.close()
+        for suffix in ("-wal", "-shm", ""):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+    def integrity(self) -> list[str]:
+        reader = open_reader(self.path, self._vfs)
+        try:
+            pages = [row[0] for row in reader.database.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+            dangling = reader.database.execute("PRAGMA foreign_key_check").fetchall()
+            return pages + [f"row {row[1]} of {row[0]} points at a missing row of {row[2]}" for row in dangling]
+        finally:
+            reader.close()
+
+    def close(self) -> None:
+        """Optimise, copy the WAL back and truncate it, and let go."""
+        try:
+            if self.path.exists():
+                self._writer.rollback()
+                self._writer.database.execute("PRAGMA optimize").fetchall()
+                self._writer.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.Error as error:
+            raise translate(error) from error
+        finally:
+            try:
+                self._writer.close()
+            finally:
+                self._lock.release()
+
+
+def _refuse_foreign(path: Path, vfs: str | None) -> None:
+    """Raise where the file is another program's, by reading alone: opening it to write would change its header."""
+    try:
+        reader = open_reader(path, vfs)
+        try:
+            _SqliteFile(reader).schema_version()
+        finally:
+            reader.close()
+    except DatabaseForeign as error:
+        raise DatabaseForeign(f"{path}: {error.message}", field="database.path", value=str(path)) from error
+    except StorageFailed as error:
+        # What was cut off while the file was made has to be undone first, and only a writer can: migrating looks again.
+        if not isinstance(error.__cause__, apsw.ReadOnlyError):
+            raise
+
+
+def create_private(path: Path) -> None:
+    """Make the file ours alone before SQLite opens it; its WAL gets the same mode."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
+def copy_database(source: Path, target: Path, vfs: str | None = None) -> None:
+    """A consistent copy in a new file, which appears under its name only when it is whole."""
+    if target.exists():
+        raise InvalidParams(
+            f"{target} exists already", field="path", value=str(target), fix="name a file that does not exist yet"
+        )
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    partial = target.with_name(target.name + ".partial")
+    partial.unlink(missing_ok=True)
+    create_private(partial)
+    reader = open_reader(source, vfs)
+    try:
+        reader.database.execute("PRAGMA query_only = OFF")
+        reader.database.execute("VACUUM INTO ?", (str(partial),))
+    except apsw.Error as error:
+        partial.unlink(missing_ok=True)
+        raise translate(error) from error
+    finally:
+        reader.close()
+    descriptor = os.open(partial, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
+    partial.rename(target)

@@ -1,0 +1,65 @@
+"""A store: one open database. It hands out connections; who uses them, and when, is for its owner to say."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from ramet.clock import Clock
+from ramet.model.instant import to_iso
+from ramet.protocol.replies import BackupReport, QueryResult
+from ramet.store.database.connection import Connection
+from ramet.store.database.migrations import Dialect, Migrated
+
+Topic = Literal["work", "events"]
+"""What a commit may be of interest for: everything has events, and some of it is work for somebody."""
+
+
+class Store(ABC):
+    """What the two databases have in common."""
+
+    dialect: Dialect
+    migrated: Migrated
+    """What opening it did to the schema."""
+
+    @property
+    def schema_version(self) -> int:
+        """The number of the last migration."""
+        return self.migrated.after
+
+    def back_up_into(self, folder: Path, label: str, clock: Clock) -> str:
+        """A backup whose name tells when and why it was made."""
+        stamp = to_iso(clock.now_ms()).translate({ord(letter): None for letter in "-:."})
+        return self.back_up(folder / f"ramet-{stamp}-{label}.db").path
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Where the data is, without any password."""
+
+    @abstractmethod
+    def connect(self) -> Connection:
+        """A connection that may write."""
+
+    @abstractmethod
+    def connect_reader(self) -> Connection:
+        """A connection that cannot write."""
+
+    @abstractmethod
+    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
+        """Run one statement that reads, for `ramet query`."""
+
+    @abstractmethod
+    def back_up(self, target: Path) -> BackupReport:
+        """Write a consistent copy to a new SQLite file, while work goes on."""
+
+    @abstractmethod
+    def erase(self) -> None:
+        """Remove everything. What is left is only good for closing."""
+
+    @abstractmethod
+    def integrity(self) -> list[str]:
+        """What the database itself finds wrong with its files and references."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database and its lock."""

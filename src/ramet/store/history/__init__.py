@@ -1,0 +1,1 @@
+"""Rows of commits, branches, contexts and child branches."""

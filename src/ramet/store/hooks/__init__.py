@@ -1,0 +1,1 @@
+"""Rows of agents that people start: hooks, transcripts, compactions and handoffs."""

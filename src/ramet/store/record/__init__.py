@@ -1,0 +1,1 @@
+"""Rows of projects, tasks, efforts, sessions, agents, skills, messages and budgets."""

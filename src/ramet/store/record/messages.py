@@ -1,0 +1,73 @@
+"""What is remembered of transcripts: thin rows that point at commits."""
+
+from msgspec import Struct
+
+from ramet.model.history.branch import Head
+from ramet.model.instant import to_datetime
+from ramet.model.record.message import Message, Role
+from ramet.model.record.session import SessionRef
+from ramet.store.database.blobs import Codec
+from ramet.store.database.connection import Connection
+from ramet.store.database.queries import QueryFile
+
+_sql = QueryFile("record/messages")
+
+
+class Transcript(Struct, frozen=True):
+    """A session as an append sees it: whose it is, and where its branch stands."""
+
+    session_id: int
+    agent_id: str | None
+    head: Head
+
+
+def find_transcript(db: Connection, ref: SessionRef) -> Transcript | None:
+    """The transcript of the session that an id, or `driver:native_id`, names."""
+    if isinstance(ref, int):
+        row = db.one(_sql.transcript, session_id=ref)
+    else:
+        driver, _, native_id = ref.partition(":")
+        row = db.one(_sql.native_transcript, driver=driver, native_id=native_id)
+    return None if row is None else Transcript(row[0], row[1], Head(*row[2:]))
+
+
+def append(
+    db: Connection,
+    *,
+    session_id: int,
+    role: Role,
+    commit_id: int,
+    tool_name: str | None,
+    now_ms: int,
+    source_key: str | None = None,
+) -> int:
+    """Add one turn, and give its id."""
+    row = db.must(
+        _sql.insert,
+        session_id=session_id,
+        role=role,
+        commit_id=commit_id,
+        tool_name=tool_name,
+        now_ms=now_ms,
+        source_key=source_key,
+    )
+    return int(row[0])
+
+
+def list_page(db: Connection, codec: Codec, session_id: int, limit: int, offset: int) -> list[Message]:
+    """A part of a transcript, with its contents."""
+    return [
+        Message(
+            id=message_id,
+            session_id=session,
+            role=role,
+            content=codec.unpack(kind, size, data).decode(),
+            tool_name=tool_name,
+            timestamp=to_datetime(at_ms),
+            commit=commit_hash.hex(),
+            source_key=source_key,
+        )
+        for message_id, session, role, tool_name, at_ms, source_key, commit_hash, kind, size, data in db.all(
+            _sql.page, session_id=session_id, limit=limit, offset=offset
+        )
+    ]

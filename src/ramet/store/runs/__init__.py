@@ -1,0 +1,1 @@
+"""Rows of task files, lines, conversations and review rounds."""

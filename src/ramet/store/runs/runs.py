@@ -1,0 +1,222 @@
+"""What is remembered of runs, and of their lines, which are efforts.
+
+On PostgreSQL several daemons share the runs, so there the server's own time says whether one is attended.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from ramet.model.record.effort import Lifecycle, Outcome
+from ramet.model.runs.run import (
+    LineState,
+    Run,
+    RunLimits,
+    RunMode,
+    derive_line_state,
+)
+from ramet.store.database.connection import Connection, to_json
+from ramet.store.database.queries import QueryFile
+
+_sql = QueryFile("runs/runs")
+
+
+class NewRun(Struct, frozen=True, kw_only=True):
+    """A run about to be recorded."""
+
+    project_id: int
+    task_id: str
+    name: str
+    mode: RunMode
+    content_hash: str | None
+    limits: RunLimits
+    stop_on_failure: bool
+    save_conversation: bool
+
+
+class StoredRun(Run, frozen=True, kw_only=True):
+    """A run, and who attends it."""
+
+    attender: str | None
+    is_attended: bool
+
+
+class PlacedLine(Struct, frozen=True, kw_only=True):
+    """A line about to be queued, at its place in the order of its run."""
+
+    place: int
+    key: str
+    text: str
+    skill: str
+    driver: str | None
+    agent: str | None
+    """The driver that the line itself names."""
+    model: str | None
+    timeout_seconds: int | None
+    is_done: bool
+
+
+class StoredLine(Struct, frozen=True, kw_only=True):
+    """A line of a run as it is now."""
+
+    effort_id: int
+    key: str
+    text: str
+    skill: str
+    lifecycle: Lifecycle
+    outcome: Outcome | None
+    reason: str | None
+    driver: str | None
+    depends_on: list[int] | None
+    git_branch: str | None
+    git_head: str | None
+    worktree: str | None
+    attempts: int
+    started_at: str | None
+    finished_at: str | None
+    tokens: int
+    cost_usd: float | None
+    output: str | None
+
+
+class Spent(Struct, frozen=True):
+    """What the sessions of a run used together."""
+
+    tokens: int = 0
+    cost_usd: float | None = None
+
+
+def add(db: Connection, new: NewRun, now: str) -> int:
+    """A new run; its id."""
+    values = asdict(new) | {
+        "limits": to_json(new.limits),
+        "stop_on_failure": int(new.stop_on_failure),
+        "save_conversation": int(new.save_conversation),
+    }
+    return int(db.must(_sql.add, **values, now=now)[0])
+
+
+def set_branch(db: Connection, run_id: int, branch: str) -> None:
+    """Where a run's conversation is."""
+    db.run(_sql.set_branch, id=run_id, branch=branch)
+
+
+def add_lines(
+    db: Connection, run_id: int, task_id: str, lines: Sequence[PlacedLine], *, ordinal: int, reason: str, now: str
+) -> dict[str, int]:
+    """The lines of a run, in a statement of their own however many they are; the effort of each by its key.
+
+    `reason` is for those that were done before.
+    """
+    rows = db.all(
+        _sql.add_lines, run_id=run_id, task_id=task_id, lines=to_json(lines), ordinal=ordinal, reason=reason, now=now
+    )
+    return {key: int(effort_id) for key, effort_id in rows}
+
+
+def add_needs(db: Connection, run_id: int, pairs: Sequence[tuple[int, int]]) -> None:
+    """Let lines wait for the end of others: efforts, and those that they need."""
+    db.run(_sql.add_needs, pairs=to_json(pairs))
+    db.run(_sql.set_depends_on, run_id=run_id)
+
+
+def find(db: Connection, run_id: int, now: str) -> StoredRun | None:
+    """A run by its id."""
+    return db.struct(StoredRun, _sql.find, id=run_id, now=now)
+
+
+def list_page(db: Connection, *, before: int, limit: int, archived: bool, now: str) -> list[StoredRun]:
+    """The runs, the newest first; archived ones only where asked for."""
+    return db.structs(StoredRun, _sql.page, before=before, limit=limit, archived=int(archived), now=now)
+
+
+def tally(db: Connection, first: int, last: int) -> dict[int, Counter[LineState]]:
+    """How many lines are in each state, by run."""
+    counts: dict[int, Counter[LineState]] = defaultdict(Counter)
+    for run_id, lifecycle, outcome, was_tried, count in db.all(_sql.tally, first=first, last=last):
+        counts[run_id][derive_line_state(lifecycle, outcome, was_tried=bool(was_tried))] += count
+    return counts
+
+
+def sum_spent(db: Connection, first: int, last: int) -> dict[int, Spent]:
+    """What was used, by run."""
+    return {run_id: Spent(tokens, cost) for run_id, tokens, cost in db.all(_sql.spent, first=first, last=last)}
+
+
+def list_lines(db: Connection, run_id: int, characters: int) -> list[StoredLine]:
+    """The lines of a run in their order; of what each said, so many characters."""
+    return db.structs(StoredLine, _sql.lines, run_id=run_id, characters=characters)
+
+
+def next_place(db: Connection, run_id: int) -> int:
+    """The place behind the last line of a run."""
+    return int(db.must(_sql.next_place, run_id=run_id)[0])
+
+
+def attend(db: Connection, run_id: int, attender: str, *, limits: RunLimits, lease_seconds: int, now: str) -> None:
+    """Begin or resume a run, within bounds that may be new."""
+    db.run(_sql.attend, id=run_id, attender=attender, limits=to_json(limits), lease_seconds=lease_seconds, now=now)
+
+
+def renew(db: Connection, run_id: int, *, lease_seconds: int, now: str) -> None:
+    """Go on attending a run."""
+    db.run(_sql.renew, id=run_id, lease_seconds=lease_seconds, now=now)
+
+
+def leave(db: Connection, run_id: int) -> None:
+    """Attend a run no longer."""
+    db.run(_sql.leave, id=run_id)
+
+
+def stop(db: Connection, run_id: int, reason: str) -> None:
+    """Say why no more lines of a run are begun."""
+    db.run(_sql.stop, id=run_id, reason=reason)
+
+
+def finish(db: Connection, run_id: int, now: str) -> None:
+    """Write down that a run is over."""
+    db.run(_sql.finish, id=run_id, now=now)
+
+
+def archive(db: Connection, run_id: int, archived_at: str | None) -> None:
+    """Hide a run from the list, or show it again."""
+    db.run(_sql.archive, id=run_id, archived_at=archived_at)
+
+
+def retry_lines(db: Connection, run_id: int, *, retry_failed: bool) -> list[int]:
+    """Queue the lines again that a bound of the run ended, or all that did not succeed; which they are."""
+    return _ids(db.all(_sql.retry_lines, run_id=run_id, retry_failed=int(retry_failed)))
+
+
+def finish_lines(db: Connection, run_id: int, outcome: Outcome, reason: str, now: str) -> list[tuple[int, int]]:
+    """Finish all lines that wait; which they are, and how often each was attempted."""
+    rows = db.all(_sql.finish_lines, run_id=run_id, outcome=outcome, reason=reason, now=now)
+    return sorted((int(effort_id), int(attempts)) for effort_id, attempts in rows)
+
+
+def has_queued(db: Connection, run_id: int) -> bool:
+    """Whether a line of a run waits."""
+    return bool(db.must(_sql.has_queued, run_id=run_id)[0])
+
+
+def count_active(db: Connection, run_id: int) -> int:
+    """How many lines of a run are being worked on."""
+    return int(db.must(_sql.count_active, run_id=run_id)[0])
+
+
+def list_outdated(db: Connection, *, before: str, now: str) -> list[int]:
+    """The runs that are over, or archived, since before an instant."""
+    return _ids(db.all(_sql.outdated, before=before, now=now))
+
+
+def delete(db: Connection, run_id: int) -> None:
+    """Forget a run and its findings. Its lines stay, as efforts of their task."""
+    db.run(_sql.unlink_lines, run_id=run_id)
+    db.run(_sql.delete, id=run_id)
+
+
+def _ids(rows: Sequence[tuple[Any, ...]]) -> list[int]:
+    return sorted(int(row[0]) for row in rows)

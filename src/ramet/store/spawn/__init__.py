@@ -1,0 +1,1 @@
+"""Rows of child sessions, their results and their trees."""

@@ -1,0 +1,1 @@
+"""Rows of the queue, leases, attempts, reports and drivers."""

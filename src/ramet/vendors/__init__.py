@@ -1,0 +1,1 @@
+"""Agent programs: one folder each, with everything that Ramet knows about that program."""

@@ -1,0 +1,61 @@
+"""Claude Code's hooks, and its status line, which says what nothing else does: the cost and how full a context is."""
+
+import re
+from typing import Any
+
+from msgspec.structs import replace
+
+from ramet.model.hooks.directive import OwnDirectives
+from ramet.model.hooks.hook import HookAnswer, HookEvent
+from ramet.vendors.contract import hook_payload as fields
+from ramet.vendors.contract import hook_words
+
+_WORDS = hook_words.Vocabulary(
+    vendor="claude",
+    moments={
+        **hook_words.MOMENTS,
+        "PostToolUseFailure": "post_tool_use_failure",
+        "Notification": "notification",
+        "StopFailure": "stop",
+        "TaskCompleted": "task_completed",
+        "TeammateIdle": "teammate_idle",
+    },
+    informed=hook_words.INFORMED | {"PostToolUseFailure", "Notification"},
+    prompt_id="prompt_id",
+    longest={"UserPromptSubmit": 9_000},
+    usual_longest=40_000,  # beyond 50,000 characters it writes what it is told into a file
+)
+
+_QUOTED = re.compile(r'[\x00-\x1f"\\]')
+"""What JSON does not have as it is in a text: the shim prints a text as it comes."""
+
+EVENTS = tuple(_WORDS.moments)
+"""The hooks that are worth being called at."""
+OWN_DIRECTIVES = OwnDirectives("CLAUDE.md", with_imports=True, below=True)
+"""What it reads without being told."""
+
+
+def read(payload: dict[str, Any]) -> HookEvent:
+    """The event in our words."""
+    event = hook_words.read(_WORDS, payload)
+    if "hook_event_name" not in payload and isinstance(payload.get("context_window"), dict) and event.native_id:
+        return replace(event, moment="status_line", name="statusLine", usage=_usage(payload))
+    return event
+
+
+def answer(event: HookEvent, reply: HookAnswer) -> tuple[dict[str, Any] | str | None, int]:
+    """What it prints, and the status with which it exits. A status line is a text, the notice."""
+    if event.moment == "status_line":
+        return _QUOTED.sub("", reply.notice or "") or None, 0
+    return hook_words.answer(_WORDS, event, reply)
+
+
+def _usage(payload: dict[str, Any]) -> dict[str, Any]:
+    """What is known of the cost and of the context."""
+    context = payload["context_window"]
+    found = {
+        "cost_usd": fields.number(payload.get("cost"), "total_cost_usd"),
+        "context_percent": fields.number(context, "used_percentage"),
+        "context_tokens": fields.number(context, "context_window_size"),
+    }
+    return {name: value for name, value in found.items() if value is not None}

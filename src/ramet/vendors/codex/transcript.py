@@ -1,0 +1,177 @@
+"""Codex's transcripts: `sessions/<year>/<month>/<day>/rollout-<instant>-<thread>.jsonl`, sub-agents' among them.
+
+What the model was sent and answered stands in `response_item` lines; `event_msg` lines repeat it for the screen, so of
+these only the count of tokens is read. What the program tells the model of itself is not read: a session that goes on
+gets its own. Old versions write no ids: there the line itself is the key.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ramet.model.hooks.transcript import Entry, Reading
+from ramet.vendors.contract import json_lines, transcript_lines
+from ramet.vendors.contract.transcript_lines import Subagent
+
+COUNTS_SUBAGENTS = False
+_PROGRAM = ("<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions")
+"""How texts begin that the program writes in the user's name, and writes again in every session."""
+_METADATA = "internal_chat_message_metadata_passthrough"
+_FAILED = re.compile(r"^(?:Process exited with code|Exit code:) -?[1-9]", re.MULTILINE)
+_HEAD_CHARACTERS = 300
+"""Where a command's result says how it ended; what follows it printed itself."""
+_THREAD_CHARACTERS = 36
+_DAY, _FILE = "[0-9][0-9][0-9][0-9]/[0-9][0-9]/[0-9][0-9]", "rollout-*.jsonl"
+
+
+def read(data: bytes, offset: int) -> Reading:
+    """What the file says from `offset` on; `data` are its bytes from there."""
+    return transcript_lines.read(data, offset, _tell)
+
+
+def find_subagents(paths: Sequence[Path]) -> list[Subagent]:
+    """The files of the threads that these have started: they lie among all others, and are no older."""
+    threads = {path.stem[-_THREAD_CHARACTERS:]: path for path in paths if path.match(f"{_DAY}/{_FILE}")}
+    return [
+        Subagent(file.stem[-_THREAD_CHARACTERS:], file, above)
+        for file in _list_since(threads.values())
+        if (above := threads.get(_origin(file) or "")) not in (None, file)
+    ]
+
+
+def _list_since(paths: Iterable[Path]) -> Iterator[Path]:
+    """All files from the day of the first of these on. Each is looked at once, however many these are."""
+    first: dict[Path, Path] = {}
+    for path in paths:
+        root = path.parents[3]
+        first[root] = min(first.get(root, path.parent), path.parent)
+    for root, day in first.items():
+        for folder in sorted(root.glob(_DAY)):
+            if folder >= day:
+                yield from sorted(folder.glob(_FILE))
+
+
+def _origin(file: Path) -> str | None:
+    """The session that a file's thread is a sub-agent of; None where it is none, or that is not to be known yet. Hooks
+    name the session, too, and not the thread between.
+    """
+    try:
+        return _read_origin(file)
+    except LookupError:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _read_origin(file: Path) -> str | None:
+    """Raises where there is nothing yet, so that it is asked for again."""
+    meta = json_lines.entry(transcript_lines.first_object(file), "payload")
+    source = json_lines.entry(json_lines.entry(json_lines.entry(meta, "source"), "subagent"), "thread_spawn")
+    if not meta:
+        raise LookupError(file)
+    parent = json_lines.text(meta, "parent_thread_id") or json_lines.text(source, "parent_thread_id")
+    return (json_lines.text(meta, "session_id") or parent) if parent else None
+
+
+def _tell(line: dict[str, Any], raw: bytes) -> Iterable[Entry]:
+    payload = json_lines.entry(line, "payload")
+    key, at = json_lines.text(payload, "id") or transcript_lines.digest(raw), transcript_lines.instant(line)
+    match line.get("type"), payload.get("type"):
+        case "response_item", "message" if json_lines.entry(line, "metadata").get("compaction_output") is True:
+            return []  # what follows as `compacted`
+        case "response_item", "message":
+            return _message(key, line, payload)
+        case "response_item", "reasoning":
+            text = _texts(payload.get("summary")) or _texts(payload.get("content"))
+            return [Entry(key=key, kind="reasoning", at=at, text=text)] if text else []
+        case "response_item", str(kind) if kind.endswith("_output"):
+            return [_result(key, line, payload)]
+        case "response_item", str(kind) if kind.endswith("_call"):
+            return [_call(key, kind, line, payload)]
+        case "compacted", _:
+            text = json_lines.text(payload, "message")
+            return [Entry(key=key, kind="compaction", at=at, role="system", text=text)]
+        case "event_msg", "token_count":
+            return _usage(line, json_lines.entry(payload, "info"))
+    return []
+
+
+def _message(key: str, line: dict[str, Any], payload: dict[str, Any]) -> Iterator[Entry]:
+    text, at, metadata = (
+        _texts(payload.get("content")),
+        transcript_lines.instant(line),
+        json_lines.entry(payload, _METADATA),
+    )
+    match payload.get("role"):
+        case "assistant" if text:
+            yield Entry(key=key, kind="text", at=at, text=text)
+        case "user" if text and not text.startswith(_PROGRAM):
+            if _is_users(text, metadata):
+                prompt_id = json_lines.text(metadata, "turn_id") or None
+                yield Entry(key=key, kind="text", at=at, role="user", text=text, prompt_id=prompt_id)
+            else:
+                yield Entry(key=key, kind="text", at=at, role="system", text=text)
+
+
+def _is_users(text: str, metadata: dict[str, Any]) -> bool:
+    """New versions say whose words they are."""
+    kinds = metadata.get("content_item_kinds")
+    if isinstance(kinds, list) and kinds:
+        return any(str(kind).startswith("user.") for kind in kinds)
+    return not text.startswith("<turn_aborted>")
+
+
+def _call(key: str, kind: str, line: dict[str, Any], payload: dict[str, Any]) -> Entry:
+    given = payload.get("arguments", payload.get("input", payload.get("action")))
+    name, space = json_lines.text(payload, "name") or kind.removesuffix("_call"), json_lines.text(payload, "namespace")
+    return Entry(
+        key=key,
+        kind="tool_call",
+        at=transcript_lines.instant(line),
+        text=given if isinstance(given, str) else msgspec.json.encode(given).decode(),
+        tool=f"{space}__{name}" if space.startswith("mcp__") else name,
+        call_id=json_lines.text(payload, "call_id") or None,
+    )
+
+
+def _result(key: str, line: dict[str, Any], payload: dict[str, Any]) -> Entry:
+    output = payload.get("output", payload.get("tools"))
+    success = output.get("success") if isinstance(output, dict) else None
+    text = _texts(output.get("content") if isinstance(output, dict) else output)
+    return Entry(
+        key=key,
+        kind="tool_result",
+        at=transcript_lines.instant(line),
+        role="tool",
+        text=text,
+        call_id=json_lines.text(payload, "call_id") or None,
+        is_error=success is False or _FAILED.search(text[:_HEAD_CHARACTERS]) is not None,
+    )
+
+
+def _texts(content: Any) -> str:
+    """The texts of a content's parts; what is none is named."""
+    if isinstance(content, str):
+        return content
+    parts = json_lines.entries({"content": content}, "content")
+    return "\n".join(json_lines.text(part, "text") or f"[{part.get('type')}]" for part in parts)
+
+
+def _usage(line: dict[str, Any], info: dict[str, Any]) -> Iterator[Entry]:
+    """What the thread has used since its beginning, under one key. What came from the cache is counted as input too."""
+    used = json_lines.entry(info, "total_token_usage")
+    read_tokens, written = (
+        json_lines.count(used, "cached_input_tokens"),
+        json_lines.count(used, "cache_write_input_tokens"),
+    )
+    if used:
+        tokens: dict[str, int | float] = {
+            "input_tokens": max(0, json_lines.count(used, "input_tokens") - read_tokens - written),
+            "output_tokens": json_lines.count(used, "output_tokens"),
+            "cache_read_tokens": read_tokens,
+            "cache_write_tokens": written,
+        }
+        yield Entry(key="thread", kind="usage", at=transcript_lines.instant(line), usage=tokens)

@@ -1,0 +1,1 @@
+"""Any program that reads a prompt and prints an answer."""

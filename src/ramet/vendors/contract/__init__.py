@@ -1,0 +1,1 @@
+"""What a vendor folder implements, and the readers that vendors share."""

@@ -1,0 +1,96 @@
+"""What a driver is: how one kind of agent program is started, and what its stream says.
+
+A driver knows its program's arguments and lines, and nothing else: no process, no database, no clock. The keeper runs
+what `launch` gives and reads the output through `reader`; both are the same for every program. One more driver is one
+more file in `ramet.drivers.programs`, with a `DRIVER`, and its recorded streams.
+"""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from ramet.config.settings import ProfileSettings
+from ramet.model.work.driver import Abilities
+from ramet.model.work.stream import End, StreamEvent
+from ramet.protocol.keeping import Launch
+
+
+class ToolServer(Struct, frozen=True, kw_only=True):
+    """The MCP server that an agent is given."""
+
+    command: str
+    arguments: list[str]
+    variables: list[str]
+    """The environment variables that it needs, by name: their values are nobody's who can list processes."""
+    seconds: int
+    """How long one of its calls may take. The program waits a little longer."""
+
+
+class Start(Struct, frozen=True, kw_only=True):
+    """An attempt about to be made."""
+
+    instruction: str
+    """The effort's own prompt."""
+    context: str
+    """What the chain and the skill put around it."""
+    prompt: str
+    """Both, as `work.prompt` shows them."""
+    program: list[str]
+    """The program and its first arguments, as they were found."""
+    directory: str
+    environment: dict[str, str]
+    profile: ProfileSettings
+    model: str | None = None
+    native_id: str | None = None
+    """The context window's name: the one to go on with, or the one to give to a new one."""
+    resumes: bool = False
+    forks: bool = False
+    tools: ToolServer | None = None
+    """Ramet's own tools; only for drivers that take MCP servers."""
+    guidance: str = ""
+    """What the agent is told about them, in its system prompt."""
+    allowed_tools: list[str] | None = None
+    """Only these of the program's own tools; only for drivers that can be confined."""
+
+
+class ProcessExit(Struct, frozen=True, kw_only=True):
+    """How the program ended."""
+
+    status: int | None
+    """None where a signal ended it."""
+    signal: int | None
+    errors: str
+    """The end of its standard error."""
+
+
+class Reader(Protocol):
+    """Reads one program's output, line by line. It remembers what it needs to conclude."""
+
+    def read(self, line: str) -> list[StreamEvent]:
+        """What a line says; a line that is not understood is a `Remark`, never an error."""
+
+    def conclude(self, process: ProcessExit) -> End:
+        """What it all came to. Called once, after the last line."""
+
+
+class Driver(Protocol):
+    """One kind of agent program."""
+
+    name: str
+    programs: tuple[str, ...]
+    """What it is called in PATH, the preferred name first; none where the profile has to say."""
+    bundled: tuple[str, str] | None
+    """A Python package that brings the program along, and where in it."""
+    tells_version: bool
+    """Whether `PROGRAM --version` is harmless, and says it."""
+    abilities: Abilities
+    names_sessions: bool
+    """Whether we choose the native id of a new context window."""
+    fix: str
+    """How to get the program."""
+
+    def launch(self, start: Start) -> Launch:
+        """The process that makes the attempt, without its wrapper."""
+
+    def reader(self, profile: ProfileSettings) -> Reader:
+        """A reader for one attempt's output."""

@@ -1,0 +1,151 @@
+"""Which driver runs an effort, and which are installed."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ramet.config.settings import DriverSettings, ProfileSettings
+from ramet.errors import DriverMissing, UnknownDriver
+from ramet.model.work.driver import Abilities, DriverRow
+from ramet.protocol.keeping import Launch
+from ramet.vendors.contract.driver_protocol import Driver
+from ramet.vendors.registry import find, names, unknown
+
+PREFERRED = ("claude", "codex")
+"""Where nobody says which: the first of these that is installed."""
+
+_VERSION_SECONDS = 10
+_VERSION = re.compile(r"\d+(?:\.\d+)+\S*")
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """What runs an effort."""
+
+    name: str
+    """The profile's, which is the driver's where nothing is configured."""
+    driver: Driver
+    profile: ProfileSettings
+    program: list[str]
+
+
+def resolve(wanted: str | None, settings: DriverSettings, environ: Mapping[str, str]) -> Found:
+    """The driver or profile that is wanted, else the configured one, else the first that is installed."""
+    name = wanted or settings.default
+    if name is not None:
+        return _locate(name, settings, environ)
+    for preferred in PREFERRED:
+        try:
+            return _locate(preferred, settings, environ)
+        except DriverMissing:
+            continue
+    fix = "; or ".join(find(preferred).fix for preferred in PREFERRED)
+    raise DriverMissing(f"none of {', '.join(PREFERRED)} is installed", fix=f"{fix}; or set drivers.default")
+
+
+def installed(settings: DriverSettings, environ: Mapping[str, str], *, versions: bool = True) -> list[DriverRow]:
+    """Every driver and every profile, with where its program is."""
+    try:
+        default = resolve(None, settings, environ).name
+    except (DriverMissing, UnknownDriver):
+        default = None
+    every = dict.fromkeys([*names(), *settings.profiles])
+    rows = [_row(name, settings, environ, versions=versions) for name in every]
+    return [replace(row, is_default=row.name == default) for row in rows]
+
+
+def wrap(launch: Launch, profile: ProfileSettings) -> Launch:
+    """The launch inside the profile's wrapper, which learns the folder by `{directory}`."""
+    wrapper = [part.replace("{directory}", launch.directory) for part in profile.wrapper]
+    return replace(launch, arguments=[*wrapper, *launch.arguments])
+
+
+def _locate(name: str, settings: DriverSettings, environ: Mapping[str, str]) -> Found:
+    profile = settings.profiles.get(name, ProfileSettings())
+    if name not in settings.profiles and name not in names():
+        raise unknown(name, settings.profiles)
+    driver = find(profile.driver or name)
+    program = _program(name, driver, profile, environ)
+    return Found(name=name, driver=driver, profile=profile, program=program)
+
+
+def _program(name: str, driver: Driver, profile: ProfileSettings, environ: Mapping[str, str]) -> list[str]:
+    """What a wrapper runs may be inside a container, so a program that is named beside one is not looked for here."""
+    path = environ.get("PATH", "")
+    if profile.wrapper and _which(profile.wrapper[0], path) is None:
+        raise _not_there(name, "wrapper", profile.wrapper[0])
+    if profile.program:
+        place = profile.program[0] if profile.wrapper else _which(profile.program[0], path)
+        if place is None:
+            raise _not_there(name, "program", profile.program[0])
+        return [place, *profile.program[1:]]
+    place = next(filter(None, (_which(called, path) for called in driver.programs)), None) or _bundled(driver)
+    if place is None:
+        raise DriverMissing(f"the program of {driver.name} is not installed", value=driver.name, fix=driver.fix)
+    return [place]
+
+
+def _which(program: str, path: str) -> str | None:
+    """Where a program is. It will run in another folder, so a relative place is none."""
+    place = shutil.which(program, path=path)
+    return place if place is not None and Path(place).is_absolute() else None
+
+
+def _not_there(name: str, field: str, program: str) -> DriverMissing:
+    fix = f"install it, or set drivers.profiles.{name}.{field} to a name in PATH or to an absolute path"
+    return DriverMissing(f"there is no program {program!r} for {name}", field=field, value=program, fix=fix)
+
+
+def _bundled(driver: Driver) -> str | None:
+    """The program inside a Python package, where that is installed beside Ramet."""
+    if driver.bundled is None:
+        return None
+    package, place = driver.bundled
+    spec = find_spec(package)
+    folders = (spec.submodule_search_locations or []) if spec else []
+    return next((found for folder in folders if (found := shutil.which(str(Path(folder) / place)))), None)
+
+
+def _row(name: str, settings: DriverSettings, environ: Mapping[str, str], *, versions: bool) -> DriverRow:
+    profile = settings.profiles.get(name, ProfileSettings())
+    row = DriverRow(
+        name=name,
+        driver=profile.driver or name,
+        program=None,
+        version=None,
+        is_default=False,
+        abilities=Abilities(),
+        fix=None,
+    )
+    try:
+        driver = find(row.driver)
+        row = replace(row, abilities=driver.abilities)
+        program = _program(name, driver, profile, environ)
+    except UnknownDriver as error:
+        return replace(row, fix=error.message)
+    except DriverMissing as error:
+        return replace(row, fix=error.fix)
+    asks = versions and driver.tells_version and not profile.wrapper
+    return replace(row, program=program[0], version=_version(program, environ) if asks else None)
+
+
+def _version(program: list[str], environ: Mapping[str, str]) -> str | None:
+    """What the program says; None where it does not, for whatever reason."""
+    try:
+        told = subprocess.run(
+            [*program, "--version"],
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_VERSION_SECONDS,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    found = _VERSION.search(told.stdout.decode("utf-8", "replace"))
+    return found[0][:100] if found else None

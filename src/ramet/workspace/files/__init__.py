@@ -1,0 +1,1 @@
+"""Files of a project: reports, logs, skills and directives."""

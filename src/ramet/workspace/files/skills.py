@@ -1,0 +1,90 @@
+"""Skill files on the disk: the project's, then the user's own. Of two with the same name the first counts."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ramet.config.files import user_home, xdg_directory
+from ramet.errors import FileMissing, PathOutside, RametError, SkillFileInvalid
+from ramet.model.hooks.directive import is_plain
+from ramet.model.record.skill_file import (
+    FILE_NAME,
+    MAX_BYTES,
+    SkillFile,
+    parse,
+)
+from ramet.workspace.files import project_files
+
+Source = Literal["project", "user"]
+
+_FOLDERS = (".ramet/skills", ".agents/skills", ".claude/skills")
+
+
+class Found(NamedTuple):
+    """A folder that has a skill file, and what the file says or what is wrong with it."""
+
+    name: str
+    path: str
+    source: Source
+    skill: SkillFile | None
+    error: SkillFileInvalid | None
+
+
+def list_all(project: str | Path | None, environ: Mapping[str, str]) -> list[Found]:
+    """Every skill file, by name; one that cannot be used is there with what is wrong with it."""
+    found: dict[str, Found] = {}
+    for name, path, root, source in _folders(project, environ):
+        if name not in found:
+            with suppress(FileMissing, PathOutside):
+                found[name] = _look(name, path, root, source)
+    return [found[name] for name in sorted(found)]
+
+
+def find(project: str | Path | None, environ: Mapping[str, str], name: str) -> Found | None:
+    """The skill file of a name; one that is broken is refused, because somebody asked for it."""
+    for found_name, path, root, source in _folders(project, environ):
+        if found_name == name:
+            with suppress(FileMissing, PathOutside):
+                found = _look(name, path, root, source)
+                if found.error is not None:
+                    raise found.error
+                return found
+    return None
+
+
+def read(root: str | Path, path: str | Path) -> SkillFile:
+    """What the skill file at a path says; what is wrong with it is said with its path."""
+    content = project_files.read_bytes(root, path, MAX_BYTES)
+    try:
+        return parse(content, Path(path).parent.name)
+    except SkillFileInvalid as error:
+        raise _named(error, str(path)) from error
+
+
+def _look(name: str, path: str, root: Path, source: Source) -> Found:
+    try:
+        return Found(name, path, source, read(root, path), None)
+    except SkillFileInvalid as error:
+        return Found(name, path, source, None, error)
+
+
+def _named(error: SkillFileInvalid, path: str) -> SkillFileInvalid:
+    named = SkillFileInvalid(f"{path}: {error.message}", field=error.field, value=error.value, fix=error.fix)
+    named.line = error.line
+    return named
+
+
+def _folders(project: str | Path | None, environ: Mapping[str, str]) -> Iterator[tuple[str, str, Path, Source]]:
+    """Where skill files may be: the name of each skill's folder, the file, and the folder it has to stay in."""
+    home = user_home(environ)
+    config = xdg_directory(environ, "XDG_CONFIG_HOME", ".config")
+    places: list[tuple[Path, Path, Source]] = []
+    if project is not None:
+        places += [(Path(project) / folder, Path(project), "project") for folder in _FOLDERS]
+    places += [(config / "ramet" / "skills", config, "user"), *((home / name, home, "user") for name in _FOLDERS[1:])]
+    for folder, root, source in places:
+        with suppress(OSError, RametError):
+            for found in sorted(project_files.resolve(root, folder).path.iterdir()):
+                if is_plain(found.name):
+                    yield found.name, str(folder / found.name / FILE_NAME), root, source

@@ -1,0 +1,1 @@
+"""Git: the command, repositories, changes and merges."""

@@ -1,0 +1,1 @@
+"""Worktrees: made, labelled, inspected and removed without losing work."""

@@ -1,0 +1,29 @@
+"""A note carries its time in a heading."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ramet.model.hooks.note import entry, log_file_of
+
+AT = datetime(2026, 1, 5, 8, 0, 7, tzinfo=UTC)
+
+
+@pytest.mark.requirement("R249")
+def test_the_time_is_in_the_first_heading() -> None:
+    assert (
+        entry("## Found it\nin the cart\n## Next\n", AT)
+        == "\n## [2026-01-05 08:00:07] Found it\nin the cart\n## Next\n"
+    )
+
+
+def test_a_note_without_a_heading_gets_one() -> None:
+    assert entry("found it", AT) == "\n## [2026-01-05 08:00:07]\n\nfound it\n"
+
+
+@pytest.mark.requirement("R249", "R272")
+def test_a_log_is_named_after_ordinal_and_skill() -> None:
+    assert (log_file_of(2, "implement"), log_file_of(1, "code-review")) == (
+        "2_IMPLEMENTATION_LOG.md",
+        "1_CODE_REVIEW_LOG.md",
+    )

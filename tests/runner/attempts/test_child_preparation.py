@@ -1,0 +1,108 @@
+"""What the runner does for a child before it begins: its prompt, its place, and its tools."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.conformance import queue_worker
+from tests.runner.desk import Desk
+
+from ramet.config.settings import WorkSettings
+from ramet.errors import InvalidParams, PathOutside, WorktreeError
+from ramet.runner.spawn import child_setup
+from ramet.runner.spawn.child_setup import Spawned
+from ramet.vendors import registry
+
+PLAN = "1. mend cart.py, 2. test it"
+
+
+def parent(desk: Desk, **begun: Any) -> int:
+    """A session at work that has said something."""
+    claimed = queue_worker.claim(desk.world, effort_id=desk.add("plan").id)
+    attempt = queue_worker.begin(desk.world, claimed, **begun)
+    queue_worker.report(desk.world, attempt, queue_worker.text(PLAN))
+    session_id: int = attempt.session.id
+    return session_id
+
+
+def spawn(desk: Desk, parent_session_id: int, **order: Any) -> Any:
+    """The effort of a child."""
+    order = {"goal": "build what is planned", "parent_session_id": parent_session_id, **order}
+    return desk.world.call("work.get", effort_id=desk.world.call("spawn.agent", **order).effort_id)
+
+
+@pytest.mark.parametrize("inherit", ["full_clone", "head_snapshot"])
+@pytest.mark.requirement("R288")
+def test_a_plan_in_the_parents_history_reaches_the_child_that_inherits_it(desk: Desk, inherit: str) -> None:
+    child = spawn(desk, parent(desk), workflowId="implement", inherit=inherit)
+    prompt = desk.prompt(child)
+    assert prompt.prompt.count(PLAN) == 1
+    assert prompt.prompt.count("build what is planned") == 1
+    assert prompt.instruction == "build what is planned"
+
+
+def test_a_child_that_inherits_nothing_is_told_nothing_of_what_came_before(desk: Desk) -> None:
+    prompt = desk.prompt(spawn(desk, parent(desk), context={"where": "cart.py"}))
+    assert PLAN not in prompt.prompt
+    assert '"where": "cart.py"' in prompt.context
+
+
+def test_a_later_attempt_inherits_the_same(desk: Desk) -> None:
+    child = spawn(desk, parent(desk), inherit="full_clone")
+    first = desk.prompt(child)
+    claimed = queue_worker.claim(desk.world, "host/2", effort_id=child.id)
+    attempt = queue_worker.begin(desk.world, claimed, instance=queue_worker.OTHER_KEEPER, prompt=first.prompt)
+    queue_worker.report(desk.world, attempt, queue_worker.text("half of it"), instance=queue_worker.OTHER_KEEPER)
+    assert desk.prompt(child) == first
+
+
+def test_a_child_works_where_its_parent_does(desk: Desk) -> None:
+    worktree = desk.workplace.places.worktrees / "shop" / "e1"
+    (worktree / "src").mkdir(parents=True)
+    session = parent(desk, worktree=str(worktree), git_branch="ramet/e1", git_base="0" * 40)
+    for order, expected in (({}, worktree), ({"workspacePath": "src"}, worktree / "src")):
+        child = spawn(desk, session, **order)
+        assert child_setup.find_workspace(desk.workplace, child, str(desk.project)) == str(expected)
+
+
+def test_a_workspace_behind_a_symbolic_link_is_refused(desk: Desk, tmp_path: Path) -> None:
+    (desk.project / "way").symlink_to(tmp_path)
+    (tmp_path / "out").mkdir()
+    child = spawn(desk, parent(desk), workspacePath="way/out")
+    with pytest.raises(PathOutside, match="symbolic link"):
+        child_setup.find_workspace(desk.workplace, child, str(desk.project))
+
+
+def test_a_workspace_that_is_gone_says_so(desk: Desk) -> None:
+    child = spawn(desk, parent(desk), workspacePath="vanished")
+    with pytest.raises(WorktreeError, match="is not there any more"):
+        child_setup.find_workspace(desk.workplace, child, str(desk.project))
+
+
+def test_a_workspace_outside_of_everything_is_refused_here_too(desk: Desk, tmp_path: Path) -> None:
+    child = replace(spawn(desk, parent(desk)), workspace=str(tmp_path))
+    with pytest.raises(PathOutside):
+        child_setup.find_workspace(desk.workplace, child, str(desk.project))
+
+
+@pytest.mark.requirement("R142")
+def test_tools_are_confined_or_refused_and_never_ignored(desk: Desk) -> None:
+    spawned = child_setup.read(spawn(desk, parent(desk), allowedTools=["Read"]))
+    assert spawned.allowed_tools == ["Read"]
+    child_setup.require_confinement(registry.find("claude"), spawned)
+    for name in ("codex", "shell", "command"):
+        with pytest.raises(InvalidParams, match="cannot be confined"):
+            child_setup.require_confinement(registry.find(name), spawned)
+        child_setup.require_confinement(registry.find(name), Spawned())
+
+
+@pytest.mark.requirement("R107")
+def test_programs_that_take_tools_are_given_ours_unless_they_are_off() -> None:
+    given = child_setup.tool_server(registry.find("claude"), WorkSettings(), 600)
+    assert given is not None
+    assert [given.command, *given.arguments] == [sys.executable, "-P", "-m", "ramet.mcp"]
+    assert (given.seconds, "RAMET_TOKEN" in given.variables) == (600, True)
+    assert child_setup.tool_server(registry.find("shell"), WorkSettings(), None) is None
+    assert child_setup.tool_server(registry.find("codex"), WorkSettings(tools=False), None) is None

@@ -1,0 +1,86 @@
+"""Words of Codex that no recorded stream has."""
+
+import json
+from typing import Any
+
+import pytest
+
+from ramet.config.settings import ProfileSettings
+from ramet.model.work.stream import (
+    End,
+    Limit,
+    Reasoning,
+    Remark,
+    StreamEvent,
+    ToolCall,
+    ToolResult,
+)
+from ramet.vendors import registry
+from ramet.vendors.contract.driver_protocol import ProcessExit
+
+
+def _read(*lines: dict[str, Any], status: int = 1, errors: str = "") -> tuple[list[StreamEvent], End]:
+    reader = registry.find("codex").reader(ProfileSettings())
+    events = [event for line in lines for event in reader.read(json.dumps(line))]
+    return events, reader.conclude(ProcessExit(status=status, signal=None, errors=errors))
+
+
+def _failed(message: str) -> dict[str, Any]:
+    return {"type": "turn.failed", "error": {"message": message}}
+
+
+@pytest.mark.parametrize(
+    ("message", "failure"),
+    [
+        ("exceeded retry limit, last status: 429 Too Many Requests", "limit"),
+        ("You've hit your usage limit. Try again at 11:49 AM.", "limit"),
+        ("unexpected status 503 Service Unavailable: busy", "transient"),
+        ("stream disconnected before completion", "transient"),
+        ("Quota exceeded. Check your plan and billing details.", "permanent"),
+        ("unexpected status 404 Not Found: no such model", "permanent"),
+        ("something else", "unknown"),
+    ],
+)
+def test_failures_are_told_apart_by_their_words(message: str, failure: str) -> None:
+    events, end = _read(_failed(message))
+    assert (end.failure, end.reason) == (failure, message)
+    assert [event.resets_at for event in events if isinstance(event, Limit)] == ([None] if failure == "limit" else [])
+
+
+def test_an_error_after_which_it_goes_on_is_a_remark() -> None:
+    again = {"type": "error", "message": "Reconnecting... 1/5"}
+    events, end = _read(again, {"type": "turn.completed", "usage": {}}, status=0)
+    assert events[0] == Remark(text="Reconnecting... 1/5")
+    assert end.outcome == "success"
+
+
+def test_a_run_that_ends_in_the_middle_of_a_turn_is_no_success() -> None:
+    assert _read({"type": "turn.started"}, status=0)[1].failure == "unknown"
+    assert _read(status=2, errors="error: unexpected argument")[1].failure == "permanent"
+
+
+def test_tools_of_other_servers_are_named_with_their_server() -> None:
+    item = {"id": "1", "type": "mcp_tool_call", "server": "tiny", "tool": "add", "arguments": {"a": 1}}
+    result = {"content": [{"type": "text", "text": "3"}]}
+    events, _ = _read(
+        {"type": "item.started", "item": {**item, "status": "in_progress"}},
+        {"type": "item.completed", "item": {**item, "status": "completed", "result": result}},
+    )
+    assert events == [
+        ToolCall(call_id="1", name="tiny.add", input={"arguments": {"a": 1}}),
+        ToolResult(call_id="1", name="tiny.add", output="3"),
+    ]
+
+
+def test_a_tool_that_is_only_told_when_it_is_done_was_called_too() -> None:
+    item = {"id": "1", "type": "file_change", "changes": [{"path": "a", "kind": "add"}], "status": "failed"}
+    call, result = _read({"type": "item.completed", "item": item})[0]
+    assert isinstance(call, ToolCall)
+    assert isinstance(result, ToolResult)
+    assert result.is_error
+
+
+def test_its_list_of_what_to_do_is_a_thought() -> None:
+    item = {"id": "1", "type": "todo_list", "items": [{"text": "look", "completed": True}, {"text": "write"}]}
+    events, _ = _read({"type": "item.started", "item": item}, {"type": "item.completed", "item": item})
+    assert events == [Reasoning(text="[x] look\n[ ] write")]
