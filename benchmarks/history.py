@@ -25,7 +25,7 @@ from ramet.config.settings import DatabaseSettings, LimitSettings
 from ramet.engine import Engine
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
-from ramet.protocol.history import Commit
+from ramet.protocol.history.commits import Commit
 from ramet.protocol.operations import OPERATIONS
 from ramet.store import open_store
 from ramet.store.database.blobs import Codec

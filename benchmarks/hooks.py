@@ -23,7 +23,7 @@ from benchmarks.starting import make_repository
 from ramet.client.connection import Connection
 from ramet.config.settings import DaemonSettings, Places, Settings
 from ramet.hooks.program import write_program
-from ramet.vendors.hook_settings import PROGRAMS
+from ramet.vendors import registry
 
 _SESSIONS = 50
 _EACH_PER_SECOND = 10
@@ -57,7 +57,7 @@ def _whole_process(folder: Path, places: Places, project: Path, rounds: int) -> 
         "floor": [interpreter, "-I", "-S", "-c", "pass"],
         "echo": [str(echoing), "claude"],
         "hook": [str(program), "claude"],
-        "command_line": ["/bin/sh", "-c", PROGRAMS["claude"].command],
+        "command_line": ["/bin/sh", "-c", registry.settings()["claude"].command],
     }
     taken: dict[str, list[float]] = {name: [] for name in commands}
     with _echo(echo.socket):

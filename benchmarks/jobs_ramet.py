@@ -21,7 +21,7 @@ from ramet.config.settings import Settings
 from ramet.faults import Faults
 from ramet.library import Ramet
 from ramet.library.local import LocalTransport
-from ramet.protocol.work import Claimed
+from ramet.protocol.work.leases import Claimed
 from ramet.store import open_store
 
 TASK = "/bench/task"

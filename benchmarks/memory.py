@@ -16,7 +16,7 @@ from ramet.engine import Engine
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
 from ramet.protocol.operations import OPERATIONS
-from ramet.protocol.requests import AppendMessage
+from ramet.protocol.record.messages import AppendMessage
 from ramet.store import open_store
 from ramet.store.database.blobs import Codec
 

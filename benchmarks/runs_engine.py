@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from benchmarks.daemons import places_in
 from benchmarks.harness import Row, scratch, timed
 from ramet.clock import SystemClock
@@ -21,8 +23,10 @@ from ramet.config.settings import DatabaseSettings, Settings
 from ramet.faults import Faults
 from ramet.library import Ramet
 from ramet.library.local import LocalTransport
-from ramet.protocol.runs import NewLine
-from ramet.protocol.work import Claimed
+from ramet.protocol.operation import R, Request
+from ramet.protocol.runs.runs import AttendRun, LeaveRun, NewLine
+from ramet.protocol.work.attempts import BeginAttempt
+from ramet.protocol.work.leases import Claimed
 from ramet.store import open_store
 
 Mode = Literal["sequential", "parallel"]
@@ -87,12 +91,18 @@ def opened(folder: Path) -> Iterator[Ramet]:
         yield local
 
 
+def _ask(r: Ramet, request: Request[R]) -> R:
+    """An operation that only Ramet's own processes call, and the library therefore does not offer."""
+    reply: R = r._transport.call(request.op, msgspec.to_builtins(request))
+    return reply
+
+
 def start(local: Ramet, mode: Mode, count: int, project: str = "/bench") -> None:
     """A run of so many lines, attended, in an empty database."""
     local.db.project.upsert(project)
     lines = [NewLine(key=str(number), text=f"do what number {number} says") for number in range(1, count + 1)]
     run = local.run.start(f"{project}/tasks.md", lines=lines, mode=mode)
-    local.run.attend(run.id, _ATTENDER, begins=True, lease_seconds=86_400)
+    _ask(local, AttendRun(run_id=run.id, attender=_ATTENDER, begins=True, lease_seconds=86_400))
 
 
 def work_off(local: Ramet, count: int) -> None:
@@ -100,12 +110,18 @@ def work_off(local: Ramet, count: int) -> None:
     for _ in range(count):
         claimed = local.work.claim(_WORKER, run=1)
         assert isinstance(claimed, Claimed), claimed
-        local.work.begin(
-            claimed.id, claimed.generation, "command", _WORKER, f"{time.monotonic_ns():x}", claimed.prompt or ""
+        attempt = BeginAttempt(
+            effort_id=claimed.id,
+            generation=claimed.generation,
+            driver="command",
+            agent_id=_WORKER,
+            instance=f"{time.monotonic_ns():x}",
+            prompt=claimed.prompt or "",
         )
+        _ask(local, attempt)
         local.work.complete(claimed.id, claimed.generation, "success", output_content=_OUTPUT)
 
 
 def leave(local: Ramet) -> None:
     """Attend the run no longer: it is interrupted."""
-    local.run.leave(1, _ATTENDER)
+    _ask(local, LeaveRun(run_id=1, attender=_ATTENDER))

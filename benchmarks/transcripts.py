@@ -30,12 +30,12 @@ from ramet.engine import Engine
 from ramet.faults import Faults
 from ramet.model.hooks.hook import HookEvent
 from ramet.model.principal import USER
-from ramet.protocol.hooks import AddEntries, HookFacts, RecordHook
-from ramet.protocol.operations import BY_REQUEST
-from ramet.protocol.requests import Request
+from ramet.protocol.hooks.hooks import HookFacts, RecordHook
+from ramet.protocol.hooks.transcripts import AddEntries
+from ramet.protocol.operation import Request
 from ramet.store import open_store
-from ramet.vendors.transcript_files import Piece, Position, read_piece
-from ramet.vendors.transcript_registry import READERS
+from ramet.vendors import registry
+from ramet.vendors.contract.transcript_files import Piece, Position, read_piece
 
 _MB = 1_000_000
 _LINES = 200
@@ -47,7 +47,7 @@ _HOOKS = 300
 def measure(thorough: bool) -> Iterator[Row]:
     """Files of each vendor, longer and longer; then a long one through a daemon."""
     sizes = [1, 10, 50] if thorough else [1, 10]
-    for vendor in READERS:
+    for vendor in registry.transcripts():
         with ExitStack() as stack:
             folder = stack.enter_context(scratch())
             sites = [stack.enter_context(closing(Site(folder / str(size), vendor, size))) for size in sizes]
@@ -69,7 +69,7 @@ class Site:
         self._clock = SystemClock()
         self._folder = folder
         self._numbers = count()
-        self._reader = READERS[vendor]
+        self._reader = registry.transcripts()[vendor]
         self.begin()
 
     def begin(self) -> None:
@@ -126,13 +126,13 @@ class Site:
                     offset=piece.position.offset,
                     inode=piece.position.inode,
                     entries=piece.reading.entries,
-                    counts_subagents=self._reader.COUNTS_SUBAGENTS,
+                    counts_subagents=self._reader.counts_subagents,
                 )
             )
         return entries
 
-    def _ask(self, request: Request) -> Any:
-        call = self._engine.prepare(BY_REQUEST[type(request)], request, USER)
+    def _ask(self, request: Request[Any]) -> Any:
+        call = self._engine.prepare(request.op, request, USER)
         self._db.begin()
         reply = self._engine.perform(self._db, call, self._clock.now_ms())
         self._db.commit()

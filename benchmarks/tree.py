@@ -22,8 +22,8 @@ from ramet.config.settings import DatabaseSettings, LimitSettings, SpawnSettings
 from ramet.engine import Engine
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
-from ramet.protocol.frames import decode_params
 from ramet.protocol.operations import OPERATIONS
+from ramet.protocol.wire.frames import decode_params
 from ramet.store import open_store
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection

@@ -380,4 +380,34 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R315": due("migrations from every released schema; newer databases are refused"),
     "R316": due("lists and stale queries stay within bounds under load"),
     "R317": due("frames, phase labels, task files and saved conversations are fuzzed"),
+    # The second release: structure.
+    "R318": due(
+        "`engine`, `store`, `store/sql/queries`, `model`, `protocol` and the conformance tests have the same "
+        "subject folders; `cli`, `daemon` and `runner` have the folders that DESIGN-2 section 1 names; a contract"
+        " orders the subjects of each layer and forbids cycles between siblings; no folder below `src/ramet` has "
+        "more than 15 entries, `__init__.py` not counted (exceptions, in the test with their reason: `src/ramet` "
+        "itself, migrations, vendored assets)."
+    ),
+    "R319": due(
+        "Every operation is declared once, on its request class: name, purpose, reply, errors, scope, host, "
+        "audience; a test proves that each has exactly one answering function whose annotation is that class and "
+        "that reply."
+    ),
+    "R320": due(
+        "`ask(request)` is typed by the request; no operation is called by string in `src/`, and a misspelt reply"
+        " field in the CLI or the daemon fails type checking (a test runs the type checker on such a mistake)."
+    ),
+    "R321": due(
+        "All knowledge of one vendor is in one folder; a vendor conformance suite runs for every folder; a test "
+        "lists the files that name a vendor outside it, and the list is empty but for the registry, docs and "
+        "tests."
+    ),
+    "R322": due(
+        "Every module name of the engine, runner, daemon and keeper is a glossary word or a plain noun; the "
+        "glossary has every working word that the code uses."
+    ),
+    "R323": due(
+        "Internal operations are absent from the public reference and the library; compatibility operations have "
+        "a page of their own."
+    ),
 }

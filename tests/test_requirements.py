@@ -39,7 +39,10 @@ def missing() -> list[str]:
 
 
 def test_the_list_is_whole_and_in_order() -> None:
-    assert list(REQUIREMENTS) == [f"R{number}" for number in range(1, 318)]
+    """The numbers of the second release, from 318 on, are added with the work that brings them."""
+    numbers = [int(number.removeprefix("R")) for number in REQUIREMENTS]
+    assert numbers == sorted(set(numbers))
+    assert numbers[:317] == list(range(1, 318))
 
 
 def test_every_due_requirement_has_a_test_or_a_reason() -> None:

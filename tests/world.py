@@ -25,9 +25,9 @@ from ramet.config.settings import (
 from ramet.engine import Call, Engine
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
-from ramet.protocol.frames import decode_params, find_operation
 from ramet.protocol.operation import decode_reply
 from ramet.protocol.operations import Operation
+from ramet.protocol.wire.frames import decode_params, find_operation
 from ramet.store import Store, open_store
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection, Row
@@ -165,7 +165,7 @@ class World:
             return answer(self.store, request, QuerySettings())
         call = self.engine.prepare(operation, request, principal)
         reply = self._perform(call)
-        return decode_reply(operation.reply, reply) if isinstance(reply, msgspec.Raw) else reply
+        return decode_reply(operation.request, reply) if isinstance(reply, msgspec.Raw) else reply
 
     def _perform(self, call: Call) -> Any:
         for _ in range(_ATTEMPTS):
@@ -249,7 +249,7 @@ class Counting(Connection):
         self.names.append(query.name)
         return self.inner.one(query, **params)
 
-    def columns(self, query: Query) -> Sequence[str]:
+    def columns(self, query: Query) -> tuple[str, ...]:
         return self.inner.columns(query)
 
     def begin(self, *, locks_rows: bool = False) -> None:

@@ -13,6 +13,7 @@ import keyword
 import re
 import subprocess
 import sys
+import textwrap
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,10 +27,12 @@ from ramet.model.event import Event, EventKind
 from ramet.model.history.content import Priority
 from ramet.model.record.effort import Failure, Lifecycle, Outcome
 from ramet.model.record.message import Role
-from ramet.protocol.describe import describe, describe_events
-from ramet.protocol.history import CompressMethod, Format, Inheritance, Strategy
+from ramet.protocol.history.branches import Strategy
+from ramet.protocol.history.child_branches import Inheritance
+from ramet.protocol.history.contexts import CompressMethod, Format
 from ramet.protocol.operations import OPERATIONS, Operation
-from ramet.protocol.replies import Subscribed
+from ramet.protocol.system.events import Subscribed
+from ramet.protocol.wire.describe import describe, describe_events
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = "docs/reference"
@@ -43,10 +46,10 @@ CLOSED_SETS: dict[Any, tuple[str, str]] = {
     Role: ("ramet.model.record.message", "Role"),
     EventKind: ("ramet.model.event", "EventKind"),
     Priority: ("ramet.model.history.content", "Priority"),
-    CompressMethod: ("ramet.protocol.history", "CompressMethod"),
-    Format: ("ramet.protocol.history", "Format"),
-    Inheritance: ("ramet.protocol.history", "Inheritance"),
-    Strategy: ("ramet.protocol.history", "Strategy"),
+    CompressMethod: ("ramet.protocol.history.contexts", "CompressMethod"),
+    Format: ("ramet.protocol.history.contexts", "Format"),
+    Inheritance: ("ramet.protocol.history.child_branches", "Inheritance"),
+    Strategy: ("ramet.protocol.history.branches", "Strategy"),
 }
 GENERIC: dict[Any, tuple[str, str]] = {
     list: ("collections.abc", "Sequence"),
@@ -103,12 +106,18 @@ class Names:
         )
 
 
+def _offered(*audiences: str) -> list[Operation]:
+    """The operations for these audiences; by default those that other programs may rely on."""
+    wanted = audiences or ("public", "compatibility")
+    return [operation for operation in OPERATIONS.values() if operation.audience in wanted]
+
+
 def render_library() -> str:
     """One class per namespace, one method per operation."""
     names = Names()
     names.imports = {"ramet.library.transport": {"Namespace", "Transport"}}
     tree: dict[str, Any] = {}
-    for operation in OPERATIONS.values():
+    for operation in _offered():
         node = tree
         *path, verb = operation.name.split(".")
         for part in path:
@@ -163,12 +172,12 @@ def _render_method(verb: str, operation: Operation, names: Names) -> str:
     params = ", ".join(f'"{parameter.wire_name}": {parameter.python_name}' for parameter in parameters)
     is_stream = operation.reply is Subscribed
     reply = names.use("ramet.library.transport", "Subscription") if is_stream else names.spell(operation.reply)
-    asked = f'("{operation.name}", {{{params}}})'
-    body = (
-        f"return self._subscribe{asked}" if is_stream else f"reply: {reply} = self._call{asked}\n        return reply"
-    )
+    request = names.use(operation.request.__module__, operation.request.__name__)
+    body = f"return self._{'subscribe' if is_stream else 'call'}({request}, {{{params}}})"
     signature = ", ".join(["self", *positional, *named])
-    return f'    def {_spelled(verb)}({signature}) -> {reply}:\n        """{operation.purpose}"""\n        {body}\n'
+    purpose = "\n".join(textwrap.wrap(operation.purpose, 112, initial_indent='        """', subsequent_indent=" " * 8))
+    end = '"""' if "\n" not in purpose else '\n        """'
+    return f"    def {_spelled(verb)}({signature}) -> {reply}:\n{purpose}{end}\n        {body}\n"
 
 
 def _spelled(name: str) -> str:
@@ -214,9 +223,10 @@ def _plain_types(operation: Operation) -> dict[str, Any]:
 
 def _formatted(source: str) -> str:
     """The source as the project's formatter leaves it."""
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "src/ramet/library/operations.py", "-"]
-    done = subprocess.run(command, input=source, capture_output=True, text=True, cwd=ROOT, check=True)
-    return done.stdout
+    for step in (["check", "--select", "I", "--fix", "--quiet"], ["format"]):
+        command = [sys.executable, "-m", "ruff", *step, "--stdin-filename", "src/ramet/library/operations.py", "-"]
+        source = subprocess.run(command, input=source, capture_output=True, text=True, cwd=ROOT, check=True).stdout
+    return source
 
 
 SAMPLES: dict[str, Any] = {
@@ -301,6 +311,15 @@ IDEMPOTENCY = """\
 There are {count} operations, of which {changing} change something. Those take an `idempotency_key`: the same key
 with the same request gives the first answer again, and changes nothing."""
 
+OTHER_FORMS = """\
+On one line each: [api.txt](api.txt). As data, with JSON Schemas: `ramet rpc list --json`. Operations that keep older
+programs working are on [a page of their own](compatibility.md)."""
+
+COMPATIBILITY = """\
+These operations keep programs working that were written for the systems before Ramet: one operation for each hook, and
+the files of a project. They do nothing that the [other operations](operations.md) cannot do. Do not use them in new
+programs. Their names and fields do not change."""
+
 SHARED_ERRORS = """\
 Every operation may also be refused with `parse_error`, `invalid_request`, `request_too_large`,
 `unknown_method` or `invalid_params`, because the request itself is wrong; with `daemon_stopping`; and with the
@@ -309,16 +328,27 @@ errors of the database (`store_error` and what is below it). One that changes so
 
 
 def render_operations() -> str:
-    """Every operation, then the rows that they answer with."""
-    described = describe()
-    changing = sum(row["changes"] for row in described)
-    parts = [
+    """Every public operation, then the rows that they answer with."""
+    count = len(_offered("public"))
+    changing = sum(operation.changes for operation in _offered("public"))
+    preface = [
         "# Operations",
-        f"{BY_HAND} The same as data: [operations.json](operations.json), or `ramet rpc list --json`.",
-        IDEMPOTENCY.format(count=len(described), changing=changing),
+        f"{BY_HAND} {OTHER_FORMS}",
+        IDEMPOTENCY.format(count=count, changing=changing),
         SHARED_ERRORS,
-        "\n".join(f"- [`{row['name']}`](#{_anchor(row['name'])}): {_lower_first(row['purpose'])}" for row in described),
     ]
+    return _operation_page(preface, "public")
+
+
+def render_compatibility() -> str:
+    """The operations that exist so that older programs keep working."""
+    return _operation_page(["# Compatibility operations", f"{BY_HAND} {COMPATIBILITY}"], "compatibility")
+
+
+def _operation_page(preface: list[str], audience: str) -> str:
+    described = [row for row in describe() if row["audience"] == audience]
+    index = [f"- [`{row['name']}`](#{_anchor(row['name'])}): {_lower_first(row['purpose'])}" for row in described]
+    parts = [*preface, "\n".join(index)]
     rows: dict[str, dict[str, Any]] = {}
     for row in described:
         parts += _operation_section(row)
@@ -331,7 +361,7 @@ def render_operations() -> str:
 
 HOSTS = {
     "daemon": " Answered only by a daemon.",
-    "workplace": " Looks at the disk of the machine that answers.",
+    "machine": " Looks at the disk of the machine that answers.",
 }
 
 
@@ -415,9 +445,29 @@ def _bounds(schema: dict[str, Any]) -> str:
     return f" from {low}" if high >= 2**31 - 1 else f" from {low} to {high}"
 
 
-def render_operations_json() -> str:
-    """What `ramet rpc list --json` prints."""
-    return json.dumps(describe(), indent=2) + "\n"
+def render_api() -> str:
+    """The wire on one line for each operation and each kind of event, so that a change of it is a line of a diff."""
+    lines = [
+        f"# {BY_HAND}",
+        "# operation  audience  (field: type, ...) -> reply  ! errors",
+        *(_api_line(operation) for operation in OPERATIONS.values()),
+        "",
+        "# event  its meaning",
+        *(f"{row['kind']}  {row['purpose']}" for row in describe_events()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _api_line(operation: Operation) -> str:
+    fields = ", ".join(_api_field(operation, field) for field in msgspec.structs.fields(operation.request))
+    codes = " ".join(sorted(error.code for error in operation.errors))
+    reply = Names().spell(operation.reply)
+    return f"{operation.name}  {operation.audience}  ({fields}) -> {reply}" + (f"  ! {codes}" if codes else "")
+
+
+def _api_field(operation: Operation, field: msgspec.structs.FieldInfo) -> str:
+    kind = Names().spell(_plain_types(operation)[field.name])
+    return f"{field.encode_name}: {kind}" + ("" if field.required else f" = {_default(field)!r}")
 
 
 ABOUT_ERRORS = """\
@@ -500,8 +550,10 @@ error. Why: [configuration in layers](../decisions/0017-config-layers.md)."""
 def render_config() -> str:
     """Every key with its variable and default."""
     keys = importlib.import_module("ramet.config.keys")
+    vendors = importlib.import_module("ramet.vendors.registry")
+    defaults = keys.find_defaults(vendors.passed_variables())
     lines = ["| key | variable | type | default | what it is for |", "| --- | --- | --- | --- | --- |"]
-    lines += [_key_row(key) for key in keys.KEYS.values()]
+    lines += [_key_row(key, defaults[key.name]) for key in keys.KEYS.values()]
     return _page(
         [
             "# Configuration",
@@ -512,9 +564,8 @@ def render_config() -> str:
     )
 
 
-def _key_row(key: Any) -> str:
-    default = f"`{json.dumps(key.default)}`"
-    return f"| `{key.name}` | `{key.variable}` | {key.allowed} | {default} | {key.purpose} |"
+def _key_row(key: Any, default: Any) -> str:
+    return f"| `{key.name}` | `{key.variable}` | {key.allowed} | `{json.dumps(default)}` | {key.purpose} |"
 
 
 def render_cli() -> str:
@@ -561,7 +612,8 @@ def render_schema() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "src/ramet/library/operations.py": render_library,
     f"{REFERENCE}/operations.md": render_operations,
-    f"{REFERENCE}/operations.json": render_operations_json,
+    f"{REFERENCE}/compatibility.md": render_compatibility,
+    f"{REFERENCE}/api.txt": render_api,
     f"{REFERENCE}/errors.md": render_errors,
     f"{REFERENCE}/events.md": render_events,
     f"{REFERENCE}/config.md": render_config,

@@ -27,10 +27,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+import msgspec
 import psycopg
 
 import ramet
 from ramet.library.local import LocalTransport
+from ramet.protocol.hooks.hooks import RecordHook
+from ramet.protocol.hooks.notes import NoteLog
+from ramet.protocol.hooks.transcripts import AddEntries
+from ramet.protocol.operation import R, Request
+from ramet.protocol.runs.runs import AttendRun, LeaveRun
+from ramet.protocol.work.attempts import BeginAttempt, ReportStream
+from ramet.protocol.work.awaited_children import ExpectChildren
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"
@@ -245,10 +253,16 @@ def _work_by_hand(r: ramet.Ramet) -> None:
     r.db.effort.finish(effort.id, keywords="red, lacquer")
 
 
+def _ask(r: ramet.Ramet, request: Request[R]) -> R:
+    """An operation that only Ramet's own processes call, and the library therefore does not offer."""
+    reply: R = r._transport.call(request.op, msgspec.to_builtins(request))
+    return reply
+
+
 def _begin(r: ramet.Ramet, claimed: Any, **facts: Any) -> Any:
     """An attempt at a claimed effort."""
     known = {"driver": "claude", "agent_id": claimed.lease_owner, "instance": f"keeper{claimed.id:04}", "prompt": "Go."}
-    return r.work.begin(claimed.id, claimed.generation, **{**known, **facts})
+    return _ask(r, BeginAttempt(effort_id=claimed.id, generation=claimed.generation, **{**known, **facts}))
 
 
 def _attempt(r: ramet.Ramet, effort_id: int, **facts: Any) -> Any:
@@ -260,7 +274,13 @@ def _complete(r: ramet.Ramet, attempt: Any, outcome: Any = "success", **facts: A
 
 
 def _report(r: ramet.Ramet, attempt: Any, *events: Any) -> None:
-    r.work.report(attempt.session.id, attempt.session.instance, 1, events)
+    _ask(
+        r,
+        msgspec.convert(
+            {"session_id": attempt.session.id, "instance": attempt.session.instance, "seq": 1, "events": events},
+            ReportStream,
+        ),
+    )
 
 
 def _work_from_queue(r: ramet.Ramet) -> None:
@@ -354,7 +374,7 @@ def _spawn(r: ramet.Ramet) -> None:
         context={"broom": "the red one"},
         workspacePath=f"{PROJECT}/src",
     )
-    r.spawn.expect([waiting.child_session_id or 0])
+    _ask(r, ExpectChildren(session_ids=[waiting.child_session_id or 0]))
     part: Any = {"inherit": "selective", "filter": {"last_turns": 2}}
     r.history.spawn("main", "kid", "Look into prices.", display_name="Kid", **part)
     r.history.commit("kid", "Prices rise.", role="assistant")
@@ -371,18 +391,18 @@ def _run_lines(r: ramet.Ramet) -> None:
     limits = {"workers": 2, "tokens": 100_000}
     sign = f"{PROJECT}/tasks/sign"
     run = r.run.start(sign, lines=lines, name="sign.md", content_hash="c0ffee", limits=limits)
-    r.run.attend(run.id, HOST, begins=True)
+    _ask(r, AttendRun(run_id=run.id, attender=HOST, begins=True))
     r.run.turn(run.id, "user", "Draw it with a cart.", line="1")
     for outcome in ("success", "error"):
         _complete(r, _begin(r, r.work.claim(f"{HOST}/1", run=run.id)), outcome, output_content="A sign with a cart.")
     r.run.turn(run.id, "assistant", "The chisel broke.", line="2")
-    r.run.leave(run.id, HOST)
+    _ask(r, LeaveRun(run_id=run.id, attender=HOST))
 
 
 def _run_chain(r: ramet.Ramet) -> None:
     """A chain whose first review requests changes and whose second approves."""
     run = r.run.start(f"{PROJECT}/tasks/door", mode="chain", prompt="Build a door.", limits={"rounds": 3})
-    r.run.attend(run.id, HOST, begins=True)
+    _ask(r, AttendRun(run_id=run.id, attender=HOST, begins=True))
     asked = "Verdict: changes requested\n\n- BLOCKER: door.py:7 It does not close\n- NIT: hinge.py:2 It squeaks"
     approved = "Verdict: approved\n\n- FOLLOWUP: lock.py:1 It has no key"
     for output in ("A plan.", "A door.", asked, "A better door.", approved):
@@ -394,7 +414,7 @@ def _run_until_failure(r: ramet.Ramet) -> None:
     """A run that a daemon still attends: one line failed, one is active, and the last will not start."""
     lines: Any = [{"key": key, "text": f"Wash window {key}."} for key in ("a", "b", "c")]
     run = r.run.start(f"{PROJECT}/tasks/windows", lines=lines, mode="parallel", stop_on_failure=True)
-    r.run.attend(run.id, HOST, begins=True)
+    _ask(r, AttendRun(run_id=run.id, attender=HOST, begins=True))
     first, _ = [_begin(r, r.work.claim(f"{HOST}/window-{number}", run=run.id)) for number in (1, 2)]
     _complete(r, first, "error", failure="permanent", reason="The ladder is too short.")
 
@@ -407,7 +427,8 @@ def _record_by_hooks(r: ramet.Ramet) -> None:
 
     def hook(moment: str, facts: Mapping[str, Any] | None = None, **more: Any) -> Any:
         event = {**said, "moment": moment, "name": moment, **more}
-        return r.hooks.record(event, facts={"project": PROJECT, **(facts or {})})
+        request = {"event": event, "facts": {"project": PROJECT, **(facts or {})}}
+        return _ask(r, msgspec.convert(request, RecordHook))
 
     session_id = hook("session_start", {"process": process}, source="startup").session_id
     hook("user_prompt", prompt="Repair the cart.", prompt_id="prompt-1")
@@ -419,7 +440,7 @@ def _record_by_hooks(r: ramet.Ramet) -> None:
     hook("pre_compact")
     _ingest(r, session_id)
     hook("user_prompt", prompt="Now paint it.", prompt_id="prompt-2")
-    r.hooks.logged(session_id=session_id, text="The cart is repaired.")
+    _ask(r, NoteLog(session_id=session_id, text="The cart is repaired."))
     hook("stop")
 
 
@@ -434,7 +455,8 @@ def _ingest(r: ramet.Ramet, session_id: int) -> None:
         {"key": "e6", "kind": "compaction", "text": "A wheel was loose and is fixed."},
     ]
     entries: Any = [{"at": "2026-01-05T08:00:01Z", **entry} for entry in said]
-    r.ingest.add(session_id, TRANSCRIPT, 2048, entries, inode=77)
+    added = {"session_id": session_id, "path": TRANSCRIPT, "offset": 2048, "entries": entries, "inode": 77}
+    _ask(r, msgspec.convert(added, AddEntries))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from ramet.model.work.stream import (
     StreamEvent,
     Usage,
 )
-from ramet.protocol.keeping import Launch
+from ramet.protocol.work.keepers import Launch
 from ramet.vendors import registry, selection
 from ramet.vendors.contract.driver_protocol import ProcessExit, Start
 
@@ -146,7 +146,7 @@ class Stage:
     def __init__(self, folder: Path, model: Model, driver: str, *, key_name: str = "ANTHROPIC_API_KEY") -> None:
         self.folder = folder
         self.model = model
-        self.driver = registry.find(driver)
+        self.driver = registry.find_driver(driver)
         self.directory = _make_worktree(folder)
         self._key_name = key_name
 
@@ -222,7 +222,7 @@ def run_driver(
         profile=profile,
         **more,
     )
-    launch = selection.wrap(found.driver.launch(start), profile)
+    launch = selection.launch(found.driver, start)
     lines, process = _perform(launch, kill_when)
     reader = found.driver.reader(profile)
     events = [event for line in lines for event in reader.read(line)]

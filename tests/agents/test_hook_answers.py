@@ -16,9 +16,8 @@ from ramet.hooks import installation
 from ramet.hooks.program import write_program
 from ramet.installer.changes import apply
 from ramet.model.hooks.hook import HookAnswer, HookEvent
+from ramet.vendors import registry
 from ramet.vendors.contract import hook_payload
-from ramet.vendors.hook_registry import VENDORS
-from ramet.vendors.hook_settings import PROGRAMS
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
 
@@ -32,11 +31,11 @@ def hooked(stage: Stage, file: Path, decide: Decide) -> Iterator[Listener]:
     """The installed hooks and the real program, with a stand-in for the daemon that answers as a test decides."""
 
     def respond(request: dict[str, Any]) -> bytes | None:
-        vendor = VENDORS[request["params"]["vendor"]]
+        vendor = registry.hooks()[request["params"]["vendor"]]
         event = vendor.read(hook_payload.parse(request["params"]["payload"]))
         return saying(*vendor.answer(event, decide(event)))(request)
 
-    apply(installation.plan_install(PROGRAMS[stage.driver.name], file))
+    apply(installation.plan_install(registry.settings()[stage.driver.name], file))
     places = find_places({"RAMET_HOME": str(stage.folder / "home/.local/share/ramet")}, _SETTINGS)
     write_program(_SETTINGS, places)
     places.socket.parent.mkdir(parents=True)

@@ -14,8 +14,7 @@ from ramet.cli.invocation import Invocation
 from ramet.config.settings import DriverSettings
 from ramet.hooks import installation
 from ramet.installer.changes import apply
-from ramet.vendors import selection
-from ramet.vendors.hook_settings import PROGRAMS
+from ramet.vendors import registry, selection
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
 
@@ -24,7 +23,7 @@ _RECORDER = '#!/bin/sh\nprintf "%s %s\\n" "$1" "$(tr -d "\\n")" >> "$(dirname "$
 
 def hooks_in(stage: Stage, file: Path) -> Path:
     """Our hooks in a settings file, and a program that writes down what it hears; where it does."""
-    apply(installation.plan_install(PROGRAMS[stage.driver.name], file))
+    apply(installation.plan_install(registry.settings()[stage.driver.name], file))
     program = stage.folder / "home/.local/share/ramet/hook"
     program.parent.mkdir(parents=True)
     program.write_text(_RECORDER)
@@ -78,7 +77,7 @@ def test_codex_runs_what_was_trusted_and_goes_on_trusting_what_others_have(codex
     codex.run("[[command]]", more={"CODEX_HOME": str(home)})
     assert codex_events(record) >= CODEX_EVENTS
     invocation = Invocation({"HOME": str(codex.folder / "home"), "CODEX_HOME": str(home)})
-    assert hook_states.find_to_do(invocation, PROGRAMS["codex"], "user") is None
+    assert hook_states.find_to_do(invocation, registry.settings()["codex"], "user") is None
 
 
 CODEX_EVENTS = {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"}

@@ -13,9 +13,9 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.agents.project import Project
 from tests.agents.scripts import HELD_SECOND, SCRIPTS
 from tests.agents.stage import a_stage, wait_for
-from tests.agents.test_work import Project
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
 

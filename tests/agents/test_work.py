@@ -6,14 +6,12 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.agents.project import Project
 from tests.agents.scripted_model import CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS
 from tests.agents.scripts import RESETS_AT, SCRIPTS
-from tests.agents.stage import PACKAGES, Stage, a_stage, wait_for
-from tests.cli.command_line import CommandLine
+from tests.agents.stage import a_stage, wait_for
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
 
@@ -24,31 +22,6 @@ PROMPTS = {
     "claude": {"write": "[[write]]", "hold": "[[hold]]", "limit": "[[limit]]"},
     "codex": {"write": "[[patch]]", "hold": "[[pause]]", "limit": "[[plan]]"},
 }
-
-
-class Project(CommandLine):
-    """A repository whose agents ask the scripted model."""
-
-    def __init__(self, stage: Stage) -> None:
-        super().__init__(stage.folder, stage.folder / "repository")
-        self.stage = stage
-        self.environ["GIT_CONFIG_GLOBAL"] = "/dev/null"
-        profile = {"wrapper": stage.model.wrapper, "environment": stage.environment("gpt-5.5")}
-        configuration = {
-            "drivers": {"default": stage.driver.name, "profiles": dict.fromkeys(PACKAGES, profile)},
-            "work": {"backoff_seconds": 0},
-        }
-        config = Path(self.environ["HOME"]) / ".config" / "ramet" / "config.yaml"
-        config.parent.mkdir(parents=True)
-        config.write_text(json.dumps(configuration), encoding="utf-8")
-
-    def effort(self) -> dict[str, Any]:
-        shown: dict[str, Any] = self.json("show", "e1")
-        return shown
-
-    def git(self, *arguments: str) -> str:
-        command = ["git", "-C", str(self.cwd), *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture

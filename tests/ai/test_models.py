@@ -9,12 +9,12 @@ from ramet.ai import Models
 from ramet.config.environment import read_environment
 from ramet.config.settings import AiSettings, Settings
 from ramet.errors import ModelFailed, ModelMissing
-from ramet.protocol.ai import Embed, Embedded, Generate, Generated
+from ramet.protocol.system.ai import Embed, Embedded, Generate, Generated
 
 KEY = "test-key-4711-abcdefgh"
 
 
-class Asking:
+class Requester:
     """Models that ask the scripted server, and the pauses that they made."""
 
     def __init__(self, server: ScriptedServer, kind: str = "openai", retries: int = 2, **ai: object) -> None:
@@ -34,7 +34,7 @@ class Asking:
 @pytest.mark.requirement("R251")
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 def test_a_model_writes_and_says_what_it_used(scripted: ScriptedServer, kind: str) -> None:
-    answer = Asking(scripted, kind).generate(system="be brief", max_tokens=99, temperature=0.5)
+    answer = Requester(scripted, kind).generate(system="be brief", max_tokens=99, temperature=0.5)
     assert answer.text == "a short summary"
     assert answer.model == f"{kind}:scripted-1"
     assert (answer.usage.input_tokens, answer.usage.output_tokens) == (INPUT_TOKENS, OUTPUT_TOKENS)
@@ -47,7 +47,7 @@ def test_a_model_writes_and_says_what_it_used(scripted: ScriptedServer, kind: st
 
 @pytest.mark.requirement("R251")
 def test_a_model_makes_a_vector_of_each_text(scripted: ScriptedServer) -> None:
-    answer = Asking(scripted).models.answer(Embed(texts=["one", "two"]))
+    answer = Requester(scripted).models.answer(Embed(texts=["one", "two"]))
     assert isinstance(answer, Embedded)
     assert (answer.model, answer.dimension) == ("openai:scripted-embed", DIMENSION)
     assert answer.vectors == [[0.0] * DIMENSION, [1.0] * DIMENSION]
@@ -59,7 +59,7 @@ def test_a_model_makes_a_vector_of_each_text(scripted: ScriptedServer) -> None:
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_one_that_is_busy_or_failing_is_asked_again(scripted: ScriptedServer, kind: str, status: int) -> None:
     scripted.then(Step(status), Step(status))
-    asking = Asking(scripted, kind)
+    asking = Requester(scripted, kind)
     assert asking.generate().text == "a short summary"
     assert len(scripted.asked) == 3
     assert len(asking.pauses) == 2
@@ -68,7 +68,7 @@ def test_one_that_is_busy_or_failing_is_asked_again(scripted: ScriptedServer, ki
 
 def test_the_pause_is_as_long_as_the_provider_asks_but_bounded(scripted: ScriptedServer) -> None:
     scripted.then(Step(429, retry_after="3"), Step(429, retry_after="100000"))
-    asking = Asking(scripted)
+    asking = Requester(scripted)
     asking.generate()
     assert 3 <= asking.pauses[0] < 4
     assert 20 <= asking.pauses[1] <= 25
@@ -78,7 +78,7 @@ def test_the_pause_is_as_long_as_the_provider_asks_but_bounded(scripted: Scripte
 def test_after_the_last_attempt_the_status_is_told(scripted: ScriptedServer, kind: str) -> None:
     scripted.then(*[Step(500)] * 3)
     with pytest.raises(ModelFailed, match=f"{kind}:scripted-1 answered with status 500") as failed:
-        Asking(scripted, kind).generate()
+        Requester(scripted, kind).generate()
     assert failed.value.value == 500
     assert len(scripted.asked) == 3
 
@@ -88,7 +88,7 @@ def test_after_the_last_attempt_the_status_is_told(scripted: ScriptedServer, kin
 def test_what_will_not_change_is_not_asked_again(scripted: ScriptedServer, kind: str, status: int) -> None:
     scripted.then(Step(status))
     with pytest.raises(ModelFailed, match=str(status)):
-        Asking(scripted, kind).generate()
+        Requester(scripted, kind).generate()
     assert len(scripted.asked) == 1
 
 
@@ -96,7 +96,7 @@ def test_what_will_not_change_is_not_asked_again(scripted: ScriptedServer, kind:
 def test_an_error_tells_nothing_of_key_or_prompt(scripted: ScriptedServer, status: int) -> None:
     scripted.then(Step(status))
     with pytest.raises(ModelFailed) as failed:
-        Asking(scripted, retries=0).generate("a secret prompt")
+        Requester(scripted, retries=0).generate("a secret prompt")
     told = f"{failed.value.to_wire()}{failed.value!r}{failed.value.__cause__!r}"
     assert KEY not in told
     assert "a secret prompt" not in told
@@ -104,7 +104,7 @@ def test_an_error_tells_nothing_of_key_or_prompt(scripted: ScriptedServer, statu
 
 def test_silence_is_bounded_and_asked_again(scripted: ScriptedServer) -> None:
     scripted.then(Step(is_silent=True), Step(is_silent=True))
-    asking = Asking(scripted, retries=1)
+    asking = Requester(scripted, retries=1)
     with pytest.raises(ModelFailed, match=r"did not answer within 0.5 seconds"):
         asking.generate(timeout_seconds=0.5)
     assert len(asking.pauses) == 1
@@ -114,7 +114,7 @@ def test_silence_is_bounded_and_asked_again(scripted: ScriptedServer) -> None:
 def test_an_answer_that_is_not_one_is_an_error(scripted: ScriptedServer, body: bytes) -> None:
     scripted.then(Step(body=body))
     with pytest.raises(ModelFailed, match="openai:scripted-1"):
-        Asking(scripted).generate()
+        Requester(scripted).generate()
     assert len(scripted.asked) == 1
 
 
@@ -122,12 +122,12 @@ def test_an_answer_that_is_not_one_is_an_error(scripted: ScriptedServer, body: b
 def test_malformed_or_missing_vectors_are_an_error(scripted: ScriptedServer, body: bytes) -> None:
     scripted.then(Step(body=body))
     with pytest.raises(ModelFailed, match="openai:scripted-embed"):
-        Asking(scripted).models.answer(Embed(texts=["one"]))
+        Requester(scripted).models.answer(Embed(texts=["one"]))
 
 
 def test_nobody_there_is_an_error(scripted: ScriptedServer) -> None:
     with pytest.raises(ModelFailed, match="cannot be reached"):
-        Asking(scripted, base_url="http://127.0.0.1:9/v1").generate()
+        Requester(scripted, base_url="http://127.0.0.1:9/v1").generate()
 
 
 def test_without_a_model_that_is_said() -> None:
@@ -170,15 +170,15 @@ def test_no_key_goes_to_an_address_that_was_configured_for_another_provider(scri
 def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pydantic_ai.providers.openai", None)
     with pytest.raises(ModelMissing) as missing:
-        Asking(scripted).generate()
+        Requester(scripted).generate()
     assert "ramet[ai]" in missing.value.fix
 
 
-async def _inside_a_loop(asking: Asking) -> str:
+async def _inside_a_loop(asking: Requester) -> str:
     return asking.generate().text
 
 
 def test_a_program_with_a_loop_of_its_own_may_ask(scripted: ScriptedServer) -> None:
     import asyncio
 
-    assert asyncio.run(_inside_a_loop(Asking(scripted))) == "a short summary"
+    assert asyncio.run(_inside_a_loop(Requester(scripted))) == "a short summary"

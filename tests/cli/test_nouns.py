@@ -117,6 +117,12 @@ def test_skills_belong_to_the_project_around(work: CommandLine) -> None:
     assert (outside.returncode, "is in no project" in outside.stderr) == (3, True)
 
 
+@pytest.mark.parametrize("definition", ['{"phasez": []}', '{"phases": 3}', '{"modes": {"a": NaN}}'])
+def test_a_skill_that_is_not_understood_is_refused(work: CommandLine, definition: str) -> None:
+    assert work("skill", "add", "dig", "--file", "-", stdin=definition).returncode == 2
+    assert "dig" not in [row["name"] for row in work.json("skill", "list")["items"]]
+
+
 def test_events_are_listed_from_any_id_and_by_kind(work: CommandLine) -> None:
     kinds = [event["kind"] for event in work.json("events")["items"]]
     assert kinds == ["project.added", "task.added", "effort.started"]
@@ -135,6 +141,7 @@ def test_a_query_reads_and_only_reads(work: CommandLine) -> None:
     reply = work.json("query", "SELECT id, skill, mode FROM efforts WHERE id = ?", "1")
     assert (reply["columns"], reply["rows"]) == (["id", "skill", "mode"], [[1, "implement", None]])
     assert "NULL" in work.ok("query", "-", stdin="SELECT mode FROM efforts")
+    assert work.json("query", "SELECT ?, ?", "NaN", "1.5")["rows"] == [["NaN", 1.5]]
     refused = work("query", "DELETE FROM efforts")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert len(work.json("query", "SELECT * FROM efforts")["rows"]) == 1

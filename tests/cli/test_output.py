@@ -1,5 +1,8 @@
 """What a terminal would obey never reaches it."""
 
+from datetime import UTC, datetime
+
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,3 +40,8 @@ def test_nothing_harmful_is_ever_left(text: str) -> None:
 )
 def test_a_cell_is_one_line(value: object, shown: str) -> None:
     assert cell(value) == shown
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_a_cell_shows_an_instant_as_programs_get_it(moment: datetime) -> None:
+    assert cell(moment) == msgspec.to_builtins(moment)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ramet.config.keys import KEYS
+from ramet.config.keys import KEYS, find_defaults
 from ramet.config.layers import load
 from ramet.errors import InvalidSetting, UnknownKey
 
@@ -35,6 +35,18 @@ def test_without_configuration_everything_is_the_default(environ: dict[str, str]
     assert configuration.settings.database.path is None
     assert set(configuration.sources.values()) == {"default"}
     assert configuration.project_file is None
+
+
+def test_the_variables_of_agent_programs_belong_to_the_default_and_to_nothing_else(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    neutral = KEYS["work.environment"].default
+    assert isinstance(neutral, list)
+    found = load(environ, tmp_path, {}, agent_variables=["AGENT_*"])
+    assert found.settings.work.environment == [*neutral, "AGENT_*"] == find_defaults(["AGENT_*"])["work.environment"]
+    assert found.sources["work.environment"] == "default"
+    narrowed = load(environ, tmp_path, {"work.environment": '["PATH"]'}, agent_variables=["AGENT_*"])
+    assert narrowed.settings.work.environment == ["PATH"]
 
 
 def test_a_flag_wins_over_the_environment_over_the_project_over_the_user(

@@ -16,7 +16,7 @@ from tests.world import World, changes_of
 
 from ramet.errors import IdempotencyConflict, UnknownSkill
 from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
-from ramet.protocol.hooks import LogNoted
+from ramet.protocol.hooks.notes import LogNoted
 from ramet.protocol.operations import OPERATIONS
 
 TASK = "/shop/tasks/cart"
@@ -140,7 +140,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "commands.effort.begin": {"task_id": "/shop/x", "skill": "plan"},
     "ingest.add": {"session_id": 1, "path": "/t", "offset": 9, "entries": [hook_calls.entry("k", "hello")]},
 }
-"""What runs in the engine; the workplace keeps its promises in tests of its own."""
+"""What runs in the engine; the machine keeps its promises in tests of its own."""
 
 
 @pytest.fixture

@@ -3,15 +3,14 @@
 The bounds are counts of statements and the plans of the databases, not seconds: a busy machine proves nothing.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.world import Counting, World, open_world
+from tests.conformance.query_plans import plan, statements
+from tests.world import World, open_world
 
-from ramet.protocol.frames import decode_params, find_operation
-from ramet.store.database.queries import Query, QueryFile
+from ramet.store.database.queries import Query
 
 TASKS = 40
 SESSIONS = 400
@@ -49,24 +48,6 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with open_world(folder, url) as world:
         fill(world)
         yield world
-
-
-def statements(world: World, name: str, **params: Any) -> tuple[int, Any]:
-    """How many statements an operation takes, and its reply."""
-    operation = find_operation(name)
-    request = decode_params(operation, json.dumps(params).encode())
-    counting = Counting(world.db)
-    world.db.begin()
-    try:
-        call = world.engine.prepare(operation, request, "user")
-        reply = world.engine.perform(counting, call, world.clock.now_ms())
-    finally:
-        world.db.rollback()
-    return len(counting.names), reply
-
-
-def plan(world: World, noun: str, query: str, /, **params: Any) -> str:
-    return world.explain(QueryFile(noun).all[query], **params)
 
 
 @pytest.mark.requirement("R316")
@@ -112,10 +93,10 @@ def test_a_change_takes_a_fixed_number_of_statements(loaded: World, name: str, p
 @pytest.mark.parametrize(
     ("index", "noun", "query", "params"),
     [
-        ("idx_messages_session_ts", "messages", "page", {"session_id": 7, "limit": 5, "offset": 0}),
-        ("idx_sessions_effort_ended", "efforts", "open_sessions", {"effort_id": 7}),
-        ("idx_sessions_open", "sessions", "silent", {"before": "2026", "limit": 5}),
-        ("idx_sessions_open", "sessions", "open_of_agent", {"agent_id": "a", "tree": 0, "root": None}),
+        ("idx_messages_session_ts", "record/messages", "page", {"session_id": 7, "limit": 5, "offset": 0}),
+        ("idx_sessions_effort_ended", "record/efforts", "open_sessions", {"effort_id": 7}),
+        ("idx_sessions_open", "record/sessions", "silent", {"before": "2026", "limit": 5}),
+        ("idx_sessions_open", "record/sessions", "open_of_agent", {"agent_id": "a", "tree": 0, "root": None}),
     ],
 )
 def test_an_index_is_used(loaded: World, index: str, noun: str, query: str, params: Any) -> None:
@@ -132,15 +113,15 @@ def test_the_efforts_of_a_task_in_a_state_are_found_by_their_index(loaded: World
 @pytest.mark.parametrize(
     ("noun", "query", "params"),
     [
-        ("messages", "page", {"session_id": 7, "limit": 5, "offset": 30}),
-        ("agents", "fleet", {"now": "2026"}),
-        ("tasks", "matching", {"project_id": None, "workspace": None, "pattern": None}),
-        ("tasks", "summary", {"dir_path": "/shop/1"}),
-        ("sessions", "silent", {"before": "2026", "limit": 5}),
-        ("sessions", "matching", {"open": None, "before": 9, "limit": 5}),
-        ("sessions", "of_task", {"task_id": "/shop/1", "open": None, "before": 9, "limit": 5}),
-        ("history", "head", {"name": "x/1"}),
-        ("efforts", "of_task", {"task_id": "/shop/1"}),
+        ("record/messages", "page", {"session_id": 7, "limit": 5, "offset": 30}),
+        ("record/agents", "fleet", {"now": "2026"}),
+        ("record/tasks", "matching", {"project_id": None, "workspace": None, "pattern": None}),
+        ("record/tasks", "summary", {"dir_path": "/shop/1"}),
+        ("record/sessions", "silent", {"before": "2026", "limit": 5}),
+        ("record/sessions", "matching", {"open": None, "before": 9, "limit": 5}),
+        ("record/sessions", "of_task", {"task_id": "/shop/1", "open": None, "before": 9, "limit": 5}),
+        ("history/segments", "head", {"name": "x/1"}),
+        ("record/efforts", "of_task", {"task_id": "/shop/1"}),
     ],
 )
 def test_no_question_reads_all_messages(loaded: World, noun: str, query: str, params: Any) -> None:

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.stored_text import everything
 from tests.world import World
 
 from ramet.errors import InvalidParams, RametError
 from ramet.model.redaction import Redactor
-from ramet.protocol.frames import encode_error
+from ramet.protocol.wire.frames import encode_error
 
 SECRETS = {
     "anthropic": "sk-ant-api03-" + "aB3_" * 12,
@@ -25,14 +26,6 @@ SECRETS = {
 }
 MARKS = {**SECRETS, "private_key": "MIIEowIBAAKCAQEA", "url_password": "hunter2hunter2"}
 """What of each must not be found."""
-
-
-def everything(world: World) -> str:
-    """All that is stored, contents of blobs included."""
-    text = repr(world.dump())
-    for codec, size, data in world.sql("SELECT codec, size, data FROM blobs"):
-        text += world.engine._codec.unpack(codec, size, bytes(data)).decode()
-    return text
 
 
 @pytest.mark.requirement("R296")

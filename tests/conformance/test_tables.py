@@ -4,6 +4,9 @@ import pytest
 from tests.conformance.catalog import columns_of, refused, relations
 from tests.world import OTHER_TABLES, SEED_TABLES, World
 
+SEED_VIEWS = {"fleet_status", "task_summary", "active_efforts", "stale_sessions"}
+OTHER_VIEWS = {"efforts_shown"}
+
 REQUIRED = {
     "projects": {"id", "path", "created_at"},
     "skills": {"id", "project_id", "name", "updated_at"},
@@ -54,7 +57,7 @@ def test_a_table_has_the_columns_of_the_seed(world: World, table: str) -> None:
 @pytest.mark.requirement("R198")
 def test_nine_tables_four_views_and_three_indexes_have_the_names_of_the_seed(world: World) -> None:
     assert relations(world, "table") == {*SEED_TABLES, *OTHER_TABLES}
-    assert relations(world, "view") == {"fleet_status", "task_summary", "active_efforts", "stale_sessions"}
+    assert relations(world, "view") == {*SEED_VIEWS, *OTHER_VIEWS}
     assert relations(world, "index") >= {
         "idx_efforts_task_lifecycle",
         "idx_sessions_effort_ended",

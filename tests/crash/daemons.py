@@ -123,3 +123,8 @@ class Home:
             if daemon.is_alive:
                 daemon.kill()
             daemon.wait()
+
+
+def ask(connection: Connection, sql: str, *params: Any) -> list[list[Any]]:
+    rows: list[list[Any]] = connection.call("db.query", {"sql": sql, "params": list(params)})["rows"]
+    return rows

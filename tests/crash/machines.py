@@ -15,7 +15,7 @@ import psutil
 from msgspec.structs import replace
 from tests.crash.daemons import Daemon, Home
 from tests.crash.lines import Line
-from tests.crash.test_work import marked_processes
+from tests.crash.remains import marked_processes
 
 from ramet.config.settings import WorkSettings
 from ramet.errors import RametError

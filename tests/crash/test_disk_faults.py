@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.crash.faulty_disk import FAULTS, Fault, FaultyDisk, open_on
+from tests.crash.incompressible_text import incompressible
 from tests.world import FakeClock, World
 
 from ramet.errors import StorageFailed, StoreError
@@ -51,10 +52,6 @@ class Work:
             world.effort()
         finally:
             world.store.close()
-
-
-def incompressible(seed: int) -> str:
-    return "".join(chr(0x4E00 + (seed * 7919 + number * 104729) % 20000) for number in range(4000))
 
 
 def read_messages(world: World) -> Iterator[str]:

@@ -2,11 +2,10 @@
 
 import pytest
 from tests.crash.audit import Audit, check_whole
-from tests.crash.daemons import Daemon, Home
+from tests.crash.daemon_deaths import count_efforts, lose_one, prepared, work_until_it_dies
+from tests.crash.daemons import Home
 from tests.crash.hands import Crew
 
-from ramet.client.connection import Connection
-from ramet.errors import DaemonUnreachable
 from ramet.store.database.migrations import load_migrations
 
 MIGRATIONS = load_migrations("sqlite")
@@ -14,29 +13,6 @@ LATEST = MIGRATIONS[-1].number
 MOMENTS = sum(len(migration.statements) + 1 for migration in MIGRATIONS)
 """How often a fresh database comes to `during_migration`: before each statement, and before each commit."""
 BOUNDARIES = [1, len(MIGRATIONS[0].statements) + 1, len(MIGRATIONS[0].statements) + 2, MOMENTS]
-
-
-def work_until_it_dies(daemon: Daemon, crew: Crew) -> None:
-    crew.work(daemon.connect, daemon.died_by_its_fault)
-    assert daemon.died_by_its_fault()
-
-
-def lose_one(daemon: Daemon, crew: Crew) -> None:
-    """Send one request, which the daemon does not live to answer."""
-    with daemon.connect() as connection, pytest.raises(DaemonUnreachable, match="not known whether"):
-        crew.hands[0].step(connection)
-    assert daemon.died_by_its_fault()
-
-
-def count_efforts(connection: Connection) -> int:
-    return int(connection.call("db.query", {"sql": "SELECT count(*) FROM efforts"})["rows"][0][0])
-
-
-def prepared(home: Home, crew: Crew) -> None:
-    daemon = home.start()
-    with daemon.connect() as connection:
-        crew.prepare(connection)
-    daemon.kill()
 
 
 @pytest.mark.parametrize("count", [1, 13])

@@ -10,10 +10,15 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 from tests.crash.audit import Audit, check_whole
+from tests.crash.daemon_deaths import (
+    count_efforts,
+    kill_again_and_again,
+    lose_one,
+    prepared,
+    work_until_it_dies,
+)
 from tests.crash.daemons import Home
 from tests.crash.hands import TASK, Crew
-from tests.crash.test_fault_points import count_efforts, lose_one, prepared, work_until_it_dies
-from tests.crash.test_sigkill import kill_again_and_again
 
 from ramet.store.database.migrations import load_migrations
 

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.crash.daemons import Home
-from tests.crash.test_work import check_nothing_is_left, marked_processes, wait_for
+from tests.crash.remains import check_nothing_is_left, marked_processes
+from tests.crash.waits import wait_for
 
 from ramet.client.connection import Connection
 from ramet.config.settings import WorkSettings

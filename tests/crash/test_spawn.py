@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.crash.daemons import Home
-from tests.crash.test_work import check_nothing_is_left
+from tests.crash.remains import check_nothing_is_left
 from tests.runner.delegation import PATIENCE_SECONDS, Delegation, ask, children, is_finished, run, wait_for
 
 from ramet.client.connection import Connection

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.crash.daemons import ask
 from tests.crash.lines import Line, NamespaceLine, has_namespaces
 from tests.crash.machines import Machine, Notes
-from tests.crash.test_work import ask, marked_processes, wait_for
+from tests.crash.remains import marked_processes
+from tests.crash.waits import wait_for
 
 from ramet.client.connection import Connection
 

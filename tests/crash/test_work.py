@@ -12,25 +12,22 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-import psutil
 import pytest
 from msgspec.structs import replace
-from tests.crash.daemons import Daemon, Home
+from tests.crash.daemons import Daemon, Home, ask
+from tests.crash.remains import check_nothing_is_left
+from tests.crash.waits import PATIENCE_SECONDS, wait_for
 
 from ramet.client.connection import Connection
 from ramet.config.settings import WorkSettings
 from ramet.errors import RametError
-from ramet.protocol.keeping import MARKER
 from ramet.runner.processes import keepers
 
 PROGRAM = Path(__file__).with_name("counting_agent.py")
-PATIENCE_SECONDS = 120.0
 
 
 class Job:
@@ -69,41 +66,11 @@ class Job:
         check_nothing_is_left(self.home)
 
 
-def ask(connection: Connection, sql: str, *params: Any) -> list[list[Any]]:
-    rows: list[list[Any]] = connection.call("db.query", {"sql": sql, "params": list(params)})["rows"]
-    return rows
-
-
 def heard(connection: Connection, effort_id: int) -> str:
     """What the histories have of an effort's agent."""
     sessions = ask(connection, f"SELECT id FROM sessions WHERE effort_id = {effort_id} ORDER BY id")
     pages = [connection.call("db.messages.list", {"session_id": row[0], "limit": 1000})["items"] for row in sessions]
     return "".join(message["content"] for page in pages for message in page if message["role"] == "assistant")
-
-
-def check_nothing_is_left(home: Home) -> None:
-    assert wait_for(lambda: not marked_processes(home)), f"left running: {marked_processes(home)}"
-    assert wait_for(lambda: keepers.list_records(home.places.keepers) == [])
-
-
-def marked_processes(home: Home) -> list[tuple[int, str]]:
-    """Everything that an agent of this home started, or that holds one."""
-    found = []
-    for process in psutil.process_iter(["pid", "name", "status"]):
-        with suppress(psutil.Error):
-            environ = process.environ()
-            if MARKER in environ and environ.get("RAMET_HOME") == str(home.path):
-                found.append((process.pid, process.name()))
-    return found
-
-
-def wait_for(fact: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
-    deadline = time.monotonic() + seconds
-    while not fact():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def run_until_killed(daemon: Daemon, workers: int) -> threading.Thread:

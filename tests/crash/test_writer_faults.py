@@ -12,18 +12,20 @@ from typing import Any
 import msgspec
 import pytest
 from tests.crash.faulty_disk import FAULTS, Fault, FaultyDisk, open_on
-from tests.crash.test_disk_faults import incompressible
+from tests.crash.incompressible_text import incompressible
 from tests.world import FakeClock, World
 
 from ramet.clock import SystemClock
 from ramet.config.settings import LimitSettings, QuerySettings
 from ramet.daemon.executors.writer import Writer
 from ramet.engine import Engine
-from ramet.engine.engine import HANDLERS
+from ramet.engine.answers import answers
 from ramet.errors import BatchRolledBack, RametError, StorageFailed, StoreError
 from ramet.faults import FaultPoint, Faults
 from ramet.model.redaction import Redactor
-from ramet.protocol.frames import decode_params, find_operation
+from ramet.protocol.operation import Request
+from ramet.protocol.record.sessions import Heartbeat
+from ramet.protocol.wire.frames import decode_params, find_operation
 from ramet.store.database.blobs import Codec
 
 PATIENCE_SECONDS = 20
@@ -157,7 +159,8 @@ def test_a_fault_of_ours_in_a_batch_fails_alone_and_is_not_told(place: Path, mon
 
     async def run() -> None:
         async with desk_on(FaultyDisk(), place / "ramet.db") as desk:
-            monkeypatch.setitem(HANDLERS, "db.session.heartbeat", stumble)
+            answered: dict[type[Request[Any]], Callable[..., Any]] = {**answers.all(), Heartbeat: stumble}
+            monkeypatch.setattr(answers, "_functions", answered)
             replies = await desk.batch(*efforts(2), ("db.session.heartbeat", {"session_id": 1}), *efforts(2))
             assert codes(replies) == ["kept", "kept", "failed", "kept", "kept"]
             assert "secret" not in str(replies[2].to_wire())

@@ -17,15 +17,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from ramet.config.settings import DaemonSettings
-from ramet.daemon.composition import new_event_loop
+from ramet.config.places import find_places
+from ramet.config.settings import DaemonSettings, Settings
+from ramet.daemon.composition import build_context, build_hook_service, build_machine, new_event_loop
 from ramet.daemon.executors.executor import Done
-from ramet.daemon.server import Identity, Server
+from ramet.daemon.executors.machine_threads import MachineThreads
+from ramet.daemon.executors.requester import Requester
+from ramet.daemon.server import Identity, Parts, Server
+from ramet.daemon.wire.answers import find_answers
 from ramet.daemon.wire.socket_file import open_socket
+from ramet.daemon.wire.tokens import Tokens
+from ramet.daemon.work_calls import WorkCalls
+from ramet.faults import Faults
 from ramet.model.event import Event
+from ramet.model.redaction import Redactor
+from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
 from ramet.protocol.replies import Page
-from ramet.protocol.requests import ListEvents, Request
+from ramet.protocol.system.events import ListEvents
+from ramet.runner.attempts.crew import Crew
+from ramet.runner.attempts.slot_loans import SlotLoans
 
 PATIENCE_SECONDS = 20
 
@@ -55,12 +66,12 @@ class Database:
         self.answer: Callable[[Any], Any] = echo
         self._changed = threading.Condition()
 
-    def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         assert operation.changes
         self.principals.append(principal)
         self._take(operation, request, done)
 
-    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         assert not operation.changes
         self.principals.append(principal)
         if isinstance(request, ListEvents):
@@ -86,7 +97,7 @@ class Database:
         with self._changed:
             assert self._changed.wait_for(lambda: self.started >= count, PATIENCE_SECONDS)
 
-    def _take(self, operation: Operation, request: Request, done: Done) -> None:
+    def _take(self, operation: Operation, request: Request[Any], done: Done) -> None:
         with self._changed:
             self.started += 1
             self._changed.notify_all()
@@ -99,6 +110,10 @@ class Database:
         items = self.events[request.after : request.after + request.limit]
         is_last = not items or items[-1].id == len(self.events)
         return Page(items=items, next=None if is_last else items[-1].id)
+
+
+KEY = b"k" * 32
+"""What the tokens of the servers here are made with."""
 
 
 def echo(request: Any) -> Any:
@@ -163,6 +178,8 @@ class RunningServer:
 
     def __init__(self, path: Path, database: Database, settings: DaemonSettings, owner_uid: int) -> None:
         self.path = path
+        self.disk: Callable[[Request[Any]], Any] = echo
+        """What answers with the disk at hand."""
         self.database = database
         self.loop = new_event_loop()
         self.ended: Future[None] = Future()
@@ -201,6 +218,10 @@ class RunningServer:
         while self.in_loop(lambda: len(self.server._connections)) != count:
             assert time.monotonic() < deadline, f"there are not {count} connections"
 
+    def use(self, part: object) -> None:
+        """Let another part answer its requests from now on."""
+        self.in_loop(lambda: self.server._answers.update(find_answers(part)))
+
     def stop(self) -> None:
         """Ask it to go, and return when it has heard."""
         self.in_loop(self.server.stop)
@@ -224,11 +245,25 @@ class RunningServer:
         self.ended.set_result(None)
 
     async def _live(self, settings: DaemonSettings, identity: Identity) -> None:
-        self.server = Server(self.database, settings, identity, self.loop)
+        self.server = Server(self.database, settings, identity, self.loop, Redactor(), self._build_parts())
         await self.server.listen(open_socket(self.path, os.getuid()))
         self._listening.set()
         await self.server.stopping()
         await self.server.drain()
+
+    def _build_parts(self) -> Parts:
+        """What a daemon has, on this database; a test decides what the disk says."""
+        requester = Requester(self.database, self.loop)
+        settings = Settings()
+        environ = {"HOME": str(self.path.parent), "RAMET_HOME": str(self.path.parent)}
+        machine, _ = build_machine(requester, settings, find_places(environ, settings), environ, self.loop)
+        tokens = Tokens(KEY, str(self.path))
+        context = build_context(requester, machine, tokens, Faults(), environ)
+        crew = Crew(context)
+        work_calls = WorkCalls(crew, SlotLoans(context, crew), requester, self.loop)
+        hook_service, _ = build_hook_service(requester, machine, self.loop)
+        threads = MachineThreads(lambda request: self.disk(request), self.loop)  # noqa: PLW0108 - tests set it later
+        return Parts(work_calls, threads, tokens, hook_service)
 
 
 @contextmanager

@@ -26,8 +26,9 @@ def test_status_says_where_and_what_the_daemon_is(server: RunningServer, client:
 
 _OTHERS = ("work.", "spawn.", "hooks.")
 OWN = [name for name, row in OPERATIONS.items() if row.host == "daemon" and not name.startswith(_OTHERS)]
-"""What the server answers by itself; work needs a crew (tests/crash/test_work.py, tests/cli/test_work.py), and so do
-children that are waited for (tests/runner/spawn/test_slot_loans.py); hooks are in test_hooking.py.
+"""What the server answers by itself; work needs a crew (tests/crash/test_work.py,
+tests/cli/queue/test_work_command.py), and so do children that are waited for (tests/runner/spawn/test_slot_loans.py);
+hooks are in hooks/test_service.py.
 """
 
 

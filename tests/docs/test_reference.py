@@ -1,6 +1,6 @@
 """The reference is what the code says: generated, whole, and up to date."""
 
-import json
+import re
 import subprocess
 import sys
 from typing import get_args
@@ -10,8 +10,8 @@ from tests.docs.pages import ROOT
 
 from ramet.errors import BY_CODE
 from ramet.model.event import EventKind
-from ramet.protocol.describe import EVENT_PURPOSES, describe
 from ramet.protocol.operations import OPERATIONS
+from ramet.protocol.wire.describe import EVENT_PURPOSES, describe
 
 REFERENCE = ROOT / "docs" / "reference"
 
@@ -24,18 +24,42 @@ def test_what_is_generated_is_up_to_date() -> None:
 
 
 @pytest.mark.requirement("R280", "R314")
-def test_the_machine_readable_list_has_every_operation_and_its_schemas() -> None:
-    listed = json.loads((REFERENCE / "operations.json").read_text(encoding="utf-8"))
-    assert [row["name"] for row in listed] == list(OPERATIONS)
-    assert all(row["params"]["type"] == "object" for row in listed)
-    assert all(row["reply"].keys() & {"properties", "anyOf"} for row in listed)
+def test_every_operation_and_every_event_is_one_line_of_the_api_file() -> None:
+    lines = (REFERENCE / "api.txt").read_text(encoding="utf-8").splitlines()
+    names = [line.split()[0] for line in lines if line and not line.startswith("#")]
+    assert names == [*OPERATIONS, *get_args(EventKind)]
 
 
-@pytest.mark.requirement("R280")
-def test_the_page_says_how_many_operations_there_are() -> None:
-    page = (REFERENCE / "operations.md").read_text(encoding="utf-8")
-    assert f"There are {len(OPERATIONS)} operations" in page
-    assert page.count("\n## `") == len(OPERATIONS)
+@pytest.mark.requirement("R280", "R314")
+def test_a_line_of_the_api_file_has_the_fields_the_reply_and_the_errors() -> None:
+    line = next(line for line in (REFERENCE / "api.txt").read_text().splitlines() if line.startswith("work.claim "))
+    wanted = r"work\.claim  public  \(idempotency_key: .* worker: str, .*\) -> Claimed \| Refused  ! project_not_found"
+    assert re.fullmatch(wanted, line)
+
+
+def titles(page: str) -> set[str]:
+    return set(re.findall(r"^## `([\w.]+)`$", (REFERENCE / page).read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def names_for(audience: str) -> set[str]:
+    return {name for name, operation in OPERATIONS.items() if operation.audience == audience}
+
+
+@pytest.mark.requirement("R280", "R323")
+def test_the_reference_has_the_public_operations_and_a_page_of_its_own_those_for_compatibility() -> None:
+    assert titles("operations.md") == names_for("public")
+    assert titles("compatibility.md") == names_for("compatibility")
+    assert f"There are {len(names_for('public'))} operations" in (REFERENCE / "operations.md").read_text()
+
+
+@pytest.mark.requirement("R323")
+def test_internal_operations_are_in_no_page_of_the_reference_and_not_in_the_library() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in REFERENCE.glob("*.md"))
+    library = (ROOT / "src" / "ramet" / "library" / "operations.py").read_text(encoding="utf-8")
+    assert names_for("internal")
+    for name in names_for("internal"):
+        assert f"`{name}`" not in pages
+        assert not re.search(rf"\b{OPERATIONS[name].request.__name__}\b", library)
 
 
 def test_params_of_the_list_refuse_unknown_names() -> None:

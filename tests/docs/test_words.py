@@ -8,10 +8,12 @@ from tests.requirements import REQUIREMENTS
 
 from ramet.model.history.content import BUILTIN_TYPE_HINTS
 from ramet.model.record.effort import TRANSITIONS
+from ramet.model.work.effort_state import BY_LIFECYCLE, FIRST, FOLLOWS, MEANINGS
 from ramet.protocol.operations import OPERATIONS
 
 DOCS = ROOT / "docs"
 _ARROW = re.compile(r"(\S+) --> (\S+)")
+_FRAME = re.compile(r"state (\w+) \{(.*?)\}", re.DOTALL)
 
 
 def _rows(page: str) -> list[list[str]]:
@@ -20,16 +22,40 @@ def _rows(page: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
 
 
+def _pictures(page: str) -> list[str]:
+    return [block.code for block in blocks(DOCS / page) if block.language == "mermaid"]
+
+
 def test_the_picture_of_an_effort_is_the_table_of_transitions() -> None:
-    picture = next(block.code for block in blocks(DOCS / "state-machines.md") if block.language == "mermaid")
+    picture, _ = _pictures("state-machines.md")
     arrows = {(start, end) for start, end in _ARROW.findall(picture) if "[*]" not in (start, end)}
     assert arrows == {(start, end) for start, ends in TRANSITIONS.items() for end in ends}
 
 
 def test_the_picture_ends_where_nothing_follows() -> None:
-    picture = next(block.code for block in blocks(DOCS / "state-machines.md") if block.language == "mermaid")
+    picture, _ = _pictures("state-machines.md")
     ends = {start for start, end in _ARROW.findall(picture) if end == "[*]"}
     assert ends == {state for state, following in TRANSITIONS.items() if not following}
+
+
+def test_the_picture_of_what_an_effort_is_doing_is_the_table_of_what_follows() -> None:
+    _, picture = _pictures("state-machines.md")
+    frames = {name: set(re.findall(r"\w+(?= -->)|(?<=--> )\w+", body)) for name, body in _FRAME.findall(picture)}
+    assert frames == {"queued": set(BY_LIFECYCLE["queued"]), "leased": set(BY_LIFECYCLE["active"]) - {"manual"}}
+    drawn = [
+        (first, then)
+        for start, end in _ARROW.findall(picture)
+        for first in frames.get(start, {start})
+        for then in frames.get(end, {end})
+    ]
+    assert sorted(drawn) == sorted(
+        [("[*]", state) for state in FIRST] + [(state, then) for state, follows in FOLLOWS.items() for then in follows]
+    )
+
+
+def test_the_table_says_what_each_state_of_an_effort_means() -> None:
+    rows = _rows("state-machines.md")
+    assert all([f"`{state}`", meaning] in rows for state, meaning in MEANINGS.items())
 
 
 @pytest.mark.requirement("R45")
@@ -89,6 +115,7 @@ def test_the_glossary_defines_the_nouns_of_the_model() -> None:
         "restored context",
         "retry policy",
         "review",
+        "row parts",
     }
     plain |= {"tool guide", "touched files"}
     assert nouns - plain <= defined

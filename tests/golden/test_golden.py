@@ -15,8 +15,8 @@ from ramet.errors import ParseError, UnknownSkill
 from ramet.model.history.commit import CommitFacts, canonical_bytes, hash_commit
 from ramet.model.record.message import Message
 from ramet.model.redaction import Redactor
-from ramet.protocol import frames
 from ramet.protocol.replies import Page
+from ramet.protocol.wire import frames
 
 HERE = Path(__file__).parent
 COMMITS: dict[str, Any] = json.loads((HERE / "commits.json").read_text(encoding="utf-8"))

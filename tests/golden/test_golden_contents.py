@@ -49,5 +49,5 @@ def test_a_list_of_messages_has_the_hash_that_it_had(form: str) -> None:
         payload = {"direction": kind, "call_id": name, "tool_name": "t"} if kind in ("call", "result") else None
         role = {"call": "assistant", "result": "tool"}.get(kind, kind)
         content_type = "tool_io" if payload else "dialogue"
-        renderer.feed([Piece(number, b"", number, content_type, role, f"{kind} {number}", 1, "normal", payload)])
+        renderer.feed([Piece(f"{kind} {number}", number, b"", number, content_type, role, 1, "normal", payload)])
     assert renderer.finish()[1] == GOLDEN["prefix_hashes"][form]

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ramet.protocol import frames
-from ramet.protocol.hooks import HookOutput
+from ramet.protocol.hooks.hooks import HookOutput
+from ramet.protocol.wire import frames
 
 PATIENCE_SECONDS = 30.0
 

@@ -15,9 +15,9 @@ from tests.vendors.hook_payloads import (
     recorded,
     vendor_of,
 )
-from tests.vendors.test_hook_words import check_schema
+from tests.vendors.hook_schemas import check_schema
 
-from ramet.vendors.hook_registry import VENDORS
+from ramet.vendors import registry
 
 NOTHING = Done(0, "", "")
 
@@ -79,7 +79,7 @@ def prompts(home: Home) -> list[str]:
 def test_every_recorded_payload_is_recorded_without_a_failure_and_answered_in_the_vendor_s_schema(home: Home) -> None:
     home.serve(autostart=False)
     for name in RECORDED:
-        vendor = VENDORS[vendor_of(name)]
+        vendor = registry.hooks()[vendor_of(name)]
         output = ask(home, "hooks.event", vendor=vendor_of(name), payload=json.dumps(recorded(name)), pid=1)["output"]
         if output is not None:
             check_schema(vendor.read(recorded(name)), output)
@@ -90,7 +90,7 @@ def test_every_recorded_payload_is_recorded_without_a_failure_and_answered_in_th
 @pytest.mark.requirement("R242")
 def test_what_a_person_typed_reaches_the_history_through_the_program(home: Home, hook: Hook) -> None:
     home.serve(autostart=False)
-    for vendor in VENDORS:
+    for vendor in registry.hooks():
         hook.run(json.dumps(recorded(f"{vendor}/SessionStart{'.startup' * (vendor == 'claude')}.json")), vendor)
         assert hook.run(json.dumps(recorded(f"{vendor}/UserPromptSubmit.json")), vendor) == NOTHING
     assert sorted(prompts(home)) == ["Say hi [[hello]]", "Say hi please [[hello]]"]

@@ -20,8 +20,8 @@ from tests.vendors.hook_payloads import RECORDED, recorded, vendor_of
 from ramet.client.connection import Connection
 from ramet.errors import DaemonUnreachable
 from ramet.hooks import shim
-from ramet.protocol import frames
-from ramet.protocol.hooks import HookCall, HookOutput
+from ramet.protocol.hooks.hooks import HookCall, HookOutput
+from ramet.protocol.wire import frames
 
 PRE = json.dumps(recorded("claude/PreToolUse.Bash.json"))
 STOP = json.dumps(recorded("claude/Stop.json"))

@@ -16,7 +16,7 @@ from tests.keeper.scripted_daemon import PATIENCE_SECONDS, wait_for
 from ramet.config.settings import ProfileSettings
 from ramet.model.record.effort import StopRequest
 from ramet.model.work.stream import End, StreamEvent
-from ramet.protocol.keeping import LOG_FILE, MARKER, KeeperRecord, KeeperSpec, Launch
+from ramet.protocol.work.keepers import LOG_FILE, MARKER, KeeperRecord, KeeperSpec, Launch
 from ramet.runner.processes import keepers, process_identity, process_tree
 
 _numbers = count(1)

@@ -16,8 +16,8 @@ import msgspec
 from ramet.errors import RametError
 from ramet.model.record.effort import StopRequest
 from ramet.model.work.stream import StreamEvent
-from ramet.protocol.frames import decode_frame, decode_params, find_operation
-from ramet.protocol.work import Reported, ReportStream
+from ramet.protocol.wire.frames import decode_frame, decode_params, find_operation
+from ramet.protocol.work.attempts import Reported, ReportStream
 
 PATIENCE_SECONDS = 30.0
 

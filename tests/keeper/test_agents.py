@@ -9,7 +9,7 @@ from tests.keeper.held import end_of, python
 from tests.keeper.scripted_daemon import ScriptedDaemon
 
 from ramet.model.work.stream import Remark, Started, Text
-from ramet.protocol.keeping import MARKER
+from ramet.protocol.work.keepers import MARKER
 
 
 def text_of(daemon: ScriptedDaemon) -> str:

@@ -12,7 +12,7 @@ from tests.keeper.scripted_daemon import ScriptedDaemon, wait_for
 
 from ramet.model.record.effort import StopRequest
 from ramet.model.work.stream import Stuck, Text
-from ramet.protocol.keeping import STOP_FILE
+from ramet.protocol.work.keepers import STOP_FILE
 
 FOR_EVER = "echo ready; sleep 600"
 

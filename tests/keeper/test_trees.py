@@ -14,7 +14,7 @@ from tests.keeper.scripted_daemon import ScriptedDaemon, wait_for
 
 from ramet.model.record.effort import StopRequest
 from ramet.model.work.stream import Text
-from ramet.protocol.keeping import MARKER
+from ramet.protocol.work.keepers import MARKER
 from ramet.runner.processes import process_identity, process_tree
 
 STUBBORN = "trap '' INT TERM; while :; do sleep 0.2; done"

@@ -8,7 +8,7 @@ import pytest
 
 import ramet
 from ramet.errors import InvalidParams
-from ramet.protocol.history import Filter, Window
+from ramet.protocol.history.contexts import Filter, Window
 
 
 def _without_type(content: dict[str, Any]) -> dict[str, Any]:

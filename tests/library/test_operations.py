@@ -10,7 +10,11 @@ import pytest
 
 from ramet.library.ramet import Ramet
 from ramet.library.transport import Namespace, Subscription
-from ramet.protocol.operations import OPERATIONS, Operation
+from ramet.protocol.operations import OPERATIONS as DECLARED
+from ramet.protocol.operations import Operation
+
+OPERATIONS = {name: operation for name, operation in DECLARED.items() if operation.audience != "internal"}
+"""Those that other programs may rely on."""
 
 POSITIONAL = {
     "history.commit": ["text"],
@@ -98,7 +102,7 @@ def _public(node: Any, path: str = "") -> set[str]:
     return names
 
 
-@pytest.mark.requirement("R260")
+@pytest.mark.requirement("R260", "R323")
 def test_the_library_offers_the_operations_and_nothing_beside_them() -> None:
     assert _public(Ramet(Recorder())) == {*map(_spelled, OPERATIONS), "close"}
 

@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 from tests.mcp.conftest import Start
 from tests.mcp.scripted_daemon import ScriptedDaemon, wait_for
@@ -14,16 +15,44 @@ from ramet.errors import Forbidden, SpawnDepthExceeded, SpawnLimitExceeded
 from ramet.mcp.calls import Calls
 from ramet.mcp.server import build
 from ramet.mcp.uplink import Uplink
+from ramet.model.record.effort import Outcome
+from ramet.model.spawn.child import Progress, SpawnResult
+from ramet.protocol.system.daemon import HelloReply
+from ramet.protocol.work.queue import WorkReply
 
 TOKEN = "s7.0123"
 
 
-def result(session_id: int, outcome: str | None, status: str = "running", notes: str = "") -> dict[str, Any]:
-    return {"childSessionId": session_id, "outcome": outcome, "notes": notes, "status": status}
+def result(
+    session_id: int | None, outcome: Outcome | None, status: Progress | None = "running", notes: str = ""
+) -> dict[str, Any]:
+    """A child's result, as the daemon spells it."""
+    child = SpawnResult(child_session_id=session_id, outcome=outcome, status=status, notes=notes)
+    document: dict[str, Any] = msgspec.to_builtins(child)
+    return document
+
+
+def effort(skill: str, outcome: Outcome | None, output: str | None) -> dict[str, Any]:
+    """An effort, as the daemon spells it: of what is not told, that there is nothing."""
+    return {
+        **dict.fromkeys(WorkReply.__struct_encode_fields__),
+        **dict.fromkeys(("priority", "attempts", "lease_generation", "agent_failures", "host_failures"), 0),
+        **dict.fromkeys(("already", "blocked"), False),
+        "id": 9,
+        "task_id": "/shop/task",
+        "skill": skill,
+        "ordinal": 1,
+        "lifecycle": "active" if outcome is None else "finished",
+        "created_at": "2026-01-01T00:00:00Z",
+        "outcome": outcome,
+        "output_content": output,
+        "artifact_prefix": "1_",
+    }
 
 
 def greet(method: str) -> dict[str, Any] | None:
-    return {"principal": "session:7"} if method == "daemon.hello" else None
+    hello = HelloReply(version="0.1.0", protocol=1, principal="session:7")
+    return msgspec.to_builtins(hello) if method == "daemon.hello" else None
 
 
 async def call(
@@ -55,7 +84,7 @@ def test_spawn_agent_takes_the_first_designs_arguments_and_answers_with_the_chil
 
 @pytest.mark.requirement("R137")
 def test_several_children_are_one_request_and_their_results_keep_its_order(scripted: Start) -> None:
-    first = [result(12, None), {"childSessionId": None, "outcome": "error", "notes": "no"}, result(13, "success")]
+    first = [result(12, None), result(None, "error", None, "no"), result(13, "success")]
 
     def respond(method: str, _params: dict[str, Any]) -> Any:
         waited = {"results": [result(12, "timeout", "ended")]}
@@ -202,7 +231,7 @@ def test_a_report_is_handed_in_for_the_session_of_the_token(scripted: Start) -> 
 
 
 def test_a_long_output_is_read_in_parts(scripted: Start) -> None:
-    row = {"id": 9, "skill": "plan", "outcome": "success", "output_content": "é" * 50_000}
+    row = effort("plan", "success", "é" * 50_000)
     daemon = scripted(lambda method, _: greet(method) or row)
     first = anyio.run(call, daemon, "read_output", {"effortId": 9})
     rest = anyio.run(call, daemon, "read_output", {"effortId": 9, "offset": first["nextOffset"]})
@@ -210,7 +239,7 @@ def test_a_long_output_is_read_in_parts(scripted: Start) -> None:
 
 
 def test_an_effort_without_a_text_has_no_output(scripted: Start) -> None:
-    row = {"id": 9, "skill": "do", "outcome": None, "output_content": None}
+    row = effort("do", None, None)
     answer = anyio.run(call, scripted(lambda method, _: greet(method) or row), "read_output", {"effortId": 9})
     assert (answer["output"], answer["nextOffset"]) == (None, None)
 

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from ramet.mcp.tools import TOOLS
-from ramet.protocol.history import Report
-from ramet.protocol.spawning import ChildOrder
+from ramet.protocol.history.child_branches import Report
+from ramet.protocol.spawn.children import ChildOrder
 
 PATIENCE_SECONDS = 30
 MODERN = "2026-07-28"

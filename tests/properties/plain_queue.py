@@ -42,6 +42,16 @@ class PlainQueue:
         waits = effort.not_before is not None and effort.not_before > now
         return effort.lifecycle == "queued" and not waits and self.blocker(effort) is None
 
+    def state(self, effort: PlainEffort, now: datetime) -> str:
+        """What an effort is doing. Nobody awaits, stops by asking, or runs an effort by hand here."""
+        if effort.lifecycle == "finished":
+            return "succeeded" if effort.outcome == "success" else "failed"
+        if effort.lifecycle == "active":
+            return "expired" if effort.is_expired else "running"
+        if self.is_ready(effort, now):
+            return "ready"
+        return "parked" if self.blocker(effort) is None else "blocked"
+
     def next(self, now: datetime, skills: list[str] | None) -> PlainEffort | None:
         ready = [
             effort

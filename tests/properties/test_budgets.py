@@ -20,7 +20,7 @@ from tests.world import FakeClock, World, open_in
 
 from ramet.config.settings import SpawnSettings, WorkSettings
 from ramet.errors import BudgetExceeded
-from ramet.protocol.frames import decode_params, find_operation
+from ramet.protocol.wire.frames import decode_params, find_operation
 
 SPAWN = SpawnSettings(depth=3, children=1000, total=1000)
 WORK = WorkSettings(retries=1000, backoff_seconds=0, lease_seconds=86_400)

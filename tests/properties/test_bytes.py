@@ -7,11 +7,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.properties.test_model_properties import bounded, json_values
+from tests.properties.hypothesis_settings import bounded
+from tests.properties.json_values import json_values
 
 from ramet.errors import RametError
-from ramet.protocol.frames import decode_frame, decode_params, salvage_id, split_line
 from ramet.protocol.operations import OPERATIONS
+from ramet.protocol.wire.frames import decode_frame, decode_params, salvage_id, split_line
 from ramet.store.database.blobs import Codec
 
 CODEC = Codec()

@@ -1,14 +1,15 @@
 """What must hold of the pure rules for any input: round trips, totality, idempotence."""
 
-import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.properties.hypothesis_settings import bounded
+from tests.properties.json_values import json_values
 
 from ramet.errors import InvalidParams, InvalidProof, PhaseNotSequential, UnknownPhase
 from ramet.model.history.commit import (
@@ -31,10 +32,6 @@ from ramet.model.redaction import Redactor
 
 LAST_MS = int(datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=UTC).timestamp() * 1000)
 
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-json_values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3), max_leaves=8
-)
 hashes = st.binary(min_size=32, max_size=32)
 facts = st.builds(
     CommitFacts,
@@ -49,12 +46,6 @@ facts = st.builds(
     metadata=st.none() | st.dictionaries(st.text(), json_values, min_size=1, max_size=3),
     at_ms=st.none() | st.integers(0, LAST_MS),
 )
-
-
-def bounded(examples: int = 100) -> settings:
-    """The same examples every time; RAMET_DEEP asks for that many times as many, new ones each time."""
-    deep = int(os.environ.get("RAMET_DEEP", "0"))
-    return settings(max_examples=examples * max(deep, 1), derandomize=not deep, database=None)
 
 
 def as_read(fact: Any) -> Any:

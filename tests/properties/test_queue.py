@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.conformance.effort_states import may_follow, state_of
 from tests.conformance.queue_worker import add, claim, expire
 from tests.properties.machine import bounded
 from tests.properties.plain_queue import HOST_RETRIES, RETRIES, PlainEffort, PlainQueue
@@ -17,6 +18,7 @@ from tests.world import FakeClock, World, open_in
 from ramet.config.settings import WorkSettings
 from ramet.errors import EffortFinished, EffortHeld, LeaseLost, NotFinished, RametError
 from ramet.model.instant import to_datetime
+from ramet.model.work.effort_state import State
 
 WORKERS = ("a", "b", "c", "planner")
 DAY_SECONDS = 86_400
@@ -39,6 +41,7 @@ class QueueLife(RuleBasedStateMachine):
     def begin(self) -> None:
         self.world = self.open()
         self.plain = PlainQueue()
+        self.states: dict[int, State] = {}
         self.world.call("db.agents.register", id="planner", claims=["plan"])
 
     def teardown(self) -> None:
@@ -118,7 +121,9 @@ class QueueLife(RuleBasedStateMachine):
     def attempt(self, worker: str, outcome: str, failure: str | None) -> None:
         """From claim to report, when every pause is over: so that some fail often enough to be given up."""
         self.wait(300)
+        self.agrees()
         self.claim_next(worker)
+        self.agrees()
         for effort in self.plain.efforts.values():
             if effort.owner == worker:
                 self.report(effort, 0, outcome, failure)
@@ -221,6 +226,10 @@ class QueueLife(RuleBasedStateMachine):
             assert (row.depends_on or [], row.retry_of) == (effort.needs, effort.retry_of)
             blocker = self.plain.blocker(effort) if effort.lifecycle == "queued" else None
             assert (row.blocked_by, row.blocked_status if blocker else None) == (blocker or (None, None))
+            state = state_of(self.world, row)
+            assert state == self.plain.state(effort, self.now)
+            assert may_follow(self.states.get(effort.id), state)
+            self.states[effort.id] = state
 
     @invariant()
     def is_whole(self) -> None:

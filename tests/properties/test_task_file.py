@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from tests.properties.test_model_properties import bounded
+from tests.properties.hypothesis_settings import bounded
 
 from ramet.errors import TaskFileInvalid
 from ramet.model.runs.line_order import needs, order, waves

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from ramet import errors
 from ramet.errors import InvalidParams, InvalidRequest, ParseError, RametError, UnknownMethod
 from ramet.model.redaction import Redactor
-from ramet.protocol.frames import (
+from ramet.protocol.operations import OPERATIONS
+from ramet.protocol.wire.frames import (
     decode_frame,
     decode_params,
     encode_error,
@@ -18,7 +19,6 @@ from ramet.protocol.frames import (
     salvage_id,
     split_line,
 )
-from ramet.protocol.operations import OPERATIONS
 
 REDACTOR = Redactor()
 

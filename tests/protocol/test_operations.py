@@ -1,24 +1,85 @@
 """The table of operations is complete, and describes itself."""
 
 import json
+from collections.abc import Callable
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
 
-from ramet.engine.engine import COMPILING, HANDLERS
+from ramet.daemon.hooks.service import HookService
+from ramet.daemon.server import Server
+from ramet.daemon.wire.answers import Later, find_answers
+from ramet.daemon.work_calls import WorkCalls
+from ramet.engine.answers import load
 from ramet.errors import RametError
-from ramet.protocol.describe import EVENT_PURPOSES, describe
+from ramet.protocol.answers import Answers
+from ramet.protocol.operation import Audience, Change, Request, reply_kinds
 from ramet.protocol.operations import OPERATIONS
-from ramet.protocol.requests import Change, Request
+from ramet.protocol.system.daemon import Ping
+from ramet.protocol.wire.describe import EVENT_PURPOSES, describe
+from ramet.protocol.work.queue import AddWork
+from ramet.runner import operations as machine_operations
+from ramet.store.database.operations import answers as store_answers
+
+HOSTS: dict[str, dict[type[Request[Any]], Callable[..., Any]]] = {
+    "engine": load().all(),
+    "machine": machine_operations.answers.all(),
+    "store": store_answers.all(),
+    "daemon": {**find_answers(Server), **find_answers(WorkCalls), **find_answers(HookService)},
+}
+"""The functions of each host, by the request that they answer."""
 
 
-@pytest.mark.requirement("R280", "R314")
-def test_every_operation_of_the_engine_has_a_function_and_no_function_is_without_one() -> None:
-    answered = [*HANDLERS, *COMPILING]
-    of_the_engine = [name for name, operation in OPERATIONS.items() if operation.host == "engine"]
-    assert sorted(answered) == sorted([*of_the_engine, "db.effort.validate"]), "the workplace adds to that one"
-    shared = {"ai.generate", "ai.embed"}
-    assert len(set(HANDLERS.values())) == len(set(HANDLERS) - shared) + 1
+@pytest.mark.requirement("R280", "R314", "R319")
+def test_every_operation_has_one_function_and_no_function_is_without_one() -> None:
+    for host, functions in HOSTS.items():
+        declared = {operation.request for operation in OPERATIONS.values() if operation.host == host}
+        assert set(functions) == declared
+        assert len(set(functions.values())) == len(functions), "no function answers two operations"
+
+
+def asked_type(annotation: Any) -> set[Any]:
+    """The requests that a parameter may be: itself, one of a union, or the one that was made ready before."""
+    kinds = set(reply_kinds(annotation))
+    prepared = {get_origin(kind) or kind for kind in kinds}
+    for kind in prepared & {kind for kind in prepared if isinstance(kind, type) and "request" in get_type_hints(kind)}:
+        kinds |= {*get_args(annotation), get_type_hints(kind)["request"]}
+    return kinds
+
+
+def given_type(annotation: Any) -> Any:
+    """The reply of a function, also of one that gives it later."""
+    return get_args(annotation)[0] if get_origin(annotation) is Later else annotation
+
+
+@pytest.mark.requirement("R319")
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_function_takes_the_request_and_returns_its_reply(name: str) -> None:
+    operation = OPERATIONS[name]
+    function = HOSTS[operation.host][operation.request]
+    hints = get_type_hints(function)
+    returned = hints.pop("return")
+    assert operation.request in asked_type(list(hints.values())[1]), function
+    assert given_type(returned) == operation.reply, function
+
+
+@pytest.mark.requirement("R319")
+def test_an_operation_is_declared_on_its_request_alone() -> None:
+    for name, operation in OPERATIONS.items():
+        assert operation.request.op is operation
+        assert operation.purpose.endswith("."), name
+        assert operation.audience in get_args(Audience)
+
+
+@pytest.mark.requirement("R319")
+def test_a_second_function_for_an_operation_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"daemon\.ping"):
+        Answers("engine")(Ping)(print)
+    twice = Answers[None]("engine")
+    twice(AddWork)(print)
+    with pytest.raises(TypeError, match=r"work\.add"):
+        twice(AddWork)(repr)
 
 
 @pytest.mark.requirement("R280", "R314")

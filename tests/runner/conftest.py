@@ -1,4 +1,4 @@
-"""A workplace on each database."""
+"""A machine on each database."""
 
 from pathlib import Path
 

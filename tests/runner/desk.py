@@ -1,4 +1,4 @@
-"""A workplace on a real database and a real disk: efforts of a project in a git repository."""
+"""A machine on a real database and a real disk: efforts of a project in a git repository."""
 
 from pathlib import Path
 from typing import Any
@@ -9,31 +9,30 @@ from tests.workspace.repositories import Shop
 from tests.world import World
 
 from ramet.config.settings import Places, Settings
-from ramet.protocol.frames import decode_params, find_operation
-from ramet.protocol.operations import BY_REQUEST
-from ramet.protocol.requests import Request
-from ramet.runner.answers import answer
-from ramet.runner.host import Workplace
+from ramet.protocol.operation import Request
+from ramet.protocol.wire.frames import decode_params, find_operation
+from ramet.runner.machine import Machine
+from ramet.runner.operations import answer
 
 
 class Desk:
-    """One project, its database, its disk, and the operations of the workplace."""
+    """One project, its database, its disk, and the operations of the machine."""
 
     def __init__(self, world: World, shop: Shop) -> None:
         self.world = world
         self.shop = shop
         self.project = shop.project
         self.task = f"{shop.project}/tasks/cart"
-        self.workplace = Workplace(self.ask, Settings(), _places(shop), shop.environ)
+        self.machine = Machine(self.ask, Settings(), _places(shop), shop.environ)
         world.call("db.project.upsert", path=str(shop.project))
 
-    def ask(self, request: Request) -> Any:
-        return self.world.call(BY_REQUEST[type(request)].name, **msgspec.to_builtins(request))
+    def ask(self, request: Request[Any]) -> Any:
+        return self.world.call(request.op.name, **msgspec.to_builtins(request))
 
     def call(self, name: str, /, **params: Any) -> Any:
-        """An operation of the workplace, its parameters as they come over the wire."""
+        """An operation of the machine, its parameters as they come over the wire."""
         operation = find_operation(name)
-        return answer(self.workplace, operation, decode_params(operation, msgspec.json.encode(params)))
+        return answer(self.machine, decode_params(operation, msgspec.json.encode(params)))
 
     def add(self, skill: str, prompt: str = "mend the cart", **params: Any) -> Any:
         if "based_on" not in params:

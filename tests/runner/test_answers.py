@@ -1,4 +1,4 @@
-"""The workplace answers what the table of operations gives to it, in a program of one's own too."""
+"""The machine answers what the table of operations gives to it, in a program of one's own too."""
 
 import os
 import subprocess
@@ -7,18 +7,11 @@ from pathlib import Path
 import pytest
 
 import ramet
-from ramet.protocol.operations import OPERATIONS
-from ramet.protocol.work import Claimed
-from ramet.runner.answers import WORKPLACE
-
-
-@pytest.mark.requirement("R280", "R314")
-def test_every_operation_of_the_workplace_has_a_function_and_no_function_is_without_one() -> None:
-    assert sorted(WORKPLACE) == sorted(name for name, row in OPERATIONS.items() if row.host == "workplace")
+from ramet.protocol.work.leases import Claimed
 
 
 @pytest.mark.requirement("R153", "R182")
-def test_a_program_that_opens_a_file_has_the_workplace_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_opens_a_file_reads_the_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in [name for name in os.environ if name.startswith(("RAMET_", "XDG_"))]:
         monkeypatch.delenv(variable)
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -194,3 +194,13 @@ def test_a_program_opens_a_file_of_a_release(
         assert [project.path for project in r.db.project.list().items] == ["/projects/shop", "/projects/blog"]
         assert r.history.log("main").items[-1].preview == "You build a shop."
         assert r.db.check().passed
+
+
+@pytest.mark.requirement("R315")
+def test_a_backup_of_an_upgraded_database_has_every_row(
+    release: dict[str, Any], upgraded: World, tmp_path: Path
+) -> None:
+    copy = upgraded.call("db.backup", path=str(tmp_path / "copy" / "ramet.db"))
+    with open_world(Path(copy.path).parent, None) as backup:
+        assert count_rows(backup, list(release["rows"])) == release["rows"]
+        assert backup.call("db.check").findings == []

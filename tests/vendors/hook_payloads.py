@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ramet.vendors.hook_registry import VENDORS
+from ramet.model.hooks.hook import HookEvent
+from ramet.vendors import registry
 
 FOLDER = Path(__file__).parent / "hooks"
 
 _ALL = sorted(str(file.relative_to(FOLDER)) for file in FOLDER.glob("*/*.json"))
-RECORDED = [name for name in _ALL if name.partition("/")[0] in VENDORS]
+RECORDED = [name for name in _ALL if name.partition("/")[0] in registry.hooks()]
 """Each as `vendor/Event….json`."""
 FOREIGN = [name for name in _ALL if name not in RECORDED]
 """Those of programs whose words we do not know."""
@@ -23,3 +24,8 @@ def recorded(name: str) -> dict[str, Any]:
 
 def vendor_of(name: str) -> str:
     return name.partition("/")[0]
+
+
+def read(name: str) -> HookEvent:
+    """One of them in our words."""
+    return registry.hooks()[vendor_of(name)].read(recorded(name))

@@ -35,7 +35,7 @@ def play(driver: str, case: str) -> Recorded:
     """What the driver makes of it."""
     ended = _load(driver, f"{case}.exit.json")
     profile = msgspec.convert(ended.pop("profile", {}), ProfileSettings)
-    reader = registry.find(driver).reader(profile)
+    reader = registry.find_driver(driver).reader(profile)
     events = [event for line in lines(driver, case) for event in reader.read(line)]
     return Recorded(events=events, end=reader.conclude(msgspec.convert(ended, ProcessExit)))
 

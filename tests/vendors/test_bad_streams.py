@@ -15,9 +15,10 @@ from ramet.model.work.stream import Remark, StreamEvent, Text
 from ramet.vendors import registry
 from ramet.vendors.contract.driver_protocol import ProcessExit, Reader
 
-READERS = [(name, output) for name in registry.names() for output in ("text", "jsonl")]
+READERS = [(name, output) for name in registry.names("driver") for output in ("text", "jsonl")]
 LINES = {
-    name: [line for case in recorded.cases(name) for line in recorded.lines(name, case)] for name in registry.names()
+    name: [line for case in recorded.cases(name) for line in recorded.lines(name, case)]
+    for name in registry.names("driver")
 }
 
 anything: st.SearchStrategy[Any] = st.recursive(
@@ -34,7 +35,7 @@ each_reader = pytest.mark.parametrize(("name", "output"), READERS)
 
 
 def _reader(name: str, output: str) -> Reader:
-    return registry.find(name).reader(msgspec.convert({"output": output}, ProfileSettings))
+    return registry.find_driver(name).reader(msgspec.convert({"output": output}, ProfileSettings))
 
 
 def _hear(name: str, output: str, lines: list[str], process: ProcessExit) -> list[StreamEvent]:

@@ -20,7 +20,7 @@ EXIT_1 = ProcessExit(status=1, signal=None, errors="")
 
 
 def _read(*lines: dict[str, Any], process: ProcessExit = EXIT_1) -> tuple[list[StreamEvent], End]:
-    reader = registry.find("claude").reader(ProfileSettings())
+    reader = registry.find_driver("claude").reader(ProfileSettings())
     events = [event for line in lines for event in reader.read(json.dumps(line))]
     return events, reader.conclude(process)
 

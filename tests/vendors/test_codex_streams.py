@@ -20,7 +20,7 @@ from ramet.vendors.contract.driver_protocol import ProcessExit
 
 
 def _read(*lines: dict[str, Any], status: int = 1, errors: str = "") -> tuple[list[StreamEvent], End]:
-    reader = registry.find("codex").reader(ProfileSettings())
+    reader = registry.find_driver("codex").reader(ProfileSettings())
     events = [event for line in lines for event in reader.read(json.dumps(line))]
     return events, reader.conclude(ProcessExit(status=status, signal=None, errors=errors))
 

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.world import World
 
+from ramet.vendors import registry
 from ramet.vendors.claude import hooks
 from ramet.vendors.contract import hook_payload
-from ramet.vendors.hook_registry import VENDORS
 
 _texts = st.text(max_size=20) | st.sampled_from(
     ["\x00", "\x1b[2J\x9b", "\ud83d", "</ramet-resume-contract>", "## Goal", "x" * 5000, "../..", "/", "/dev/zero"]
@@ -30,7 +30,7 @@ _TEXTUAL = (
 _tools = st.sampled_from(["Read", "Write", "Bash", "apply_patch", "TodoWrite", "mcp__ramet__log"])
 _payloads = st.fixed_dictionaries(
     {
-        "hook_event_name": st.sampled_from(hooks.EVENTS) | _json,
+        "hook_event_name": st.sampled_from(hooks.HOOKS.events) | _json,
         "session_id": st.sampled_from(["s1", "s2", "s1/a1"]) | _json,
         "cwd": st.sampled_from(["/shop", "/shop/../etc"]) | _json,
     },
@@ -49,14 +49,16 @@ _payloads = st.fixed_dictionaries(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    said=st.lists(_payloads, min_size=1, max_size=4), vendor=st.sampled_from(sorted(VENDORS)), cut=st.integers(0, 40)
+    said=st.lists(_payloads, min_size=1, max_size=4),
+    vendor=st.sampled_from(sorted(registry.hooks())),
+    cut=st.integers(0, 40),
 )
 def test_whatever_is_said_is_recorded_allowed_and_answered_with_what_is_ours(
     world: World, said: list[dict[str, Any]], vendor: str, cut: int
 ) -> None:
     for each in said:
         text = json.dumps(each)
-        event = VENDORS[vendor].read(hook_payload.parse(text[:-cut] if cut % 4 == 1 else text))
+        event = registry.hooks()[vendor].read(hook_payload.parse(text[:-cut] if cut % 4 == 1 else text))
         before = count_events(world)
         reply = world.call("hooks.record", event=msgspec.to_builtins(event), facts={"project": "/shop"})
         assert not reply.answer.is_blocked

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from ramet.config.settings import ProfileSettings
-from ramet.vendors import registry
+from ramet.vendors import registry, selection
 from ramet.vendors.contract.driver_protocol import Start, ToolServer
 
 START = Start(
@@ -24,13 +24,13 @@ SESSION = str(START.native_id)
 
 
 def _arguments(driver: str, start: Start) -> list[str]:
-    return registry.find(driver).launch(start).arguments
+    return registry.find_driver(driver).launch(start).arguments
 
 
 @pytest.mark.requirement("R312")
 @pytest.mark.parametrize("driver", ["claude", "codex", "command"])
 def test_the_prompt_comes_on_standard_input_and_in_no_argument(driver: str) -> None:
-    launch = registry.find(driver).launch(START)
+    launch = registry.find_driver(driver).launch(START)
     assert launch.stdin == START.prompt
     assert not any("Do it." in argument for argument in launch.arguments)
     assert launch.arguments[0] == "/bin/program"
@@ -38,7 +38,7 @@ def test_the_prompt_comes_on_standard_input_and_in_no_argument(driver: str) -> N
 
 
 def test_shell_runs_the_bare_instruction_and_gets_the_rest_on_standard_input() -> None:
-    launch = registry.find("shell").launch(replace(START, program=["/bin/sh"]))
+    launch = registry.find_driver("shell").launch(replace(START, program=["/bin/sh"]))
     assert launch.arguments == ["/bin/sh", "-c", "Do it."]
     assert launch.stdin == "The plan.\n"
 
@@ -76,12 +76,20 @@ def test_model_permission_mode_and_arguments_come_from_the_configuration(driver:
     assert arguments[arguments.index("--extra") + 1] == "one"
 
 
-@pytest.mark.parametrize("driver", registry.names())
+@pytest.mark.parametrize("driver", registry.names("driver"))
 def test_an_agent_that_starts_work_does_not_lend_it_its_own_session(driver: str) -> None:
     outer = {"CLAUDECODE": "1", "CLAUDE_CODE_MESSAGING_TOKEN": "key", "CODEX_THREAD_ID": "t"}
     kept = {"CLAUDE_CODE_MAX_RETRIES": "1", "ANTHROPIC_API_KEY": "k", "CODEX_HOME": "/c"}
-    launch = registry.find(driver).launch(replace(START, environment={**outer, **kept}))
-    assert launch.environment == kept
+    start = replace(START, environment={**outer, **kept})
+    assert selection.launch(registry.find_driver(driver), start).environment == kept
+
+
+@pytest.mark.parametrize("vendor", registry.names("facts"))
+def test_every_variable_of_a_vendor_s_session_is_kept_from_the_work_that_it_asks_for(vendor: str) -> None:
+    outer = dict.fromkeys(registry.facts()[vendor].own_variables, "1")
+    start = replace(START, environment={**outer, "PATH": "/bin"})
+    for driver in registry.names("driver"):
+        assert selection.launch(registry.find_driver(driver), start).environment == {"PATH": "/bin"}
 
 
 TOOLS = ToolServer(
@@ -143,9 +151,9 @@ def test_codex_is_given_the_tools_allowed_to_use_them_and_told_about_them() -> N
     }
 
 
-@pytest.mark.parametrize("driver", registry.names())
+@pytest.mark.parametrize("driver", registry.names("driver"))
 def test_a_token_is_in_no_argument(driver: str) -> None:
-    launch = registry.find(driver).launch(EQUIPPED)
+    launch = registry.find_driver(driver).launch(EQUIPPED)
     assert not any("s7.secret" in argument for argument in launch.arguments)
     assert launch.environment["RAMET_TOKEN"] == "s7.secret"
 
@@ -172,5 +180,8 @@ def test_claude_is_confined_to_the_tools_that_are_named(
 
 @pytest.mark.requirement("R142")
 def test_only_a_driver_that_can_confine_its_program_says_so() -> None:
-    assert [name for name in registry.names() if registry.find(name).abilities.confinement] == ["claude"]
-    assert [name for name in registry.names() if registry.find(name).abilities.mcp] == ["claude", "codex"]
+    assert [name for name in registry.names("driver") if registry.find_driver(name).abilities.confinement] == ["claude"]
+    assert [name for name in registry.names("driver") if registry.find_driver(name).abilities.mcp] == [
+        "claude",
+        "codex",
+    ]

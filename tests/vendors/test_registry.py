@@ -1,6 +1,8 @@
 """Which driver runs an effort, and what is installed."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 import ramet.vendors
 from ramet.config.settings import DriverSettings, ProfileSettings
 from ramet.errors import DriverMissing, UnknownDriver
-from ramet.protocol.keeping import Launch
+from ramet.protocol.work.keepers import Launch
 from ramet.vendors import registry, selection
 
 Install = Callable[..., dict[str, str]]
@@ -37,8 +39,39 @@ def install(tmp_path: Path) -> Install:
 
 def test_the_folder_is_the_table_of_drivers() -> None:
     folders = {path.parent.name for path in Path(ramet.vendors.__path__[0]).glob("*/driver.py")}
-    assert set(registry.names()) == folders == {driver.name for driver in registry.all_drivers()}
-    assert set(selection.PREFERRED) <= folders
+    drivers = [registry.find_driver(name) for name in registry.names("driver")]
+    assert set(registry.names("driver")) == folders == {driver.name for driver in drivers}
+    assert set(registry.PREFERRED) <= folders
+
+
+def _modules(code: str) -> set[str]:
+    """The modules below `ramet.vendors` that a fresh process has imported after it ran some code."""
+    shown = f"{code}\nimport sys\nprint(*(name for name in sys.modules if name.startswith('ramet.vendors.')))"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("name", registry.names("driver"))
+def test_a_keeper_that_asks_for_one_driver_imports_no_other_vendor_and_no_other_part(name: str) -> None:
+    found = _modules(f"from ramet.vendors import registry\nregistry.find_driver({name!r})")
+    folders = {module.split(".")[2] for module in found}
+    assert folders == {"registry", "contract", name}
+    parts = {module.split(".")[3] for module in found if module.startswith(f"ramet.vendors.{name}.")}
+    assert parts <= {"driver", "stream", "usage"}
+    shared = {"driver_protocol", "failures", "json_lines", "launches", "printed_text"}
+    assert {module.split(".")[3] for module in found if module.startswith("ramet.vendors.contract.")} <= shared
+
+
+def test_facts_are_read_without_importing_anything_else() -> None:
+    found = _modules("from ramet.vendors import registry\nregistry.facts()")
+    assert {module.rpartition(".")[2] for module in found if module.count(".") == 3} == {"facts", "vendor_facts"}
+
+
+def test_the_help_of_the_command_line_imports_no_vendor() -> None:
+    help_page = "from contextlib import suppress\nfrom ramet.cli.main import main\n"
+    assert (
+        _modules(f"{help_page}import sys\nsys.argv = ['ramet', '--help']\nwith suppress(SystemExit): main()") == set()
+    )
 
 
 def test_the_driver_is_the_named_one_else_the_configured_one_else_the_first_installed(install: Install) -> None:
@@ -127,7 +160,7 @@ def test_a_program_inside_a_python_package_is_found_after_path(
 def test_the_list_shows_drivers_and_profiles_with_versions_and_the_default(install: Install) -> None:
     settings = DriverSettings(profiles={"fast": ProfileSettings(driver="codex")})
     rows = {row.name: row for row in selection.installed(settings, install("codex"))}
-    assert set(rows) == {*registry.names(), "fast"}
+    assert set(rows) == {*registry.names("driver"), "fast"}
     assert (rows["codex"].version, rows["codex"].is_default, rows["codex"].fix) == ("1.2.3", True, None)
     assert (rows["fast"].driver, rows["fast"].version, rows["fast"].is_default) == ("codex", "1.2.3", False)
     assert (rows["claude"].program, rows["claude"].version) == (None, None)

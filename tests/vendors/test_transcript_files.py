@@ -7,10 +7,9 @@ import pytest
 from tests.vendors.transcript_fixtures import CLAUDE, texts
 
 from ramet.model.hooks.transcript import Entry
-from ramet.vendors import transcript_files
 from ramet.vendors.claude import transcript
-from ramet.vendors.contract import transcript_lines
-from ramet.vendors.transcript_files import Position, read_piece
+from ramet.vendors.contract import transcript_files, transcript_lines
+from ramet.vendors.contract.transcript_files import Position, read_piece
 
 
 def line(text: str) -> bytes:
@@ -23,7 +22,7 @@ START = Position()
 def read_to_end(path: Path, position: Position = START) -> tuple[list[Entry], Position]:
     entries: list[Entry] = []
     for _ in range(1000):
-        piece = read_piece(path, position, transcript)
+        piece = read_piece(path, position, transcript.TRANSCRIPT)
         assert piece is not None
         entries += piece.reading.entries
         position = piece.position
@@ -98,5 +97,5 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path, make: object) -> None:
     path = tmp_path / "session.jsonl"
     assert callable(make)
     make(path)
-    assert read_piece(path, Position(), transcript) is None
-    assert read_piece(tmp_path / "nowhere", Position(), transcript) is None
+    assert read_piece(path, Position(), transcript.TRANSCRIPT) is None
+    assert read_piece(tmp_path / "nowhere", Position(), transcript.TRANSCRIPT) is None

@@ -16,7 +16,7 @@ from ramet.ai.providers import find_embedding_model, find_model, find_provider
 from ramet.config.environment import Environment
 from ramet.config.settings import Settings
 from ramet.errors import ModelFailed, ModelMissing, RametError
-from ramet.protocol.ai import Answer, Embed, Embedded, Generate, Generated, Question, Usage
+from ramet.protocol.system.ai import Answer, Embed, Embedded, Generate, Generated, Question, Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.providers import Provider

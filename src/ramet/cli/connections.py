@@ -1,11 +1,17 @@
 """Waiting for several connections at once: each is read on a thread of its own, and all of it comes into one inbox."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ramet.errors import RametError
+import msgspec
+
+from ramet.errors import DaemonError, ParseError, RametError
+from ramet.model.event import Event
+from ramet.protocol.operation import R, Request
+from ramet.protocol.system.events import ListEvents
+from ramet.protocol.wire.exchange import decode_line, encode_request
 
 if TYPE_CHECKING:
     from ramet.client.connection import Connection
@@ -14,7 +20,7 @@ if TYPE_CHECKING:
 class Happened(NamedTuple):
     """An event."""
 
-    event: Mapping[str, Any]
+    event: Event
 
 
 class Answered(NamedTuple):
@@ -48,13 +54,13 @@ class Inbox:
 
         def read() -> None:
             for event in events:
-                self.put(Happened(event))
+                self.put(Happened(_read_event(event)))
 
         self._start(read)
 
-    def ask(self, connection: "Connection", method: str, params: Mapping[str, Any]) -> None:
+    def ask(self, connection: "Connection", request: Request[Any]) -> None:
         """Take in the reply, whenever it comes."""
-        self._start(lambda: self.put(Answered(connection.call(method, params))))
+        self._start(lambda: self.put(Answered(ask(connection, request))))
 
     def put(self, arrival: Arrival) -> None:
         """Also from a signal's handler."""
@@ -77,7 +83,26 @@ class Inbox:
         threading.Thread(target=run, daemon=True).start()
 
 
+def ask(connection: "Connection", request: Request[R]) -> R:
+    """The reply on a connection that has not subscribed."""
+    try:
+        params = encode_request(request)
+    except UnicodeEncodeError as error:  # arguments and variables may have any bytes
+        raise ParseError(f"the request is not UTF-8: {error}") from error
+    return decode_line(type(request), connection.call_raw(request.op.name, params))
+
+
 def last_event(connection: "Connection") -> int:
     """The id of the newest event there is."""
-    newest = connection.call("events.list", {"newest": True, "limit": 1})["items"]
-    return newest[0]["id"] if newest else 0
+    newest = ask(connection, ListEvents(newest=True, limit=1)).items
+    return newest[0].id if newest else 0
+
+
+def _read_event(document: dict[str, Any]) -> Event:
+    try:
+        return msgspec.convert(document, Event)
+    except msgspec.ValidationError as error:
+        raise DaemonError(
+            f"an event of the daemon's cannot be read: {error}",
+            fix="let client and daemon be of the same version: `ramet daemon stop`, then try again",
+        ) from error

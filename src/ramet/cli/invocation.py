@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ramet.client.target import Target
     from ramet.config.layers import Configuration
     from ramet.config.settings import Places
+    from ramet.protocol.operation import R, Request
 
 _STOP_MARGIN_SECONDS = 10
 
@@ -98,6 +99,12 @@ class Invocation:
 
         seconds = self.configuration.settings.daemon.drain_seconds + _STOP_MARGIN_SECONDS
         return stop(self.target.socket, seconds, self.target.token)
+
+    def ask(self, request: "Request[R]") -> "R":
+        """The daemon's reply."""
+        from ramet.cli.connections import ask  # noqa: PLC0415
+
+        return ask(self.connection, request)
 
     def call(self, method: str, /, **params: Any) -> Any:
         """Ask the daemon; a parameter that is None was not given."""

@@ -8,18 +8,22 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ramet.cli.invocation import Invocation
 
 if TYPE_CHECKING:
+    from msgspec import Struct
     from rich.table import Table
 
-Row = Mapping[str, Any]
-Columns = Mapping[str, str | Callable[[Row], Any]]
-"""Headings, each with the field below it or with how to make the cell from the row."""
+    from ramet.protocol.replies import Page
+
+Row = TypeVar("Row")
+Columns = Mapping[str, Callable[[Row], Any]]
+"""Headings, each with how to make the cell below it from a row."""
 
 _SEQUENCES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor movements
@@ -40,10 +44,17 @@ def clean(text: str) -> str:
     return _SEQUENCES.sub("", text).translate(_DROP)
 
 
+def as_builtins(value: Any) -> Any:
+    """A reply as its JSON document has it."""
+    import msgspec  # noqa: PLC0415
+
+    return msgspec.to_builtins(value)
+
+
 def print_json(value: Any, *, indent: int | None = 2) -> None:
-    """One JSON document."""
+    """One JSON document: a reply, or anything that holds some."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    text = json.dumps(value, indent=indent, ensure_ascii=not is_unicode)
+    text = json.dumps(as_builtins(value), indent=indent, ensure_ascii=not is_unicode)
     click.echo(text.translate(_ESCAPE))
 
 
@@ -55,21 +66,22 @@ def say(invocation: Invocation, reply: Any, sentence: str) -> None:
         click.echo(clean(sentence))
 
 
-def show_row(invocation: Invocation, reply: Row) -> None:
+def show_row(invocation: Invocation, reply: "Struct") -> None:
     """One thing: every field that has a value; whether a request found its work done is no part of the thing."""
     if invocation.as_json:
         return print_json(reply)
-    return print_fields({name: value for name, value in reply.items() if value is not None and name != "already"})
+    fields = as_builtins(reply).items()
+    return print_fields({name: value for name, value in fields if value is not None and name != "already"})
 
 
 def show_items(
-    invocation: Invocation, reply: Mapping[str, Any], columns: Columns, nothing: str, *, cut: str | None = None
+    invocation: Invocation, reply: "Page[Row]", columns: Columns[Row], nothing: str, *, cut: str | None = None
 ) -> None:
     """A list as a table, or in words that there is nothing. On a terminal the column `cut` gives way to the others."""
     if invocation.as_json:
         print_json(reply)
-    elif reply["items"]:
-        print_table(list(columns), pick_cells(reply["items"], columns), cut)
+    elif reply.items:
+        print_table(list(columns), pick_cells(reply.items, columns), cut)
     else:
         click.echo(nothing)
 
@@ -101,6 +113,8 @@ def cell(value: Any) -> str:
             return "-"
         case bool():
             return "yes" if value else "no"
+        case datetime():
+            return value.isoformat().replace("+00:00", "Z")
         case list() if all(isinstance(item, str) for item in value):
             return clean(", ".join(value) or "-")
         case list() | dict():
@@ -124,9 +138,9 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def pick_cells(rows: Sequence[Row], columns: Columns) -> list[list[Any]]:
-    """What stands below the headings."""
-    return [[row[pick] if isinstance(pick, str) else pick(row) for pick in columns.values()] for row in rows]
+def pick_cells(rows: Sequence[Row], columns: Columns[Row]) -> list[list[Any]]:
+    """The cells below the headings."""
+    return [[pick(row) for pick in columns.values()] for row in rows]
 
 
 def as_table(headings: Sequence[str], rows: Sequence[Sequence[Any]], cut: str | None) -> "Table":

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from ramet.model.history.branch import session_branch
+from ramet.vendors.registry import PREFERRED
 
 _EFFORT = re.compile(r"e?(\d+)")
 _SESSION = re.compile(r"s?(\d+)")
@@ -30,7 +31,7 @@ def effort(text: str) -> int:
 
 
 def session(text: str) -> int | str:
-    """`s7`, `7`, or the agent program's own name for it: `claude:2f1c…`."""
+    """`s7`, `7`, or the agent program's own name for it: `DRIVER:2f1c…`."""
     if match := _SESSION.fullmatch(text):
         return int(match[1])
     if _NATIVE.fullmatch(text):
@@ -39,10 +40,10 @@ def session(text: str) -> int | str:
 
 
 def native(text: str) -> tuple[str, str]:
-    """The agent program, and its own name for a session: `claude:2f1c…`."""
+    """The agent program, and its own name for a session: `DRIVER:2f1c…`."""
     if not _NATIVE.fullmatch(text):
         raise click.BadParameter(
-            f"{text!r} names no agent program's session; write DRIVER:ID, such as claude:2f1c0c4e."
+            f"{text!r} names no agent program's session; write DRIVER:ID, such as {PREFERRED[0]}:2f1c0c4e."
         )
     driver, _, native_id = text.partition(":")
     return driver, native_id
@@ -71,6 +72,7 @@ def json_object(text: str) -> dict[str, Any]:
     """A JSON object."""
     try:
         parsed = json.loads(text)
+        json.dumps(parsed, allow_nan=False)  # Python reads NaN, Infinity and 1e999, which JSON cannot say
     except ValueError as error:
         raise click.BadParameter(f"not JSON: {error}.") from error
     if not isinstance(parsed, dict):

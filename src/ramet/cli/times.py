@@ -5,27 +5,27 @@ from datetime import UTC, datetime
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
-def ago(moment: str | None, now: datetime | None = None) -> str | None:
+def ago(moment: datetime | None, now: datetime | None = None) -> str | None:
     """`3m` for an instant three minutes back; None where there is none."""
     if moment is None:
         return None
-    elapsed = (now or datetime.now(UTC)) - datetime.fromisoformat(moment)
+    elapsed = (now or datetime.now(UTC)) - moment
     return duration(elapsed.total_seconds())
 
 
-def until(moment: str, now: datetime | None = None) -> str:
+def until(moment: datetime, now: datetime | None = None) -> str:
     """`3m` for an instant three minutes ahead; `0s` for one that is past."""
-    return duration((datetime.fromisoformat(moment) - (now or datetime.now(UTC))).total_seconds())
+    return duration((moment - (now or datetime.now(UTC))).total_seconds())
 
 
-def seconds_between(start: str, end: str) -> float:
+def seconds_between(start: datetime, end: datetime) -> float:
     """How long it was from one instant to the other."""
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    return (end - start).total_seconds()
 
 
-def instant(moment: str) -> str:
+def instant(moment: datetime) -> str:
     """The instant to the second, as it stands in a list."""
-    return f"{moment[:19]}Z"
+    return f"{moment.isoformat()[:19]}Z"
 
 
 def duration(seconds: float) -> str:

@@ -3,7 +3,7 @@
 A key is `section.name` in a file or a flag and `RAMET_SECTION_NAME` in the environment.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, get_type_hints
 
@@ -84,6 +84,16 @@ VARIABLES: dict[str, Key] = {key.variable: key for key in KEYS.values()}
 """Every key by its environment variable."""
 
 SECTIONS: tuple[str, ...] = Settings.__struct_fields__
+
+
+def find_defaults(agent_variables: Iterable[str]) -> dict[str, Value]:
+    """The default of every key. Nothing is known of agent programs here: `agent_variables` are the environment
+    variables that their vendors name, which belong to the default of `work.environment`.
+    """
+    seen_by_agents = KEYS["work.environment"]
+    assert isinstance(seen_by_agents.default, list)  # noqa: S101
+    defaults: dict[str, Value] = {name: key.default for name, key in KEYS.items()}
+    return defaults | {seen_by_agents.name: [*seen_by_agents.default, *agent_variables]}
 
 
 def close_names(name: str) -> list[str]:

@@ -2,7 +2,7 @@
 file, that over the default. Every value remembers where it came from, and nothing unknown passes in silence.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,12 +11,13 @@ import msgspec
 from msgspec import Struct
 
 from ramet.config.files import expand, find_project_file, find_user_file, read_file
-from ramet.config.keys import KEYS, SECTIONS, VARIABLES, Key, Value, close_names
+from ramet.config.keys import KEYS, SECTIONS, VARIABLES, Key, Value, close_names, find_defaults
 from ramet.config.secrets import hide_password
 from ramet.config.settings import Settings
 from ramet.errors import InvalidSetting, UnknownKey
 
 DEFAULT = "default"
+_SEEN_BY_AGENTS = "work.environment"
 
 OTHER_VARIABLES = (
     *("RAMET_HOME", "RAMET_FAULT", "RAMET_AGENT", "RAMET_SESSION", "RAMET_EFFORT", "RAMET_KEEPER"),
@@ -49,10 +50,14 @@ class _Layer(NamedTuple):
     """Whether the values are text that stands for numbers and booleans."""
 
 
-def load(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, str]) -> Configuration:
-    """The configuration of a command run in `cwd`."""
+def load(
+    environ: Mapping[str, str], cwd: Path, flags: Mapping[str, str], *, agent_variables: Sequence[str] = ()
+) -> Configuration:
+    """The configuration of a command run in `cwd`. `agent_variables` belong to the default of `work.environment`;
+    whoever does not start agents need not name them.
+    """
     project_file = find_project_file(cwd)
-    return _pile(_layers(environ, cwd, flags, project_file), environ, project_file)
+    return _pile(_layers(environ, cwd, flags, project_file), environ, project_file, agent_variables)
 
 
 def load_own(environ: Mapping[str, str]) -> Configuration:
@@ -60,9 +65,16 @@ def load_own(environ: Mapping[str, str]) -> Configuration:
     return _pile(_file_layers([find_user_file(environ)]), environ, project_file=None)
 
 
-def _pile(layers: Iterable[_Layer], environ: Mapping[str, str], project_file: Path | None) -> Configuration:
+def _pile(
+    layers: Iterable[_Layer],
+    environ: Mapping[str, str],
+    project_file: Path | None,
+    agent_variables: Sequence[str] = (),
+) -> Configuration:
     """One upon the other."""
     values: dict[str, Value] = {}
+    if agent_variables:
+        values[_SEEN_BY_AGENTS] = find_defaults(agent_variables)[_SEEN_BY_AGENTS]
     sources: dict[str, str] = dict.fromkeys(KEYS, DEFAULT)
     for layer in layers:
         for name, given in layer.values.items():

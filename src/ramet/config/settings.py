@@ -40,11 +40,8 @@ _AGENT_VARIABLES = (
     "VIRTUAL_ENV",
     "GIT_AUTHOR_*",
     "GIT_COMMITTER_*",
-    "ANTHROPIC_*",
-    "CLAUDE_*",
-    "OPENAI_*",
-    "CODEX_*",
 )
+"""By default agents also see the variables of their programs; whoever loads the settings names those (`load`)."""
 
 
 class DatabaseSettings(Struct, frozen=True, kw_only=True):
@@ -123,7 +120,7 @@ class AiSettings(Struct, frozen=True, kw_only=True):
 
     model: Annotated[
         str | None,
-        Meta(description="The model that writes, as openai:gpt-5 or anthropic:claude-sonnet-4-5. Default: none."),
+        Meta(description="The model that writes, as openai:gpt-5 or anthropic:MODEL. Default: none."),
     ] = None
     embed_model: Annotated[
         str | None,
@@ -153,7 +150,7 @@ class TokenSettings(Struct, frozen=True, kw_only=True):
     ] = "estimate"
     model: Annotated[
         str | None,
-        Meta(description="Whose tokens are meant, as anthropic:claude-sonnet-4-5; chooses the calibration."),
+        Meta(description="Whose tokens are meant, as anthropic:MODEL; chooses the calibration."),
     ] = None
     calibration: Annotated[
         dict[str, Annotated[float, Meta(ge=0.1, le=10)]],

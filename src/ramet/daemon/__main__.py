@@ -17,7 +17,7 @@ from ramet.config.environment import read_environment
 from ramet.config.settings import Places, Settings
 from ramet.errors import DaemonFailed, InvalidSetting, RametError
 from ramet.faults import Faults, parse_faults
-from ramet.protocol.keeping import MARKER
+from ramet.protocol.work.keepers import MARKER
 
 
 class Start(Struct, frozen=True, kw_only=True):

@@ -15,17 +15,17 @@ from ramet.config.host import machine_name
 from ramet.config.layers import load_own
 from ramet.config.settings import Places, Settings
 from ramet.daemon.executors.executor import Executor
-from ramet.daemon.executors.host_threads import WorkplaceThreads
-from ramet.daemon.executors.model_executor import AssistedExecutor
-from ramet.daemon.executors.requester import Asking
+from ramet.daemon.executors.machine_threads import MachineThreads
+from ramet.daemon.executors.model_executor import ModelExecutor
+from ramet.daemon.executors.requester import Requester
 from ramet.daemon.executors.writer import Writer
 from ramet.daemon.hooks import vanished_agents
 from ramet.daemon.hooks.channels import open_channels
-from ramet.daemon.hooks.disk_lookups import Lookers, Patience
-from ramet.daemon.hooks.notifications import Notifying
-from ramet.daemon.hooks.service import Hooking
-from ramet.daemon.hooks.transcript_feed import Ingesting
-from ramet.daemon.hooks.vanished_agents import Vanishing
+from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
+from ramet.daemon.hooks.notifications import Notifications
+from ramet.daemon.hooks.service import HookService
+from ramet.daemon.hooks.transcript_feed import TranscriptFeed
+from ramet.daemon.hooks.vanished_agents import VanishedAgents
 from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.wire.tokens import Tokens
 from ramet.engine import Engine
@@ -33,15 +33,15 @@ from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
 from ramet.hooks.program import is_heard_by, keep_program_current
 from ramet.model.hooks.hook import HookEvent
-from ramet.protocol.hooks import HookFacts
-from ramet.runner.answers import answer
-from ramet.runner.host import Workplace
-from ramet.runner.runner_context import Workshop
+from ramet.protocol.hooks.hooks import HookFacts
+from ramet.runner.context import RunnerContext
+from ramet.runner.machine import Machine
+from ramet.runner.operations import answer
 from ramet.store import Store, open_store
 from ramet.store.database.sqlite.store import SqliteStore
 from ramet.store.database.store import Topic
-from ramet.vendors.hook_registry import own_directives
-from ramet.workspace.files import surroundings
+from ramet.vendors import registry
+from ramet.workspace import surroundings
 from ramet.workspace.git.command import Git
 
 
@@ -101,43 +101,49 @@ def build_executor(
             on_commit=on_commit,
             loop=loop,
         )
-    return AssistedExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
+    return ModelExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
 
 
-def build_workplace(
-    asking: Asking, settings: Settings, places: Places, environ: Mapping[str, str], loop: asyncio.AbstractEventLoop
-) -> tuple[Workplace, WorkplaceThreads]:
+def build_machine(
+    requester: Requester,
+    settings: Settings,
+    places: Places,
+    environ: Mapping[str, str],
+    loop: asyncio.AbstractEventLoop,
+) -> tuple[Machine, MachineThreads]:
     """This machine's disk, and what answers with it at hand."""
-    workplace = Workplace(asking.ask_from_thread, settings, places, environ)
-    return workplace, WorkplaceThreads(lambda operation, request: answer(workplace, operation, request), loop)
+    machine = Machine(requester.ask_from_thread, settings, places, environ)
+    return machine, MachineThreads(partial(answer, machine), loop)
 
 
-def build_workshop(
-    asking: Asking, workplace: Workplace, tokens: Tokens, faults: Faults, environ: Mapping[str, str]
-) -> Workshop:
+def build_context(
+    requester: Requester, machine: Machine, tokens: Tokens, faults: Faults, environ: Mapping[str, str]
+) -> RunnerContext:
     """What everything that runs agents here is given."""
-    places = workplace.places
-    return Workshop(
-        ask=asking.ask,
-        workplace=workplace,
-        settings=workplace.settings,
+    places = machine.places
+    return RunnerContext(
+        ask=requester.ask,
+        machine=machine,
+        settings=machine.settings,
         places=places,
         environ=environ,
         faults=faults,
-        name=_worker_name(places, workplace.host),
+        name=_worker_name(places, machine.host),
         identify=lambda: uuid.uuid4().hex,
         token=tokens.make,
     )
 
 
-def build_hooking(asking: Asking, workplace: Workplace, loop: asyncio.AbstractEventLoop) -> tuple[Hooking, Ingesting]:
+def build_hook_service(
+    requester: Requester, machine: Machine, loop: asyncio.AbstractEventLoop
+) -> tuple[HookService, TranscriptFeed]:
     """Who answers the hooks of agents that people started themselves, and who reads their transcripts behind them."""
-    places, host = workplace.places, workplace.host
-    patience = Patience.of(load_own(workplace.environ).settings.hooks)  # which the hook program keeps to
-    gather = partial(_gather, Git(workplace.environ, patience.git))
-    lookers = Lookers(patience)
-    ingesting = Ingesting(
-        asking.ask,
+    places, host = machine.places, machine.host
+    patience = Patience.of(load_own(machine.environ).settings.hooks)  # which the hook program keeps to
+    gather = partial(_gather, Git(machine.environ, patience.git))
+    lookers = DiskLookups(patience)
+    transcript_feed = TranscriptFeed(
+        requester.ask,
         gather,
         lookers,
         places.home / "gaps.jsonl",
@@ -145,26 +151,28 @@ def build_hooking(asking: Asking, workplace: Workplace, loop: asyncio.AbstractEv
         host,
         are_gaps_ours=partial(is_heard_by, places),
     )
-    hooking = Hooking(
-        asking,
+    hook_service = HookService(
+        requester,
         gather,
         partial(vanished_agents.find_process, host=host),
         lookers,
         loop,
-        is_gated=workplace.settings.hooks.directive_gate == "block",
-        reading=ingesting,
+        is_gated=machine.settings.hooks.directive_gate == "block",
+        reading=transcript_feed,
     )
-    return hooking, ingesting
+    return hook_service, transcript_feed
 
 
 def _gather(git: Git, event: HookEvent) -> HookFacts:
     """What the disk says about where a hook was called."""
-    return surroundings.gather(git, event, own_directives(event.vendor))
+    vendor = registry.hooks().get(event.vendor)
+    own = None if vendor is None else vendor.own_directives
+    return surroundings.gather(git, event, own, registry.directive_files())
 
 
-def build_vanishing(asking: Asking, workplace: Workplace, ingesting: Ingesting) -> Vanishing:
+def build_vanished_agents(requester: Requester, machine: Machine, transcript_feed: TranscriptFeed) -> VanishedAgents:
     """Who finds out that such agents are gone."""
-    return Vanishing(asking.ask, ingesting.read_session, workplace.host)
+    return VanishedAgents(requester.ask, transcript_feed.read_session, machine.host)
 
 
 def renew_hook_program(environ: Mapping[str, str], places: Places) -> None:
@@ -173,16 +181,16 @@ def renew_hook_program(environ: Mapping[str, str], places: Places) -> None:
         keep_program_current(environ, places)
 
 
-async def begin_notifying(
-    asking: Asking, worker: str, settings: Settings, environ: Mapping[str, str]
-) -> Notifying | None:
+async def begin_notifications(
+    requester: Requester, worker: str, settings: Settings, environ: Mapping[str, str]
+) -> Notifications | None:
     """Who tells people of what has ended; None where nobody wants to be told."""
     channels = open_channels(settings.notify, environ)
     if not channels:
         return None
-    notifying = Notifying(channels, asking.ask, worker)
-    await notifying.begin()
-    return notifying
+    notifications = Notifications(channels, requester.ask, worker)
+    await notifications.begin()
+    return notifications
 
 
 def _worker_name(places: Places, host: str | None) -> str:

@@ -16,18 +16,18 @@ from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
-from ramet.daemon.executors.requester import Asking
+from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import close_log, open_log
 from ramet.daemon.pid_file import write_pid_file
-from ramet.daemon.server import Identity, Server
+from ramet.daemon.server import Identity, Parts, Server
 from ramet.daemon.wire.socket_file import open_socket
 from ramet.daemon.wire.tokens import Tokens, read_key
-from ramet.daemon.work_calls import Working
+from ramet.daemon.work_calls import WorkCalls
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
 from ramet.runner.attempts.crew import Crew
-from ramet.runner.spawn.slot_loans import Lending
+from ramet.runner.attempts.slot_loans import SlotLoans
 from ramet.store import Store
 
 log = logging.getLogger(__name__)
@@ -82,21 +82,21 @@ async def _live(
         environment,
         clock=clock,
         faults=faults,
-        on_commit=lambda topic: server.committed(topic),  # noqa: PLW0108 - the server is made a line below
+        on_commit=lambda topic: server.committed(topic),  # noqa: PLW0108 - the server is made below
         loop=loop,
     )
-    asking = Asking(executor, loop)
-    workplace, threads = composition.build_workplace(asking, settings, places, environ, loop)
+    requester = Requester(executor, loop)
+    machine, threads = composition.build_machine(requester, settings, places, environ, loop)
     tokens = Tokens(read_key(places.home), str(places.socket))
-    shop = composition.build_workshop(asking, workplace, tokens, faults, environ)
-    crew = Crew(shop)
+    context = composition.build_context(requester, machine, tokens, faults, environ)
+    crew = Crew(context)
     try:
-        server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor)
-        lending = Lending(shop, crew)
-        working = Working(crew, lending, asking, loop)
-        hooking, ingesting = composition.build_hooking(asking, workplace, loop)
-        server.equip(working=working, workplace=threads, tokens=tokens, hooking=hooking)
-        notifying = await composition.begin_notifying(asking, shop.name, settings, environ)
+        slot_loans = SlotLoans(context, crew)
+        hook_service, transcript_feed = composition.build_hook_service(requester, machine, loop)
+        parts = Parts(WorkCalls(crew, slot_loans, requester, loop), threads, tokens, hook_service)
+        server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor, parts)
+        notifications = await composition.begin_notifications(requester, context.name, settings, environ)
+        # Keepers of a former daemon are adopted before anybody can ask for their efforts.
         await crew.adopt()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
@@ -105,20 +105,21 @@ async def _live(
         composition.renew_hook_program(environ, places)
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
         _detach()
-        vanishing = composition.build_vanishing(asking, workplace, ingesting)
-        tasks = [loop.create_task(each) for each in (lending.tend(), ingesting.follow(), vanishing.follow())]
-        if notifying is not None:
-            tasks.append(loop.create_task(notifying.follow()))
+        vanished_agents = composition.build_vanished_agents(requester, machine, transcript_feed)
+        following = [slot_loans.tend(), transcript_feed.follow(), vanished_agents.follow()]
+        if notifications is not None:
+            following.append(notifications.follow())
+        tasks = [loop.create_task(each) for each in following]
         await server.stopping()
         for task in tasks:
             task.cancel()
         await server.drain()
-        hooking.close()
-        if notifying is not None:
-            await notifying.close()
+        hook_service.close()
+        if notifications is not None:
+            await notifications.close()
     finally:
         await crew.close()
-        asking.close()
+        requester.close()
         _remove_files(places)
         executor.close()
     log.info("daemon stopped pid=%d", os.getpid())

@@ -8,26 +8,36 @@ import logging
 import os
 import socket
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from ramet.config.settings import DaemonSettings
 from ramet.daemon.executors.executor import Executor
-from ramet.daemon.executors.host_threads import WorkplaceThreads
-from ramet.daemon.hooks.service import Hooking
+from ramet.daemon.executors.machine_threads import MachineThreads
+from ramet.daemon.hooks.service import HookService
+from ramet.daemon.wire.answers import Later, answers, find_answers
 from ramet.daemon.wire.calls import Call, unforeseen
 from ramet.daemon.wire.connection import Connection
 from ramet.daemon.wire.socket_file import peer_uid
 from ramet.daemon.wire.subscriptions import Subscriptions
 from ramet.daemon.wire.tokens import Tokens
-from ramet.daemon.work_calls import Working
-from ramet.errors import DaemonStopping, Forbidden
+from ramet.daemon.work_calls import WorkCalls
+from ramet.errors import DaemonStopping, Forbidden, RametError
 from ramet.model.principal import USER, asking_session, of_session
 from ramet.model.redaction import Redactor
-from ramet.protocol.frames import PROTOCOL_VERSION
-from ramet.protocol.replies import DaemonStatusReply, HelloReply, Pong, Stopping, Subscribed
-from ramet.protocol.requests import Hello, SubscribeEvents
+from ramet.protocol.system.daemon import (
+    DaemonStatus,
+    DaemonStatusReply,
+    Hello,
+    HelloReply,
+    Ping,
+    Pong,
+    StopDaemon,
+    Stopping,
+)
+from ramet.protocol.system.events import Subscribed, SubscribeEvents
+from ramet.protocol.wire.frames import PROTOCOL_VERSION
 from ramet.store.database.store import Topic
 from ramet.version import __version__
 
@@ -48,6 +58,17 @@ class Identity(Struct, frozen=True, kw_only=True):
     owner_uid: int
 
 
+class Parts(NamedTuple):
+    """What answers beside the executor: who runs queued work, who reads this machine's disk, who knows agents by their
+    tokens, and who answers the hooks of agents that people started.
+    """
+
+    work_calls: WorkCalls
+    machine: MachineThreads
+    tokens: Tokens
+    hook_service: HookService
+
+
 class Server:
     """Implements `ramet.daemon.wire.connection.Service` for every connection of one socket."""
 
@@ -57,7 +78,8 @@ class Server:
         settings: DaemonSettings,
         identity: Identity,
         loop: asyncio.AbstractEventLoop,
-        redactor: Redactor | None = None,
+        redactor: Redactor,
+        parts: Parts,
     ) -> None:
         self._executor = executor
         self._settings = settings
@@ -70,42 +92,26 @@ class Server:
         self._idle_timer: asyncio.TimerHandle | None = None
         self._stop_asked = asyncio.Event()
         self._is_empty = asyncio.Event()
-        self._working: Working | None = None
-        self._workplace: WorkplaceThreads | None = None
-        self._tokens: Tokens | None = None
-        self._hooking: Hooking | None = None
+        self._work_calls = parts.work_calls
+        self._machine = parts.machine
+        self._tokens = parts.tokens
+        self._answers = {**find_answers(self), **find_answers(parts.work_calls), **find_answers(parts.hook_service)}
         self._started = loop.time()
         self._requests = 0
         self.keeps_order = executor.keeps_order
         self.max_request_bytes = settings.max_request_bytes
-        self.redactor = redactor or Redactor()
+        self.redactor = redactor
 
     async def listen(self, listener: socket.socket) -> None:
         """Begin to accept."""
         self._listener = await self._loop.create_unix_server(lambda: Connection(self), sock=listener)
         self._watch_idleness()
 
-    def equip(
-        self,
-        *,
-        working: Working | None = None,
-        workplace: WorkplaceThreads | None = None,
-        tokens: Tokens | None = None,
-        hooking: Hooking | None = None,
-    ) -> None:
-        """Who does the work that is asked for, what answers with the disk at hand, how agents are known, and who hears
-        those that others started.
-        """
-        self._working = working
-        self._workplace = workplace
-        self._tokens = tokens
-        self._hooking = hooking
-
     def committed(self, topic: Topic) -> None:
         """A transaction was committed, here or elsewhere: there are events to tell, and there may be work to do."""
         self._subscriptions.wake()
-        if topic == "work" and self._working is not None:
-            self._working.look_again()
+        if topic == "work":
+            self._work_calls.look_again()
 
     def stop(self) -> None:
         """Ask the daemon to go."""
@@ -119,8 +125,7 @@ class Server:
         """Accept nobody, let what is under way be answered, and close every connection, in bounded time."""
         self._stop_asked.set()
         self._subscriptions.close()
-        if self._working is not None:
-            self._working.close()
+        self._work_calls.close()
         if self._listener is not None:
             self._listener.close()
         for connection in tuple(self._connections):
@@ -149,14 +154,12 @@ class Server:
         return True
 
     def deserted(self, connection: Connection) -> None:
-        if self._working is not None:
-            self._working.left(connection)
+        self._work_calls.left(connection)
 
     def left(self, connection: Connection) -> None:
         self._connections.discard(connection)
         self._subscriptions.remove(connection)
-        if self._working is not None:
-            self._working.left(connection)
+        self._work_calls.left(connection)
         self._watch_idleness()
         if not self._connections:
             self._is_empty.set()
@@ -187,32 +190,19 @@ class Server:
         operation, principal = call.operation, call.connection.principal
         if self._stop_asked.is_set():
             call.done(DaemonStopping())
-        elif operation.name == "daemon.hello":
-            self._greet(call)
+        elif operation is Hello.op:
+            self._answer(call)
         elif principal is None or (principal != USER and operation.scope == "user"):
             call.done(_forbidden(call, principal))
         elif operation.host == "daemon":
             self._answer(call)
-        elif operation.host == "workplace" and self._workplace is not None:
-            self._workplace.run(operation, call.request, call.done, asking_session(principal))
+        elif operation.host == "machine":
+            self._machine.run(operation, call.request, call.done, asking_session(principal))
         elif operation.changes:
-            follow = self._working and self._working.followers.get(operation.name)
+            follow = self._work_calls.followers.get(operation.request)
             self._executor.submit(operation, call.request, principal, partial(follow, call) if follow else call.done)
         else:
             self._executor.read(operation, call.request, principal, call.done)
-
-    def _greet(self, call: Call) -> None:
-        """Say who we are; with a token the connection is bound to a session, and no later greeting frees it."""
-        assert isinstance(call.request, Hello)  # noqa: S101
-        token = call.request.token
-        if token is not None:
-            session_id = self._tokens.check(token) if self._tokens else None
-            call.connection.principal = None if session_id is None else of_session(session_id)
-        principal = call.connection.principal
-        if principal is None:
-            call.done(Forbidden("the token is not one of this daemon's", field="token"))
-        else:
-            call.done(HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=principal))
 
     def _flush(self) -> None:
         unflushed, self._unflushed = self._unflushed, []
@@ -229,7 +219,7 @@ class Server:
 
     def _leave(self) -> None:
         """Nobody has asked for anything for a while; but what runs is looked after to its end."""
-        if self._working is None or self._working.is_idle:
+        if self._work_calls.is_idle:
             self.stop()
         else:
             self._watch_idleness()
@@ -237,30 +227,30 @@ class Server:
     # What the daemon answers itself.
 
     def _answer(self, call: Call) -> None:
-        match call.operation.name:
-            case "daemon.ping":
-                call.done(Pong())
-            case "daemon.status":
-                call.done(self._status())
-            case "daemon.stop":
-                call.done(Stopping())
-                self.stop()
-            case "events.subscribe":
-                self._subscribe(call)
-            case "work.run" if self._working is not None:
-                self._working.run(call)
-            case "work.stop" if self._working is not None:
-                self._working.stop(call)
-            case "spawn.wait" if self._working is not None:
-                self._working.wait(call)
-            case "hooks.event" if self._hooking is not None:
-                self._hooking.run(call)
-            case "hooks.timings" if self._hooking is not None:
-                call.done(self._hooking.timings())
-            case name:
-                raise LookupError(name)
+        try:
+            reply = self._answers[type(call.request)](call, call.request)
+        except RametError as error:
+            reply = error
+        if not isinstance(reply, Later):
+            call.done(reply)
 
-    def _status(self) -> DaemonStatusReply:
+    @answers(Hello)
+    def greet(self, call: Call, request: Hello) -> HelloReply:
+        """Say who we are; with a token the connection is bound to a session, and no later greeting frees it."""
+        if request.token is not None:
+            session_id = self._tokens.check(request.token)
+            call.connection.principal = None if session_id is None else of_session(session_id)
+        principal = call.connection.principal
+        if principal is None:
+            raise Forbidden("the token is not one of this daemon's", field="token")
+        return HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=principal)
+
+    @answers(Ping)
+    def ping(self, call: Call, request: Ping) -> Pong:  # noqa: ARG002
+        return Pong()
+
+    @answers(DaemonStatus)
+    def status(self, call: Call, request: DaemonStatus) -> DaemonStatusReply:  # noqa: ARG002
         import psutil  # noqa: PLC0415 - a few milliseconds that only this question costs
 
         return DaemonStatusReply(
@@ -276,20 +266,23 @@ class Server:
             resident_bytes=psutil.Process().memory_info().rss,
         )
 
-    def _subscribe(self, call: Call) -> None:
-        def begin(after: Any) -> None:
-            if isinstance(after, Exception):
-                return call.done(after)
-            call.done(Subscribed(after=after))
-            if call.connection.is_open:
-                self._subscriptions.add(call.connection, after)
-            return None
+    @answers(StopDaemon)
+    def stop_on_request(self, call: Call, request: StopDaemon) -> Stopping:  # noqa: ARG002
+        self._loop.call_soon(self.stop)  # after the reply is written
+        return Stopping()
 
-        assert isinstance(call.request, SubscribeEvents)  # noqa: S101
-        if call.request.after is None:
+    @answers(SubscribeEvents)
+    def subscribe(self, call: Call, request: SubscribeEvents) -> Later[Subscribed]:
+        def begin(after: Any) -> None:
+            call.done(after if isinstance(after, Exception) else Subscribed(after=after))
+            if not isinstance(after, Exception) and call.connection.is_open:
+                self._subscriptions.add(call.connection, after)
+
+        if request.after is None:
             self._executor.last_event(begin)
         else:
-            begin(call.request.after)
+            begin(request.after)
+        return Later()
 
 
 def _forbidden(call: Call, principal: str | None) -> Forbidden:

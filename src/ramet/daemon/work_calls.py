@@ -11,36 +11,39 @@ from typing import Any
 from msgspec import Raw
 from msgspec.structs import replace
 
-from ramet.daemon.executors.requester import Asking
+from ramet.daemon.executors.requester import Requester
+from ramet.daemon.wire.answers import Later, answers
 from ramet.daemon.wire.calls import Call, unforeseen
 from ramet.daemon.wire.connection import Connection
 from ramet.errors import DaemonStopping, InvalidParams, RametError
 from ramet.model.principal import USER, asking_session
 from ramet.model.record.effort import StopRequest
 from ramet.model.spawn.child import SpawnResult
-from ramet.protocol.operation import decode_reply
-from ramet.protocol.spawning import AwaitChildren, Results, SpawnAgent, SpawnAgents
-from ramet.protocol.work import Killed, RunWork, StopWork, WorkDone
+from ramet.protocol.operation import AsyncAsk, Request, decode_reply
+from ramet.protocol.spawn.children import AwaitChildren, Results, SpawnAgent, SpawnAgents
+from ramet.protocol.work.kills import CancelSpawn, Kill, Killed
+from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
 from ramet.runner.attempts.crew import Crew
-from ramet.runner.runner_context import Ask
-from ramet.runner.spawn.slot_loans import Lending
+from ramet.runner.attempts.slot_loans import SlotLoans
 
 
-class Working:
+class WorkCalls:
     """What the server knows of the crew."""
 
-    def __init__(self, crew: Crew, lending: Lending, asking: Asking, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, crew: Crew, slot_loans: SlotLoans, requester: Requester, loop: asyncio.AbstractEventLoop
+    ) -> None:
         self._crew = crew
-        self._lending = lending
-        self._asking = asking
+        self._slot_loans = slot_loans
+        self._requester = requester
         self._loop = loop
         self._asked: dict[Call, asyncio.Task[None]] = {}
         self._is_closed = False
-        self.followers: dict[str, Callable[[Call, Any], None]] = {
-            "fleet.kill": self._killed,
-            "spawn.cancel": self._killed,
-            "spawn.agent": self._spawned,
-            "spawn.agents": self._spawned,
+        self.followers: dict[type[Request[Any]], Callable[[Call, Any], None]] = {
+            Kill: self._killed,
+            CancelSpawn: self._killed,
+            SpawnAgent: self._spawned,
+            SpawnAgents: self._spawned,
         }
         """What is still done here when the engine has answered one of these, before the client hears of it."""
 
@@ -52,24 +55,26 @@ class Working:
         """There may be something to do."""
         self._crew.look_again()
 
-    def run(self, call: Call) -> None:
-        """The operation `work.run`."""
-        self._start(call, self._run(call))
+    @answers(RunWork)
+    def run(self, call: Call, request: RunWork) -> Later[WorkDone]:
+        """Run what is queued until it is done, or until the connection goes."""
+        self._start(call, self._run(request))
+        return Later()
 
-    def stop(self, call: Call) -> None:
-        """The operation `work.stop`."""
-        assert isinstance(call.request, StopWork)  # noqa: S101
-        self._crew.stop(call.request)
-        call.done(WorkDone(finished={}, why="stopped"))
+    @answers(StopWork)
+    def stop(self, call: Call, request: StopWork) -> WorkDone:  # noqa: ARG002
+        """Claim nothing more for the work that is named."""
+        self._crew.stop(request)
+        return WorkDone(finished={}, why="stopped")
 
-    def wait(self, call: Call) -> None:
-        """The operation `spawn.wait`."""
-        assert isinstance(call.request, AwaitChildren)  # noqa: S101
+    @answers(AwaitChildren)
+    def wait(self, call: Call, request: AwaitChildren) -> Later[Results]:
+        """Wait until children have ended."""
         asker = asking_session(call.connection.principal or USER)
-        if asker in call.request.session_ids:
-            call.done(InvalidParams("a session cannot wait for itself", field="session_ids", value=asker))
-        else:
-            self._start(call, self._wait(call, call.request.session_ids, call.request.timeout_seconds))
+        if asker in request.session_ids:
+            raise InvalidParams("a session cannot wait for itself", field="session_ids", value=asker)
+        self._start(call, self._wait(call, request.session_ids, request.timeout_seconds))
+        return Later()
 
     def left(self, connection: Connection) -> None:
         """Nobody waits for this work any more: claim no more of it."""
@@ -81,7 +86,7 @@ class Working:
         self._is_closed = True
         for task in self._asked.values():
             task.cancel()
-        self._lending.close()
+        self._slot_loans.close()
 
     def _start(self, call: Call, work: Awaitable[Any]) -> None:
         self._asked[call] = self._loop.create_task(self._answer(call, work))
@@ -99,10 +104,9 @@ class Working:
             self._asked.pop(call, None)
         call.done(reply)
 
-    async def _run(self, call: Call) -> WorkDone:
-        assert isinstance(call.request, RunWork)  # noqa: S101
+    async def _run(self, request: RunWork) -> WorkDone:
         try:
-            return await self._crew.run(call.request)
+            return await self._crew.run(request)
         except asyncio.CancelledError:
             return WorkDone(finished={}, why="daemon_stopping")
 
@@ -120,12 +124,12 @@ class Working:
         request = call.request
         assert isinstance(request, SpawnAgent | SpawnAgents)  # noqa: S101
         if isinstance(reply, Raw):  # the request was made before, and its children are there
-            reply = decode_reply(call.operation.reply, reply)
+            reply = decode_reply(call.operation.request, reply)
         children = _unfinished(reply)
         if not (request.wait and children):
             return call.done(reply)
         if not call.connection.is_open:
-            self._lending.forsake(children, self._ask_for(call))
+            self._slot_loans.forsake(children, self._ask_for(call))
             return call.done(reply)
         return self._start(call, self._wait_for(call, reply, children, request.timeout_seconds))
 
@@ -138,11 +142,11 @@ class Working:
         return replace(reply, results=[ended.get(result.child_session_id, result) for result in reply.results])
 
     async def _wait(self, call: Call, children: Sequence[int], seconds: int | None) -> Results:
-        return await self._lending.wait(children, seconds, self._ask_for(call))
+        return await self._slot_loans.wait(children, seconds, self._ask_for(call))
 
-    def _ask_for(self, call: Call) -> Ask:
+    def _ask_for(self, call: Call) -> AsyncAsk:
         """In the name of whoever called."""
-        return partial(self._asking.ask, principal=call.connection.principal or USER)
+        return partial(self._requester.ask, principal=call.connection.principal or USER)
 
 
 def _unfinished(reply: Any) -> list[int]:

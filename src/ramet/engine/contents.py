@@ -16,7 +16,7 @@ from ramet.model.history.content import (
 )
 from ramet.model.history.tokens import TokenCounter
 from ramet.model.redaction import Redactor
-from ramet.protocol.history import Commit
+from ramet.protocol.history.commits import Commit
 from ramet.store.database.blobs import Blob, Codec
 
 
@@ -36,19 +36,19 @@ class Contents:
     """Prepares contents. The same text with the same patterns always comes out the same."""
 
     def __init__(self, redactor: Redactor, codec: Codec, count_tokens: TokenCounter = estimate_tokens) -> None:
-        self._redactor = redactor
+        self.redactor = redactor
         self._codec = codec
         self._count_tokens = count_tokens
 
     def redact(self, text: str) -> str:
         """A text that becomes no content, without secrets."""
-        return self._redactor.redact(text).text
+        return self.redactor.redact(text).text
 
     def prepare(self, text: str, metadata: dict[str, Any] | None = None) -> Prepared:
         """A text, and what is said about it, without secrets."""
-        redacted = self._redactor.redact(text)
+        redacted = self.redactor.redact(text)
         content = encode(redacted.text)
-        clean, secrets = self._redactor.redact_value(metadata or None)
+        clean, secrets = self.redactor.redact_value(metadata or None)
         return Prepared(
             text=redacted.text,
             blob=self._codec.pack(content),

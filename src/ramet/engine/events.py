@@ -1,12 +1,14 @@
 """Events: what happened, in order, from any point on."""
 
+from ramet.engine.answers import answers
 from ramet.engine.transaction import Transaction
 from ramet.model.event import Event
 from ramet.protocol.replies import Page
-from ramet.protocol.requests import ListEvents
+from ramet.protocol.system.events import ListEvents
 from ramet.store import events
 
 
+@answers(ListEvents)
 def list_after(tx: Transaction, request: ListEvents) -> Page[Event]:
     """Events behind one, or the newest; `next` is what to ask for to get those behind these."""
     limit = min(request.limit, tx.limits.page_max)

@@ -1,20 +1,23 @@
 """Notices: what a person has to know, told once."""
 
+from ramet.engine.answers import answers
 from ramet.engine.transaction import Transaction
 from ramet.errors import NoticeNotFound
 from ramet.model.notice import Notice, NoticeKind
 from ramet.model.record.effort import Effort
 from ramet.protocol.replies import Page
-from ramet.protocol.work import DismissNotice, ListNotices
+from ramet.protocol.system.notices import DismissNotice, ListNotices
 from ramet.store import notices
 from ramet.store.record import sessions
 
 
+@answers(ListNotices)
 def list_newest(tx: Transaction, request: ListNotices) -> Page[Notice]:
     """What nobody has dismissed yet, or everything."""
     return Page(items=notices.list_newest(tx.db, tx.limits.page_max, all_of_them=request.all))
 
 
+@answers(DismissNotice)
 def dismiss(tx: Transaction, request: DismissNotice) -> Page[Notice]:
     """Put a notice aside, or all of them. A second time changes nothing."""
     if request.notice_id is not None and not notices.is_there(tx.db, request.notice_id):
@@ -34,7 +37,7 @@ def add(tx: Transaction, kind: NoticeKind, effort: Effort, text: str, *, key: st
         text=text,
         effort_id=effort.id,
         session_id=session.id if session else None,
-        dedupe_key=key or f"{kind}/{effort.id}/{effort.attempts}",
+        dedupe_key=key or f"{kind}/{effort.id}/{effort.retry.attempts}",
         now=tx.now,
     )
     if notice_id is not None:

@@ -10,22 +10,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.model.redaction import Redactor
-from ramet.protocol.commands import BeginEffort, SkillDefinition
-from ramet.protocol.history import Report, Spawn
-from ramet.protocol.hooks import FleetRecruit, HandOff, HookFleetStart, NoteLog
-from ramet.protocol.requests import (
-    EnterPhase,
-    FinishEffort,
-    FinishSession,
-    RegisterAgent,
-    StartEffort,
-    UpsertProject,
-    UpsertSkill,
-    UpsertTask,
-)
-from ramet.protocol.runs import NewLine, StartRun
-from ramet.protocol.spawning import CancelSpawn, ChildOrder, ReportSession, SpawnAgent, SpawnAgents
-from ramet.protocol.work import AddWork, CompleteWork, Kill, SetOutput
+from ramet.protocol.history.child_branches import Report, Spawn
+from ramet.protocol.hooks.effort_starts import BeginEffort, SkillDefinition
+from ramet.protocol.hooks.handoffs import HandOff
+from ramet.protocol.hooks.moments import FleetRecruit, HookFleetStart
+from ramet.protocol.hooks.notes import NoteLog
+from ramet.protocol.record.agents import RegisterAgent
+from ramet.protocol.record.efforts import EnterPhase, FinishEffort, StartEffort
+from ramet.protocol.record.projects import UpsertProject
+from ramet.protocol.record.sessions import FinishSession
+from ramet.protocol.record.skills import UpsertSkill
+from ramet.protocol.record.tasks import UpsertTask
+from ramet.protocol.runs.runs import NewLine, StartRun
+from ramet.protocol.spawn.children import ChildOrder, ReportSession, SpawnAgent, SpawnAgents
+from ramet.protocol.work.kills import CancelSpawn, Kill
+from ramet.protocol.work.leases import CompleteWork
+from ramet.protocol.work.queue import AddWork, SetOutput
 
 AnyStruct = TypeVar("AnyStruct", bound=Struct)
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from ramet.config.settings import HookSettings, LimitSettings, RunSettings, SpawnSettings, WorkSettings
 from ramet.engine.contents import Contents
+from ramet.engine.context_cache import ContextCache
 from ramet.model.event import EventKind, NewEvent
 from ramet.model.instant import to_iso
 from ramet.store import events
@@ -28,7 +29,15 @@ class Transaction:
     """One operation's view of the world."""
 
     def __init__(
-        self, db: Connection, now_ms: int, *, rules: Rules, codec: Codec, contents: Contents, asker: int | None = None
+        self,
+        db: Connection,
+        now_ms: int,
+        *,
+        rules: Rules,
+        codec: Codec,
+        contents: Contents,
+        contexts: ContextCache,
+        asker: int | None = None,
     ) -> None:
         self.db = db
         self.now_ms = now_ms
@@ -39,6 +48,7 @@ class Transaction:
         self.hooks = rules.hooks
         self.codec = codec
         self.contents = contents
+        self.contexts = contexts
         self.asker = asker
         """The session of the agent that asks; None where it is the user, who may ask for everything."""
 

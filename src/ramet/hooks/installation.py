@@ -13,7 +13,7 @@ from typing import Any
 from ramet.errors import ConfigError
 from ramet.installer import changes, json_text
 from ramet.installer.changes import Change, State
-from ramet.vendors.hook_settings import MARK, Program
+from ramet.vendors.contract.hook_settings import MARK, Position, Program
 
 _HOOKS = "hooks"
 _STATUS_LINE = "statusLine"
@@ -62,8 +62,8 @@ def find_differences(program: Program, file: Path) -> list[str]:
         return list(_differences(program, document)) if _state(program, document) == "outdated" else []
 
 
-def find_positions(file: Path) -> list[tuple[str, int, int]]:
-    """Where our hooks stand: the event, the group among its groups, the entry in the group."""
+def find_positions(file: Path) -> list[Position]:
+    """Where our hooks are in a file."""
     with _naming(file):
         hooks = _parse(changes.read(file)).get(_HOOKS, {})
     return [
@@ -157,8 +157,8 @@ def _group_differences(event: str, group: dict[str, Any], wanted: dict[str, Any]
 
 
 def _add_hooks(program: Program, text: str | None) -> str:
-    """The file with our hooks, none of which may be in it yet; each last among those of its event: Codex knows which
-    ones it trusts by their positions.
+    """The file with our hooks, none of which may be in it yet; each last among those of its event: a program may know
+    the hooks that it trusts by their positions.
     """
     groups = {event: json.dumps(group) for event, group in program.groups().items()}
     lists = {event: _block(f"{json.dumps(event)}: [", [group], "]") for event, group in groups.items()}

@@ -1,8 +1,8 @@
 """The program that agents' settings name: a file that never moves, with what the shim has to know written into it.
 
-The command line in an agent's settings stays the same for ever, because Codex trusts a hook by its hash. What may
-change (the interpreter, the environment that Ramet is installed in, the settings) stands in this file, and the file is
-written again whenever it differs: at `ramet hooks install`, and when the daemon starts.
+The command line in an agent's settings stays the same for ever, because a program may trust a hook by its hash. What
+may change (the interpreter, the environment that Ramet is installed in, the settings) stands in this file, and the file
+is written again whenever it differs: at `ramet hooks install`, and when the daemon starts.
 
 There is one for all projects, so it follows the user's own settings alone (`find_own`): else the project that somebody
 was in last, or cloned last, would say where the hooks of all agents go, and whether they hold an agent up.

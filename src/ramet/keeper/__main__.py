@@ -9,7 +9,7 @@ import sys
 import msgspec
 
 from ramet.keeper.keeper import Keeper
-from ramet.protocol.keeping import KeeperSpec
+from ramet.protocol.work.keepers import KeeperSpec
 
 
 def main() -> int:

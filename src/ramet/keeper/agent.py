@@ -8,7 +8,7 @@ from typing import IO
 from ramet.keeper import kernel
 from ramet.keeper.text_lines import Lines
 from ramet.model.work.stream import End
-from ramet.protocol.keeping import MARKER, Launch
+from ramet.protocol.work.keepers import MARKER, Launch
 
 _CHUNK_BYTES = 128 * 1024
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE, errno.EIO, errno.ETXTBSY)

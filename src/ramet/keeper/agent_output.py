@@ -21,7 +21,7 @@ _ERROR_LINES = 100
 _ERROR_LINE_LENGTH = 1000
 
 
-class Hearing:
+class AgentOutput:
     """Hears one agent out."""
 
     def __init__(

@@ -12,7 +12,7 @@ from ramet.keeper.spool import Spool
 from ramet.keeper.time_limits import Verdict
 from ramet.keeper.uplink import Uplink
 from ramet.model.record.effort import StopRequest
-from ramet.protocol.keeping import KeeperSpec
+from ramet.protocol.work.keepers import KeeperSpec
 
 _ANSWER_SECONDS = 30.0
 _MARGIN_SECONDS = 1.0
@@ -32,7 +32,7 @@ class _Reported(Struct, frozen=True):
     is_child_alive: bool = False
 
 
-class Telling:
+class DaemonReports:
     """Tells the daemon of one agent."""
 
     def __init__(

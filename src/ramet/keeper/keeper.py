@@ -20,15 +20,15 @@ from msgspec.structs import replace
 
 from ramet.keeper import kernel
 from ramet.keeper.agent import Agent, Outlet, explain
-from ramet.keeper.agent_output import Hearing
-from ramet.keeper.daemon_reports import ASKED_TO_STOP, Telling
+from ramet.keeper.agent_output import AgentOutput
+from ramet.keeper.daemon_reports import ASKED_TO_STOP, DaemonReports
 from ramet.keeper.log import Log
 from ramet.keeper.process_tree import Tree
 from ramet.keeper.spool import Spool
 from ramet.keeper.time_limits import Verdict, Watch
 from ramet.model.record.effort import StopRequest
 from ramet.model.work.stream import End, Started
-from ramet.protocol.keeping import RECORD_FILE, SPOOL_FILE, STOP_FILE, KeeperRecord, KeeperSpec
+from ramet.protocol.work.keepers import RECORD_FILE, SPOOL_FILE, STOP_FILE, KeeperRecord, KeeperSpec
 from ramet.runner.processes import keepers, process_identity
 from ramet.vendors import registry
 
@@ -46,7 +46,7 @@ class Keeper:
 
     def __init__(self, spec: KeeperSpec) -> None:
         now = time.monotonic()
-        driver = registry.find(spec.driver)
+        driver = registry.find_driver(spec.driver)
         self._spec = spec
         self._folder = Path(spec.folder)
         self._selector = selectors.DefaultSelector()
@@ -60,8 +60,8 @@ class Keeper:
             is_talkative=driver.abilities.tools,
         )
         log = Log()
-        self._telling = Telling(spec, self._spool, self._selector, log, now, self._watch.hear)
-        self._hearing = Hearing(
+        self._telling = DaemonReports(spec, self._spool, self._selector, log, now, self._watch.hear)
+        self._hearing = AgentOutput(
             driver.reader(spec.profile),
             self._spool,
             self._watch,

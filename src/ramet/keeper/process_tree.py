@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ramet.model.work.stream import EndedProcess
-from ramet.protocol.keeping import KeeperSpec
+from ramet.protocol.work.keepers import KeeperSpec
 from ramet.runner.processes import keepers
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ramet.model.work.stream import (
     ToolCall,
     ToolResult,
 )
-from ramet.protocol.keeping import KeeperSpec
+from ramet.protocol.work.keepers import KeeperSpec
 
 _BUSY_SHARE = 0.01
 """What computes less than this share of the time only waits: runtimes look at their timers while they do nothing."""

@@ -25,13 +25,11 @@ from ramet.errors import DatabaseUnreachable, TooContended, UnknownMethod
 from ramet.faults import Faults
 from ramet.library.transport import Subscription, encode_params
 from ramet.model.principal import USER
-from ramet.protocol.ai import needs_model
-from ramet.protocol.frames import decode_params
-from ramet.protocol.operation import decode_reply
-from ramet.protocol.operations import BY_REQUEST, Operation
-from ramet.protocol.requests import Request
-from ramet.runner.answers import answer as answer_here
-from ramet.runner.host import Workplace
+from ramet.protocol.operation import Request, decode_reply
+from ramet.protocol.operations import Operation
+from ramet.protocol.wire.frames import decode_params
+from ramet.runner.machine import Machine
+from ramet.runner.operations import answer as answer_here
 from ramet.store import Store, open_store
 from ramet.store.database.connection import Retry
 from ramet.store.database.operations import answer
@@ -54,7 +52,7 @@ class LocalTransport:
         self._clock = clock
         self._engine = Engine.configured(settings, environment)
         self._models = Models(settings, environment)
-        self._workplace = Workplace(self._ask, settings, places, environ)
+        self._machine = Machine(self._ask, settings, places, environ)
         self._connection = store.connect()
         self._lock = Lock()
         self._is_closed = False
@@ -86,10 +84,10 @@ class LocalTransport:
         request = decode_params(operation, encode_params(operation, params))
         if operation.host == "daemon":
             raise _only_a_daemon(operation)
-        if operation.host == "workplace":
-            return answer_here(self._workplace, operation, request)
-        reply = self._assist(operation, request) if needs_model(request) else self._perform(operation, request)
-        return decode_reply(operation.reply, reply) if isinstance(reply, Raw) else reply
+        if operation.host == "machine":
+            return answer_here(self._machine, request)
+        reply = self._assist(operation, request) if request.needs_model() else self._perform(operation, request)
+        return decode_reply(operation.request, reply) if isinstance(reply, Raw) else reply
 
     def subscribe(self, operation: Operation, params: Mapping[str, Any]) -> Subscription:  # noqa: ARG002
         raise _only_a_daemon(operation)
@@ -102,7 +100,7 @@ class LocalTransport:
                 self._store.close()
                 self._connection.close()
 
-    def _perform(self, operation: Operation, request: Request) -> Any:
+    def _perform(self, operation: Operation, request: Request[Any]) -> Any:
         with self._lock:
             self._require_open()
             if operation.host == "store":
@@ -110,13 +108,13 @@ class LocalTransport:
             call = self._engine.prepare(operation, request, USER)
             return self._change(call) if operation.changes else self._read(call)
 
-    def _ask(self, request: Request) -> Any:
-        """What the workplace asks of the engine."""
-        operation = BY_REQUEST[type(request)]
+    def _ask(self, request: Request[Any]) -> Any:
+        """What the machine asks of the engine."""
+        operation = request.op
         reply = self._perform(operation, request)
-        return decode_reply(operation.reply, reply) if isinstance(reply, Raw) else reply
+        return decode_reply(operation.request, reply) if isinstance(reply, Raw) else reply
 
-    def _assist(self, operation: Operation, request: Request) -> Any:
+    def _assist(self, operation: Operation, request: Request[Any]) -> Any:
         """Ask a model first; other threads go on meanwhile."""
         call = self._engine.prepare(operation, request, USER)
         with self._lock:

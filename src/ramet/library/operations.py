@@ -13,8 +13,6 @@ from typing import Any, Literal
 from ramet.library.transport import Namespace, Subscription, Transport
 from ramet.model.event import Event, EventKind
 from ramet.model.history.content import ContentPayload, Priority
-from ramet.model.hooks.hook import HookEvent
-from ramet.model.hooks.transcript import Entry
 from ramet.model.notice import Notice
 from ramet.model.record.agent import Agent, FleetMember
 from ramet.model.record.effort import Changes, Failure, Lifecycle, Outcome
@@ -26,1714 +24,286 @@ from ramet.model.record.task import Task
 from ramet.model.runs.run import RunLimits
 from ramet.model.spawn.child import SpawnResult
 from ramet.model.work.driver import DriverRow
-from ramet.model.work.stream import (
-    End,
-    Limit,
-    NativeId,
-    Reasoning,
-    Remark,
-    Started,
-    Stuck,
-    Text,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
-from ramet.protocol.ai import Embedded, Generated
-from ramet.protocol.commands import (
-    Appended,
-    Begun,
-    DirectivePaths,
-    Directives,
-    FileText,
-    Logged,
-    Opened,
-    ParsedSkill,
-    ResolvedPath,
-    Resumed,
-    SkillDefinition,
-    SkillEntry,
-    Undone,
-)
-from ramet.protocol.history import (
+from ramet.protocol.history.branches import (
+    At,
     BranchRow,
-    CollapseReply,
+    CheckHistory,
     Collected,
+    CollectGarbage,
+    CreateBranch,
+    DeleteBranch,
+    ListBranches,
+    ListMoves,
+    Merge,
+    MergeReply,
+    MoveRow,
+    Reset,
+    Strategy,
+    Undo,
+)
+from ramet.protocol.history.child_branches import (
+    Collapse,
+    CollapseReply,
+    Expand,
+    Expanded,
+    Inheritance,
+    Latest,
+    Report,
+    ResumeLatest,
+    Spawn,
+    SpawnRow,
+    Spawns,
+    SpawnTree,
+)
+from ramet.protocol.history.commits import (
+    Annotate,
+    Commit,
     CommitDetail,
     CommitReply,
     CommitRow,
+    Edit,
+    Log,
+    Pick,
+    RegisteredType,
+    RegisterType,
+    Show,
+    Tag,
+)
+from ramet.protocol.history.contexts import (
+    Compile,
     Compiled,
+    Compress,
     CompressMethod,
+    Diff,
     DiffReply,
-    Expanded,
     Filter,
     Format,
-    Inheritance,
-    Latest,
-    MergeReply,
-    MoveRow,
-    RegisterType,
-    Report,
-    SpawnRow,
-    SpawnTree,
-    Strategy,
     Window,
 )
-from ramet.protocol.hooks import (
+from ramet.protocol.hooks.compactions import (
     Compactions,
     Contract,
+    ListCompactions,
+    ShowContract,
+    UndoCompaction,
+    Undone,
+)
+from ramet.protocol.hooks.directives import (
+    DereferenceDirective,
+    DirectivePaths,
+    Directives,
+    DiscoverDirectives,
+    ResolveDirectives,
+)
+from ramet.protocol.hooks.effort_starts import Opened, OpenEffort, Resumed, ResumeSession
+from ramet.protocol.hooks.files import Appended, AppendFile, FileText, ReadFile, ResolvedPath, ResolvePath
+from ramet.protocol.hooks.handoffs import ContinueSession, HandedOff, HandOff
+from ramet.protocol.hooks.hooks import HookFacts, HookTimings, ListTimings
+from ramet.protocol.hooks.moments import (
     Fleet,
     FleetRecruit,
-    HandedOff,
-    HookFacts,
+    HookFleetStart,
     HookNoted,
-    HookOutput,
-    HookReply,
-    HookTimings,
-    Ingested,
-    Ingests,
-    LogNoted,
-    OpenProcesses,
+    HookNotification,
+    HookPermissionRequest,
+    HookPostToolUse,
+    HookPostToolUseFailure,
+    HookPreCompact,
+    HookPreToolUse,
+    HookSessionEnd,
+    HookSessionStart,
+    HookStop,
+    HookSubagentStart,
+    HookSubagentStop,
+    HookTaskCompleted,
+    HookTeammateIdle,
+    HookUserPrompt,
     PromptNoted,
     SessionContext,
     ToolNoted,
     Verdict,
 )
-from ramet.protocol.replies import (
-    BackupReport,
-    CheckReport,
+from ramet.protocol.hooks.notes import AppendLog, Logged
+from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
+from ramet.protocol.hooks.transcripts import Ingests, ListIngests
+from ramet.protocol.record.agents import (
+    AssignAgent,
+    CountRows,
     Counts,
-    DaemonStatusReply,
-    Deleted,
+    FleetStale,
+    FleetStatus,
+    GetAgent,
+    ListAgents,
+    RegisterAgent,
+)
+from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
+from ramet.protocol.record.efforts import (
     EffortDetail,
     EffortReply,
-    HelloReply,
-    Page,
+    EnterPhase,
+    FinishEffort,
+    GetEffort,
+    ListEfforts,
     PhaseReply,
-    Pong,
-    QueryResult,
-    SessionReply,
-    Stopping,
+    StartEffort,
+    ValidateEffort,
     Validation,
 )
-from ramet.protocol.runs import (
-    Admission,
+from ramet.protocol.record.messages import AppendMessage, ListMessages
+from ramet.protocol.record.projects import Here, ListProjects, UpsertProject
+from ramet.protocol.record.sessions import (
+    BindEffort,
+    FindSessions,
+    FinishSession,
+    GetSession,
+    Heartbeat,
+    SessionReply,
+    StartSession,
+    UpdateContextUsage,
+    UpdateLoadedFiles,
+)
+from ramet.protocol.record.skills import DeleteSkill, FindSkills, GetSkill, ListSkills, UpsertSkill
+from ramet.protocol.record.tasks import FindTasks, ListTasks, UpsertTask
+from ramet.protocol.replies import Deleted, Page
+from ramet.protocol.runs.branches import ListRunBranches, RunBranches
+from ramet.protocol.runs.runs import (
+    AddTurn,
+    ArchiveRun,
     Cleaned,
+    CleanRuns,
+    GetRun,
+    ListRuns,
+    ListTurns,
     NewLine,
-    ParkedDriver,
-    Released,
-    RunBranches,
     RunDetail,
     RunReply,
+    StartRun,
     TurnRow,
 )
-from ramet.protocol.spawning import BudgetReply, ChildLimits, ChildOrder, Expected, Results, Stranded, Tended, Trees
-from ramet.protocol.work import (
-    Attempt,
+from ramet.protocol.spawn.children import (
+    AwaitChildren,
+    ChildLimits,
+    ChildOrder,
+    CollapseSession,
+    ListResults,
+    ReportSession,
+    Results,
+    SpawnAgent,
+    SpawnAgents,
+)
+from ramet.protocol.spawn.trees import ListAncestors, ListChildren, ShowTree, Trees
+from ramet.protocol.system.ai import Embed, Embedded, Generate, Generated
+from ramet.protocol.system.daemon import (
+    DaemonStatus,
+    DaemonStatusReply,
+    Hello,
+    HelloReply,
+    Ping,
+    Pong,
+    StopDaemon,
+    Stopping,
+)
+from ramet.protocol.system.database import BackUpDatabase, BackupReport, CheckDatabase, CheckReport, Query, QueryResult
+from ramet.protocol.system.events import ListEvents, SubscribeEvents
+from ramet.protocol.system.notices import DismissNotice, ListNotices
+from ramet.protocol.work.attempts import Chain, Prompt, WorkChain, WorkPrompt
+from ramet.protocol.work.drivers import ListDrivers, ListParked, ParkedDriver, Released, ReleaseDriver
+from ramet.protocol.work.kills import CancelSpawn, Kill, Killed
+from ramet.protocol.work.leases import Claimed, ClaimWork, Completed, CompleteWork, Lease, Refused, RenewLease
+from ramet.protocol.work.queue import (
+    AddedWork,
+    AddWork,
     Blocked,
-    Chain,
-    Claimed,
-    CleanedWorktree,
-    Completed,
-    Killed,
-    Lease,
-    Prompt,
-    Refused,
-    Reported,
-    Synced,
-    WorkDone,
+    DropWork,
+    GetWork,
+    ListWork,
+    NextWork,
+    ResumeWork,
+    RetryWork,
+    WorkBlocked,
     WorkReply,
+)
+from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
+from ramet.protocol.work.worktrees import (
+    CleanedWorktree,
+    CleanWorktrees,
+    ListWorktrees,
+    Synced,
+    SyncReport,
     WorktreeRow,
 )
 
 
-class DbProjectOperations(Namespace):
-    """`db.project.…`"""
+class AgentDirectivesOperations(Namespace):
+    """`agent.directives.…`"""
 
-    def upsert(
-        self,
-        path: str,
-        *,
-        name: str | None = None,
-        host: str | None = None,
-        remote: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> Project:
-        """Register a project by its absolute path, or change its name."""
-        reply: Project = self._call(
-            "db.project.upsert",
-            {"idempotency_key": idempotency_key, "path": path, "name": name, "host": host, "remote": remote},
-        )
-        return reply
+    def dereference(self, path: str) -> Directives:
+        """What a directive says, and what it imports with @path."""
+        return self._call(DereferenceDirective, {"path": path})
 
-    def list(self) -> Page[Project]:
-        """All projects."""
-        reply: Page[Project] = self._call("db.project.list", {})
-        return reply
+    def discover(self, directory: str, *, down: bool = False) -> DirectivePaths:
+        """Which directives hold in a folder: AGENTS.md, agent programs' own files and .directives/ there and
+        above.
+        """
+        return self._call(DiscoverDirectives, {"directory": directory, "down": down})
+
+    def resolve(self, directories: Sequence[str]) -> Directives:
+        """All that directives say about some folders, imports included, each text once."""
+        return self._call(ResolveDirectives, {"directories": directories})
 
 
-class DbTaskOperations(Namespace):
-    """`db.task.…`"""
+class AgentSkillsOperations(Namespace):
+    """`agent.skills.…`"""
 
-    def upsert(
-        self,
-        dir_path: str,
-        *,
-        workspace: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        keywords: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> Task:
-        """Create a task, or change what is given; its project is the one whose path contains it."""
-        reply: Task = self._call(
-            "db.task.upsert",
-            {
-                "idempotency_key": idempotency_key,
-                "dir_path": dir_path,
-                "workspace": workspace,
-                "title": title,
-                "description": description,
-                "keywords": keywords,
-            },
-        )
-        return reply
+    def list(self, *, project: str | None = None) -> Page[SkillEntry]:
+        """The skill files of a project and of the user, by name; broken ones with what is wrong."""
+        return self._call(ListSkillFiles, {"project": project})
 
-    def find(
-        self, *, query: str | None = None, workspace: str | None = None, project: int | str | None = None
-    ) -> Page[Task]:
-        """The tasks that match a keyword, a workspace or a project."""
-        reply: Page[Task] = self._call("db.task.find", {"query": query, "workspace": workspace, "project": project})
-        return reply
-
-    def list(self, *, project: int | str | None = None) -> Page[Task]:
-        """All tasks, or those of one project, the most recently active first."""
-        reply: Page[Task] = self._call("db.task.list", {"project": project})
-        return reply
+    def parse(self, path: str) -> ParsedSkill:
+        """What a SKILL.md says; what is wrong with it is refused with its line and field."""
+        return self._call(ParseSkill, {"path": path})
 
 
-class DbEffortOperations(Namespace):
-    """`db.effort.…`"""
-
-    def start(
-        self,
-        task_id: str,
-        skill: str,
-        *,
-        mode: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        session_id: int | str | None = None,
-        idempotency_key: str | None = None,
-    ) -> EffortReply:
-        """Apply a skill to a task. With a session, that session goes on with the new effort."""
-        reply: EffortReply = self._call(
-            "db.effort.start",
-            {
-                "idempotency_key": idempotency_key,
-                "task_id": task_id,
-                "skill": skill,
-                "mode": mode,
-                "metadata": metadata,
-                "session_id": session_id,
-            },
-        )
-        return reply
-
-    def finish(
-        self,
-        effort_id: int,
-        *,
-        keywords: str | None = None,
-        outcome: Outcome = "success",
-        idempotency_key: str | None = None,
-    ) -> EffortReply:
-        """Finish an effort with its outcome; its agent is free again. Twice changes nothing."""
-        reply: EffortReply = self._call(
-            "db.effort.finish",
-            {"idempotency_key": idempotency_key, "effort_id": effort_id, "keywords": keywords, "outcome": outcome},
-        )
-        return reply
-
-    def phase(
-        self,
-        effort_id: int,
-        label: str,
-        *,
-        proof: Mapping[str, Any] | None = None,
-        reason: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> PhaseReply:
-        """Enter a phase of the effort's skill, with its proof. The same phase again changes nothing."""
-        reply: PhaseReply = self._call(
-            "db.effort.phase",
-            {
-                "idempotency_key": idempotency_key,
-                "effort_id": effort_id,
-                "label": label,
-                "proof": proof,
-                "reason": reason,
-            },
-        )
-        return reply
-
-    def get(self, effort_id: int) -> EffortDetail:
-        """An effort, its holder, and the phases it went through."""
-        reply: EffortDetail = self._call("db.effort.get", {"effort_id": effort_id})
-        return reply
-
-    def list(self, task_id: str) -> Page[EffortReply]:
-        """The efforts of a task by their ordinal."""
-        reply: Page[EffortReply] = self._call("db.effort.list", {"task_id": task_id})
-        return reply
-
-    def validate(self, effort_id: int) -> Validation:
-        """Whether an effort's record is complete: pass or fail for each check."""
-        reply: Validation = self._call("db.effort.validate", {"effort_id": effort_id})
-        return reply
-
-
-class DbSessionOperations(Namespace):
-    """`db.session.…`"""
-
-    def start(
-        self,
-        task_id: str,
-        effort_id: int,
-        *,
-        pid: int | None = None,
-        prev_session_id: int | str | None = None,
-        parent_session_id: int | str | None = None,
-        agent_id: str | None = None,
-        driver: str | None = None,
-        native_id: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> SessionReply:
-        """Record a context window at work on an effort; the agent's session before it ends."""
-        reply: SessionReply = self._call(
-            "db.session.start",
-            {
-                "idempotency_key": idempotency_key,
-                "task_id": task_id,
-                "effort_id": effort_id,
-                "pid": pid,
-                "prev_session_id": prev_session_id,
-                "parent_session_id": parent_session_id,
-                "agent_id": agent_id,
-                "driver": driver,
-                "native_id": native_id,
-            },
-        )
-        return reply
-
-    def finish(
-        self,
-        session_id: int | str,
-        *,
-        dehydration_payload: Mapping[str, Any] | None = None,
-        outcome: Outcome = "success",
-        idempotency_key: str | None = None,
-    ) -> SessionReply:
-        """End a session, with what it hands to the next. Twice changes nothing."""
-        reply: SessionReply = self._call(
-            "db.session.finish",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "dehydration_payload": dehydration_payload,
-                "outcome": outcome,
-            },
-        )
-        return reply
-
-    def bindEffort(self, session_id: int | str, effort_id: int, *, idempotency_key: str | None = None) -> SessionReply:
-        """Let a session go on with another effort of its task."""
-        reply: SessionReply = self._call(
-            "db.session.bindEffort",
-            {"idempotency_key": idempotency_key, "session_id": session_id, "effort_id": effort_id},
-        )
-        return reply
-
-    def heartbeat(self, session_id: int | str, *, idempotency_key: str | None = None) -> SessionReply:
-        """A sign of life: counts one tool call and notes the time."""
-        reply: SessionReply = self._call(
-            "db.session.heartbeat", {"idempotency_key": idempotency_key, "session_id": session_id}
-        )
-        return reply
-
-    def updateContextUsage(
-        self, session_id: int | str, usage: float, *, idempotency_key: str | None = None
-    ) -> SessionReply:
-        """How full the session's context window is, from 0 to 1."""
-        reply: SessionReply = self._call(
-            "db.session.updateContextUsage",
-            {"idempotency_key": idempotency_key, "session_id": session_id, "usage": usage},
-        )
-        return reply
-
-    def updateLoadedFiles(
-        self, session_id: int | str, files: Sequence[str], *, idempotency_key: str | None = None
-    ) -> SessionReply:
-        """Which files the session has in its context."""
-        reply: SessionReply = self._call(
-            "db.session.updateLoadedFiles",
-            {"idempotency_key": idempotency_key, "session_id": session_id, "files": files},
-        )
-        return reply
-
-    def get(self, session_id: int | str) -> Session:
-        """A session by its id, or by its driver and native id."""
-        reply: Session = self._call("db.session.get", {"session_id": session_id})
-        return reply
-
-    def find(
-        self,
-        *,
-        task_id: str | None = None,
-        effort_id: int | None = None,
-        agent_id: str | None = None,
-        open: bool | None = None,
-        cursor: int | None = None,
-    ) -> Page[Session]:
-        """Sessions by task, effort or agent, the newest first."""
-        reply: Page[Session] = self._call(
-            "db.session.find",
-            {"task_id": task_id, "effort_id": effort_id, "agent_id": agent_id, "open": open, "cursor": cursor},
-        )
-        return reply
-
-    def handoff(
-        self,
-        session_id: int | str,
-        summary: str,
-        *,
-        decisions: Sequence[str] = (),
-        failed_approaches: Sequence[str] = (),
-        next_steps: Sequence[str] = (),
-        required_files: Sequence[str] = (),
-        uncommitted: Sequence[str] = (),
-        idempotency_key: str | None = None,
-    ) -> HandedOff:
-        """End a context window with a boundary commit, whose fields the next one is given."""
-        reply: HandedOff = self._call(
-            "db.session.handoff",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "summary": summary,
-                "decisions": decisions,
-                "failed_approaches": failed_approaches,
-                "next_steps": next_steps,
-                "required_files": required_files,
-                "uncommitted": uncommitted,
-            },
-        )
-        return reply
-
-    def continue_(
-        self,
-        *,
-        session_id: int | str | None = None,
-        agent_id: str | None = None,
-        task_id: str | None = None,
-        driver: str | None = None,
-        native_id: str | None = None,
-        pid: int | None = None,
-        uncommitted: Sequence[str] = (),
-        light: bool = False,
-        idempotency_key: str | None = None,
-    ) -> SessionContext:
-        """Begin the next context window of an effort at the same phase, with what the one before left."""
-        reply: SessionContext = self._call(
-            "db.session.continue",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "agent_id": agent_id,
-                "task_id": task_id,
-                "driver": driver,
-                "native_id": native_id,
-                "pid": pid,
-                "uncommitted": uncommitted,
-                "light": light,
-            },
-        )
-        return reply
-
-    def contract(self, session_id: int | str, *, uncommitted: Sequence[str] = ()) -> Contract:
-        """The resume contract: what a session would be told after a compaction."""
-        reply: Contract = self._call("db.session.contract", {"session_id": session_id, "uncommitted": uncommitted})
-        return reply
-
-    def compactions(self, session_id: int | str) -> Compactions:
-        """The places of a session's history that hold its exact context before each compaction."""
-        reply: Compactions = self._call("db.session.compactions", {"session_id": session_id})
-        return reply
-
-
-class DbSkillsOperations(Namespace):
-    """`db.skills.…`"""
-
-    def upsert(
-        self,
-        name: str,
-        project_id: int,
-        *,
-        phases: Sequence[Any] | None = None,
-        modes: Mapping[str, Any] | None = None,
-        templates: Mapping[str, Any] | None = None,
-        cmd_dependencies: Sequence[str] | None = None,
-        next_skills: Sequence[str] | None = None,
-        directives: Sequence[str] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Skill:
-        """Register a project's skill, or replace the parts that are given."""
-        reply: Skill = self._call(
-            "db.skills.upsert",
-            {
-                "idempotency_key": idempotency_key,
-                "name": name,
-                "project_id": project_id,
-                "phases": phases,
-                "modes": modes,
-                "templates": templates,
-                "cmd_dependencies": cmd_dependencies,
-                "next_skills": next_skills,
-                "directives": directives,
-            },
-        )
-        return reply
-
-    def get(self, name: str, project_id: int) -> Skill:
-        """A skill as a project sees it: its own, else the built-in one."""
-        reply: Skill = self._call("db.skills.get", {"name": name, "project_id": project_id})
-        return reply
-
-    def list(self, project_id: int) -> Page[Skill]:
-        """A project's skills, built-in ones included."""
-        reply: Page[Skill] = self._call("db.skills.list", {"project_id": project_id})
-        return reply
-
-    def delete(self, name: str, project_id: int, *, idempotency_key: str | None = None) -> Deleted:
-        """Forget a project's skill; a built-in one of that name shows again."""
-        reply: Deleted = self._call(
-            "db.skills.delete", {"idempotency_key": idempotency_key, "name": name, "project_id": project_id}
-        )
-        return reply
-
-    def find(self, query: str, *, project_id: int | None = None) -> Page[Skill]:
-        """Registered skills whose name or content has a word, in one project or all."""
-        reply: Page[Skill] = self._call("db.skills.find", {"query": query, "project_id": project_id})
-        return reply
-
-
-class DbMessagesOperations(Namespace):
-    """`db.messages.…`"""
-
-    def append(
-        self,
-        session_id: int | str,
-        role: Role,
-        content: str,
-        *,
-        tool_name: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> Message:
-        """Add one turn to a session's transcript."""
-        reply: Message = self._call(
-            "db.messages.append",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "role": role,
-                "content": content,
-                "tool_name": tool_name,
-            },
-        )
-        return reply
-
-    def list(self, session_id: int | str, *, limit: int = 100, offset: int = 0) -> Page[Message]:
-        """A session's transcript in order, a page at a time."""
-        reply: Page[Message] = self._call(
-            "db.messages.list", {"session_id": session_id, "limit": limit, "offset": offset}
-        )
-        return reply
-
-
-class DbAgentsOperations(Namespace):
-    """`db.agents.…`"""
-
-    def register(
-        self,
-        id: str,
-        *,
-        label: str | None = None,
-        claims: Sequence[str] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Agent:
-        """Register an agent, or change what is given."""
-        reply: Agent = self._call(
-            "db.agents.register", {"idempotency_key": idempotency_key, "id": id, "label": label, "claims": claims}
-        )
-        return reply
-
-    def get(self, id: str) -> Agent:
-        """An agent and the effort it holds."""
-        reply: Agent = self._call("db.agents.get", {"id": id})
-        return reply
-
-    def list(self) -> Page[Agent]:
-        """All agents and the efforts they hold."""
-        reply: Page[Agent] = self._call("db.agents.list", {})
-        return reply
-
-    def assign(self, id: str, effort_id: int | None, *, idempotency_key: str | None = None) -> Agent:
-        """Give an agent an effort, or with null take its effort away."""
-        reply: Agent = self._call(
-            "db.agents.assign", {"idempotency_key": idempotency_key, "id": id, "effort_id": effort_id}
-        )
-        return reply
-
-
-class DbOperations(Namespace):
-    """`db.…`"""
+class AgentOperations(Namespace):
+    """`agent.…`"""
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
-        self.project = DbProjectOperations(transport)
-        self.task = DbTaskOperations(transport)
-        self.effort = DbEffortOperations(transport)
-        self.session = DbSessionOperations(transport)
-        self.skills = DbSkillsOperations(transport)
-        self.messages = DbMessagesOperations(transport)
-        self.agents = DbAgentsOperations(transport)
-
-    def counts(self) -> Counts:
-        """How much there is of everything, and how much of it is going on."""
-        reply: Counts = self._call("db.counts", {})
-        return reply
-
-    def query(self, sql: str, *, params: Sequence[str | int | float | bool | None] = ()) -> QueryResult:
-        """Run one SELECT. It reads, and only reads."""
-        reply: QueryResult = self._call("db.query", {"sql": sql, "params": params})
-        return reply
-
-    def check(self) -> CheckReport:
-        """Verify the database: its pages, references, hashes and branches."""
-        reply: CheckReport = self._call("db.check", {})
-        return reply
-
-    def backup(self, path: str) -> BackupReport:
-        """Write a consistent copy of the database to a new SQLite file, while work goes on."""
-        reply: BackupReport = self._call("db.backup", {"path": path})
-        return reply
+        self.directives = AgentDirectivesOperations(transport)
+        self.skills = AgentSkillsOperations(transport)
 
 
-class FleetOperations(Namespace):
-    """`fleet.…`"""
+class AiOperations(Namespace):
+    """`ai.…`"""
 
-    def status(self) -> Page[FleetMember]:
-        """Who is doing what: every agent that holds an effort."""
-        reply: Page[FleetMember] = self._call("fleet.status", {})
-        return reply
+    def embed(self, texts: Sequence[str], *, model: str | None = None, idempotency_key: str | None = None) -> Embedded:
+        """A vector for each text, from the model that ai.embed_model names."""
+        return self._call(Embed, {"idempotency_key": idempotency_key, "texts": texts, "model": model})
 
-    def stale(self) -> Page[Session]:
-        """Open sessions without a sign of life for as long as limits.stale_seconds says."""
-        reply: Page[Session] = self._call("fleet.stale", {})
-        return reply
-
-    def kill(
-        self,
-        *,
-        effort_id: int | None = None,
-        session_id: int | str | None = None,
-        children: bool = True,
-        reason: str | None = None,
-        requeues: bool = False,
-        idempotency_key: str | None = None,
-    ) -> Killed:
-        """End a running effort with everything that it started, or cancel a queued one."""
-        reply: Killed = self._call(
-            "fleet.kill",
-            {
-                "idempotency_key": idempotency_key,
-                "effort_id": effort_id,
-                "session_id": session_id,
-                "children": children,
-                "reason": reason,
-                "requeues": requeues,
-            },
-        )
-        return reply
-
-    def notices(self, *, all: bool = False) -> Page[Notice]:
-        """What needs a person's attention, the newest first."""
-        reply: Page[Notice] = self._call("fleet.notices", {"all": all})
-        return reply
-
-    def dismiss(self, *, notice_id: int | None = None, idempotency_key: str | None = None) -> Page[Notice]:
-        """Put a notice aside, or all of them."""
-        reply: Page[Notice] = self._call("fleet.dismiss", {"idempotency_key": idempotency_key, "notice_id": notice_id})
-        return reply
-
-
-class EventsOperations(Namespace):
-    """`events.…`"""
-
-    def list(
-        self, *, after: int = 0, limit: int = 100, kind: EventKind | None = None, newest: bool = False
-    ) -> Page[Event]:
-        """Events in order, from any id on, or the newest."""
-        reply: Page[Event] = self._call("events.list", {"after": after, "limit": limit, "kind": kind, "newest": newest})
-        return reply
-
-    def subscribe(self, *, after: int | None = None) -> Subscription:
-        """Events as they happen, from any id on; without one, from now."""
-        return self._subscribe("events.subscribe", {"after": after})
-
-
-class DaemonOperations(Namespace):
-    """`daemon.…`"""
-
-    def hello(self, *, client: str | None = None, token: str | None = None) -> HelloReply:
-        """Say who calls, and learn who answers."""
-        reply: HelloReply = self._call("daemon.hello", {"client": client, "token": token})
-        return reply
-
-    def ping(self) -> Pong:
-        """Whether the daemon answers."""
-        reply: Pong = self._call("daemon.ping", {})
-        return reply
-
-    def status(self) -> DaemonStatusReply:
-        """The daemon's socket, process, version, database and load."""
-        reply: DaemonStatusReply = self._call("daemon.status", {})
-        return reply
-
-    def stop(self) -> Stopping:
-        """Finish what is under way and stop."""
-        reply: Stopping = self._call("daemon.stop", {})
-        return reply
-
-
-class HistoryOperations(Namespace):
-    """`history.…`"""
-
-    def commit(
-        self,
-        branch: str,
-        text: str | None = None,
-        *,
-        content: Mapping[str, Any] | ContentPayload | None = None,
-        content_type: str | None = None,
-        role: Role | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        at: datetime | None = None,
-        author: str | None = None,
-        tokens: int | None = None,
-        priority: Priority | None = None,
-        tags: Sequence[str] | None = None,
-        idempotency_key: str | None = None,
-    ) -> CommitReply:
-        """Add a text or a typed content to a branch; a branch that does not exist yet begins with it."""
-        reply: CommitReply = self._call(
-            "history.commit",
-            {
-                "idempotency_key": idempotency_key,
-                "branch": branch,
-                "text": text,
-                "content": content,
-                "content_type": content_type,
-                "role": role,
-                "metadata": metadata,
-                "at": at,
-                "author": author,
-                "tokens": tokens,
-                "priority": priority,
-                "tags": tags,
-            },
-        )
-        return reply
-
-    def log(
-        self, branch: str | None = None, *, hash: str | None = None, limit: int = 50, cursor: int | None = None
-    ) -> Page[CommitRow]:
-        """The commits of a branch, the newest first."""
-        reply: Page[CommitRow] = self._call(
-            "history.log", {"branch": branch, "hash": hash, "limit": limit, "cursor": cursor}
-        )
-        return reply
-
-    def show(self, hash: str) -> CommitDetail:
-        """One commit with all that it says."""
-        reply: CommitDetail = self._call("history.show", {"hash": hash})
-        return reply
-
-    def compile(
-        self,
-        branch: str | None = None,
-        *,
-        hash: str | None = None,
-        max_tokens: int | None = None,
-        format: Format = "openai",
-        window: Window | Mapping[str, Any] | None = None,
-        since: str | None = None,
-    ) -> Compiled:
-        """A branch as the messages that a model is given, within a budget."""
-        reply: Compiled = self._call(
-            "history.compile",
-            {
-                "branch": branch,
-                "hash": hash,
-                "max_tokens": max_tokens,
-                "format": format,
-                "window": window,
-                "since": since,
-            },
-        )
-        return reply
-
-    def branch(self, name: str, *, from_: str | None = None, idempotency_key: str | None = None) -> BranchRow:
-        """A new branch at a place, or an empty one. It copies nothing."""
-        reply: BranchRow = self._call(
-            "history.branch", {"idempotency_key": idempotency_key, "name": name, "from": from_}
-        )
-        return reply
-
-    def branches(self, prefix: str | None = None) -> Page[BranchRow]:
-        """The branches whose names begin so, by name."""
-        reply: Page[BranchRow] = self._call("history.branches", {"prefix": prefix})
-        return reply
-
-    def delete(self, branch: str, *, idempotency_key: str | None = None) -> BranchRow:
-        """Let go of a branch's name. Its commits stay until nothing reaches them; `undo` brings it back."""
-        reply: BranchRow = self._call("history.delete", {"idempotency_key": idempotency_key, "branch": branch})
-        return reply
-
-    def reset(self, branch: str, to: str, *, idempotency_key: str | None = None) -> BranchRow:
-        """Let a branch point at another place."""
-        reply: BranchRow = self._call("history.reset", {"idempotency_key": idempotency_key, "branch": branch, "to": to})
-        return reply
-
-    def undo(self, branch: str, *, steps: int = 1, idempotency_key: str | None = None) -> BranchRow:
-        """Take back the last rewrites of a branch, exactly."""
-        reply: BranchRow = self._call(
-            "history.undo", {"idempotency_key": idempotency_key, "branch": branch, "steps": steps}
-        )
-        return reply
-
-    def moves(self, branch: str, *, limit: int = 100) -> Page[MoveRow]:
-        """The rewrites of a branch, the newest first."""
-        reply: Page[MoveRow] = self._call("history.moves", {"branch": branch, "limit": limit})
-        return reply
-
-    def diff(self, a: str, b: str) -> DiffReply:
-        """How two contexts differ, by commit and by compiled text."""
-        reply: DiffReply = self._call("history.diff", {"a": a, "b": b})
-        return reply
-
-    def merge(
-        self,
-        into: str,
-        from_: str,
-        *,
-        strategy: Strategy | None = None,
-        resolutions: Mapping[str, str] | None = None,
-        idempotency_key: str | None = None,
-    ) -> MergeReply:
-        """Join what was added elsewhere since the two parted; conflicts come back as data."""
-        reply: MergeReply = self._call(
-            "history.merge",
-            {
-                "idempotency_key": idempotency_key,
-                "into": into,
-                "from": from_,
-                "strategy": strategy,
-                "resolutions": resolutions,
-            },
-        )
-        return reply
-
-    def pick(self, branch: str, hash: str, *, idempotency_key: str | None = None) -> CommitReply:
-        """Add a copy of a commit to a branch."""
-        reply: CommitReply = self._call(
-            "history.pick", {"idempotency_key": idempotency_key, "branch": branch, "hash": hash}
-        )
-        return reply
-
-    def edit(self, branch: str, target: str, text: str, *, idempotency_key: str | None = None) -> CommitReply:
-        """Put another text in the place of a commit's; the first one stays addressable."""
-        reply: CommitReply = self._call(
-            "history.edit", {"idempotency_key": idempotency_key, "branch": branch, "target": target, "text": text}
-        )
-        return reply
-
-    def annotate(self, hash: str, priority: Priority, *, idempotency_key: str | None = None) -> CommitDetail:
-        """Say how much a commit matters: skip, normal, important or pinned."""
-        reply: CommitDetail = self._call(
-            "history.annotate", {"idempotency_key": idempotency_key, "hash": hash, "priority": priority}
-        )
-        return reply
-
-    def tag(self, hash: str, tags: Sequence[str], *, idempotency_key: str | None = None) -> CommitDetail:
-        """Set a commit's tags."""
-        reply: CommitDetail = self._call(
-            "history.tag", {"idempotency_key": idempotency_key, "hash": hash, "tags": tags}
-        )
-        return reply
-
-    def compress(
-        self,
-        branch: str,
-        from_: str,
-        to: str,
-        *,
-        text: str | None = None,
-        method: CompressMethod = "extract",
-        target_tokens: int | None = None,
-        idempotency_key: str | None = None,
-    ) -> CommitReply:
-        """Put a summary in the place of a range; the originals stay, and `undo` brings them back."""
-        reply: CommitReply = self._call(
-            "history.compress",
-            {
-                "idempotency_key": idempotency_key,
-                "branch": branch,
-                "from": from_,
-                "to": to,
-                "text": text,
-                "method": method,
-                "target_tokens": target_tokens,
-            },
-        )
-        return reply
-
-    def at(self, branch: str, *, time: datetime | None = None, hash: str | None = None) -> BranchRow:
-        """Where a branch stood at a time, or whether it contains a commit."""
-        reply: BranchRow = self._call("history.at", {"branch": branch, "time": time, "hash": hash})
-        return reply
-
-    def register(
-        self,
-        name: str,
-        *,
-        default_role: Role = "user",
-        default_priority: Priority = "normal",
-        compression_priority: int = 50,
-        compiles: bool = True,
-        idempotency_key: str | None = None,
-    ) -> RegisterType:
-        """Register a kind of content of your own."""
-        reply: RegisterType = self._call(
-            "history.register",
-            {
-                "idempotency_key": idempotency_key,
-                "name": name,
-                "default_role": default_role,
-                "default_priority": default_priority,
-                "compression_priority": compression_priority,
-                "compiles": compiles,
-            },
-        )
-        return reply
-
-    def spawn(
-        self,
-        parent: str,
-        child: str,
-        purpose: str,
-        *,
-        inherit: Inheritance = "head_snapshot",
-        filter: Filter | Mapping[str, Any] | None = None,
-        max_tokens: int | None = None,
-        display_name: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> SpawnRow:
-        """A child history that inherits its parent's whole, as one snapshot, or in part."""
-        reply: SpawnRow = self._call(
-            "history.spawn",
-            {
-                "idempotency_key": idempotency_key,
-                "parent": parent,
-                "child": child,
-                "purpose": purpose,
-                "inherit": inherit,
-                "filter": filter,
-                "max_tokens": max_tokens,
-                "display_name": display_name,
-            },
-        )
-        return reply
-
-    def collapse(
-        self,
-        child: str,
-        text: str | None = None,
-        *,
-        report: Report | Mapping[str, Any] | None = None,
-        method: Literal["model"] | None = None,
-        target_tokens: int | None = None,
-        instructions: str | None = None,
-        auto_commit: bool = True,
-        idempotency_key: str | None = None,
-    ) -> CollapseReply:
-        """Fold a child's work into its parent as one commit that remembers where it comes from."""
-        reply: CollapseReply = self._call(
-            "history.collapse",
-            {
-                "idempotency_key": idempotency_key,
-                "child": child,
-                "text": text,
-                "report": report,
-                "method": method,
-                "target_tokens": target_tokens,
-                "instructions": instructions,
-                "auto_commit": auto_commit,
-            },
-        )
-        return reply
-
-    def expand(self, hash: str) -> Expanded:
-        """Open a collapse or a compression back into what stands behind it."""
-        reply: Expanded = self._call("history.expand", {"hash": hash})
-        return reply
-
-    def spawns(self, branch: str) -> SpawnTree:
-        """A history's parent, ancestors and children."""
-        reply: SpawnTree = self._call("history.spawns", {"branch": branch})
-        return reply
-
-    def latest(self, prefix: str | None = None) -> Latest:
-        """The newest root history that was not brought to its end, for going on after a crash."""
-        reply: Latest = self._call("history.latest", {"prefix": prefix})
-        return reply
-
-    def gc(self, *, retention_days: int = 7, idempotency_key: str | None = None) -> Collected:
-        """Delete what no branch, recent move, spawn or collapse reaches."""
-        reply: Collected = self._call(
-            "history.gc", {"idempotency_key": idempotency_key, "retention_days": retention_days}
-        )
-        return reply
-
-    def check(self) -> CheckReport:
-        """Verify every hash and every pointer of the history."""
-        reply: CheckReport = self._call("history.check", {})
-        return reply
-
-
-class WorkOperations(Namespace):
-    """`work.…`"""
-
-    def add(
+    def generate(
         self,
         prompt: str,
         *,
-        skill: str = "implement",
-        task: str | None = None,
-        based_on: int | None = None,
-        depends_on: Sequence[int] = (),
-        driver: str | None = None,
+        system: str | None = None,
         model: str | None = None,
-        priority: int = 0,
-        timeout_seconds: int | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        timeout_seconds: float | None = None,
         idempotency_key: str | None = None,
-    ) -> WorkReply:
-        """Put an effort into the queue; the task is created where it is new."""
-        reply: WorkReply = self._call(
-            "work.add",
+    ) -> Generated:
+        """Let a model write. What it used is recorded as an event, what it was asked is not."""
+        return self._call(
+            Generate,
             {
                 "idempotency_key": idempotency_key,
                 "prompt": prompt,
-                "skill": skill,
-                "task": task,
-                "based_on": based_on,
-                "depends_on": depends_on,
-                "driver": driver,
+                "system": system,
                 "model": model,
-                "priority": priority,
+                "max_tokens": max_tokens,
+                "temperature": temperature,
                 "timeout_seconds": timeout_seconds,
             },
         )
-        return reply
-
-    def get(self, effort_id: int) -> WorkReply:
-        """An effort of the queue, and what it waits for."""
-        reply: WorkReply = self._call("work.get", {"effort_id": effort_id})
-        return reply
-
-    def list(
-        self,
-        *,
-        state: Lifecycle | None = None,
-        task: str | None = None,
-        run: int | None = None,
-        cursor: int | None = None,
-        limit: int = 100,
-    ) -> Page[WorkReply]:
-        """The efforts of the queue, the newest first."""
-        reply: Page[WorkReply] = self._call(
-            "work.list", {"state": state, "task": task, "run": run, "cursor": cursor, "limit": limit}
-        )
-        return reply
-
-    def next(
-        self,
-        *,
-        worker: str | None = None,
-        project: int | str | None = None,
-        run: int | None = None,
-        host: str | None = None,
-    ) -> EffortReply | None:
-        """The effort that would be claimed next. It claims nothing."""
-        reply: EffortReply | None = self._call(
-            "work.next", {"worker": worker, "project": project, "run": run, "host": host}
-        )
-        return reply
-
-    def blocked(self, effort_id: int) -> Blocked:
-        """Whether an effort has to wait, for which one, and what that one is doing."""
-        reply: Blocked = self._call("work.blocked", {"effort_id": effort_id})
-        return reply
-
-    def claim(
-        self,
-        worker: str,
-        *,
-        effort_id: int | None = None,
-        drivers: Sequence[str] | None = None,
-        project: int | str | None = None,
-        run: int | None = None,
-        host: str | None = None,
-        lease_seconds: int | None = None,
-        idempotency_key: str | None = None,
-    ) -> Claimed | Refused:
-        """Take the next effort, or the one named, under a lease; or be told why not."""
-        reply: Claimed | Refused = self._call(
-            "work.claim",
-            {
-                "idempotency_key": idempotency_key,
-                "worker": worker,
-                "effort_id": effort_id,
-                "drivers": drivers,
-                "project": project,
-                "run": run,
-                "host": host,
-                "lease_seconds": lease_seconds,
-            },
-        )
-        return reply
-
-    def renew(
-        self, effort_id: int, generation: int, *, lease_seconds: int | None = None, idempotency_key: str | None = None
-    ) -> Lease:
-        """Keep a lease, and hear whether its holder is asked to stop."""
-        reply: Lease = self._call(
-            "work.renew",
-            {
-                "idempotency_key": idempotency_key,
-                "effort_id": effort_id,
-                "generation": generation,
-                "lease_seconds": lease_seconds,
-            },
-        )
-        return reply
-
-    def begin(
-        self,
-        effort_id: int,
-        generation: int,
-        driver: str,
-        agent_id: str,
-        instance: str,
-        prompt: str,
-        *,
-        profile: str | None = None,
-        model: str | None = None,
-        native_id: str | None = None,
-        continues: bool = False,
-        is_cut: bool = False,
-        timeout_seconds: int | None = None,
-        worktree: str | None = None,
-        git_branch: str | None = None,
-        git_base: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> Attempt:
-        """Record that an attempt begins: its session, driver, worktree and prompt."""
-        reply: Attempt = self._call(
-            "work.begin",
-            {
-                "idempotency_key": idempotency_key,
-                "effort_id": effort_id,
-                "generation": generation,
-                "driver": driver,
-                "profile": profile,
-                "agent_id": agent_id,
-                "instance": instance,
-                "prompt": prompt,
-                "model": model,
-                "native_id": native_id,
-                "continues": continues,
-                "is_cut": is_cut,
-                "timeout_seconds": timeout_seconds,
-                "worktree": worktree,
-                "git_branch": git_branch,
-                "git_base": git_base,
-            },
-        )
-        return reply
-
-    def report(
-        self,
-        session_id: int,
-        instance: str,
-        seq: int,
-        events: Sequence[
-            Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | Stuck | End
-        ],
-        *,
-        idempotency_key: str | None = None,
-    ) -> Reported:
-        """Write what an agent said and did into its session; each number once. It renews the lease."""
-        reply: Reported = self._call(
-            "work.report",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "instance": instance,
-                "seq": seq,
-                "events": events,
-            },
-        )
-        return reply
-
-    def complete(
-        self,
-        effort_id: int,
-        generation: int,
-        outcome: Outcome,
-        *,
-        output_content: str | None = None,
-        report_file: str | None = None,
-        reason: str | None = None,
-        usage: Mapping[str, int | float] | None = None,
-        failure: Failure | None = None,
-        retry_at: datetime | None = None,
-        is_fresh: bool = False,
-        git_head: str | None = None,
-        git_branch: str | None = None,
-        changes: Changes | Mapping[str, Any] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Completed:
-        """Give a claimed effort its outcome and output. A report of an older generation changes nothing."""
-        reply: Completed = self._call(
-            "work.complete",
-            {
-                "idempotency_key": idempotency_key,
-                "effort_id": effort_id,
-                "generation": generation,
-                "outcome": outcome,
-                "output_content": output_content,
-                "report_file": report_file,
-                "reason": reason,
-                "usage": usage,
-                "failure": failure,
-                "retry_at": retry_at,
-                "is_fresh": is_fresh,
-                "git_head": git_head,
-                "git_branch": git_branch,
-                "changes": changes,
-                "metadata": metadata,
-            },
-        )
-        return reply
-
-    def retry(self, effort_id: int, *, idempotency_key: str | None = None) -> WorkReply:
-        """Queue a fresh copy of a finished effort; what waits for it waits for the copy."""
-        reply: WorkReply = self._call("work.retry", {"idempotency_key": idempotency_key, "effort_id": effort_id})
-        return reply
-
-    def resume(self, effort_id: int, *, idempotency_key: str | None = None) -> WorkReply:
-        """Queue a finished effort again: the same effort, the same context window, one more attempt."""
-        reply: WorkReply = self._call("work.resume", {"idempotency_key": idempotency_key, "effort_id": effort_id})
-        return reply
-
-    def drop(self, effort_id: int, *, idempotency_key: str | None = None) -> EffortReply:
-        """Take an effort out of the queue for good."""
-        reply: EffortReply = self._call("work.drop", {"idempotency_key": idempotency_key, "effort_id": effort_id})
-        return reply
-
-    def chain(self, effort_id: int, *, host: str | None = None) -> Chain:
-        """An effort, what it is based on, and the reports that its task has."""
-        reply: Chain = self._call("work.chain", {"effort_id": effort_id, "host": host})
-        return reply
-
-    def output(
-        self, effort_id: int, output_content: str, *, report_file: str | None = None, idempotency_key: str | None = None
-    ) -> EffortReply:
-        """Replace the text of an effort's output."""
-        reply: EffortReply = self._call(
-            "work.output",
-            {
-                "idempotency_key": idempotency_key,
-                "effort_id": effort_id,
-                "output_content": output_content,
-                "report_file": report_file,
-            },
-        )
-        return reply
-
-    def prompt(self, effort_id: int) -> Prompt:
-        """Exactly what the agent is given: the effort's prompt, and what its chain produced."""
-        reply: Prompt = self._call("work.prompt", {"effort_id": effort_id})
-        return reply
-
-    def run(
-        self,
-        *,
-        workers: int = 1,
-        once: bool = False,
-        effort_ids: Sequence[int] | None = None,
-        run: int | None = None,
-        is_forced: bool = False,
-        content_hash: str | None = None,
-        retry_failed: bool = False,
-        limits: RunLimits | Mapping[str, Any] | None = None,
-        shift: str | None = None,
-        project: int | str | None = None,
-        driver: str | None = None,
-        environment: Mapping[str, str] = {},
-        settings: Mapping[str, str] = {},
-    ) -> WorkDone:
-        """Let the daemon claim and run efforts while the connection stays. Answers when they are done."""
-        reply: WorkDone = self._call(
-            "work.run",
-            {
-                "workers": workers,
-                "once": once,
-                "effort_ids": effort_ids,
-                "run": run,
-                "is_forced": is_forced,
-                "content_hash": content_hash,
-                "retry_failed": retry_failed,
-                "limits": limits,
-                "shift": shift,
-                "project": project,
-                "driver": driver,
-                "environment": environment,
-                "settings": settings,
-            },
-        )
-        return reply
-
-    def stop(self, *, run: int | None = None, shift: str | None = None) -> WorkDone:
-        """Let the daemon claim no more; what runs goes on to its end."""
-        reply: WorkDone = self._call("work.stop", {"run": run, "shift": shift})
-        return reply
-
-
-class DriversOperations(Namespace):
-    """`drivers.…`"""
-
-    def list(
-        self,
-        *,
-        versions: bool = True,
-        directory: str | None = None,
-        environment: Mapping[str, str] = {},
-        settings: Mapping[str, str] = {},
-    ) -> Page[DriverRow]:
-        """The agent programs that Ramet can run: which are installed, and what they can do."""
-        reply: Page[DriverRow] = self._call(
-            "drivers.list",
-            {"versions": versions, "directory": directory, "environment": environment, "settings": settings},
-        )
-        return reply
-
-    def parked(self) -> Page[ParkedDriver]:
-        """The drivers that are not used for a while, until when and why."""
-        reply: Page[ParkedDriver] = self._call("drivers.parked", {})
-        return reply
-
-    def release(self, driver: str, *, idempotency_key: str | None = None) -> Released:
-        """Let a parked driver be used again at once, and what waits for it begin."""
-        reply: Released = self._call("drivers.release", {"idempotency_key": idempotency_key, "driver": driver})
-        return reply
-
-    def admit(self, effort_id: int, generation: int, driver: str, *, idempotency_key: str | None = None) -> Admission:
-        """Let a claimed effort begin with a driver; where that is parked, put the effort back until it is not."""
-        reply: Admission = self._call(
-            "drivers.admit",
-            {"idempotency_key": idempotency_key, "effort_id": effort_id, "generation": generation, "driver": driver},
-        )
-        return reply
-
-
-class ReportOperations(Namespace):
-    """`report.…`"""
-
-    def sync(self, effort_id: int, *, idempotency_key: str | None = None) -> Synced:
-        """Take a report that a person edited on disk back into the database."""
-        reply: Synced = self._call("report.sync", {"idempotency_key": idempotency_key, "effort_id": effort_id})
-        return reply
-
-
-class WorktreeOperations(Namespace):
-    """`worktree.…`"""
-
-    def list(self, *, project: int | str | None = None) -> Page[WorktreeRow]:
-        """The worktrees that Ramet made on this machine, and what is in them that exists nowhere else."""
-        reply: Page[WorktreeRow] = self._call("worktree.list", {"project": project})
-        return reply
-
-    def clean(
-        self,
-        *,
-        project: int | str | None = None,
-        paths: Sequence[str] | None = None,
-        discard: Sequence[str] = (),
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-    ) -> Page[CleanedWorktree]:
-        """Remove worktrees that nothing uses. Work that exists nowhere else is kept under a private ref."""
-        reply: Page[CleanedWorktree] = self._call(
-            "worktree.clean",
-            {
-                "idempotency_key": idempotency_key,
-                "project": project,
-                "paths": paths,
-                "discard": discard,
-                "dry_run": dry_run,
-            },
-        )
-        return reply
-
-
-class RunOperations(Namespace):
-    """`run.…`"""
-
-    def start(
-        self,
-        task: str,
-        *,
-        lines: Sequence[NewLine] = (),
-        prompt: str | None = None,
-        mode: Literal["sequential", "parallel", "chain"] = "sequential",
-        name: str | None = None,
-        content_hash: str | None = None,
-        limits: RunLimits | Mapping[str, Any] | None = None,
-        stop_on_failure: bool = False,
-        save_conversation: bool = True,
-        driver: str | None = None,
-        model: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> RunDetail:
-        """Record a run and queue its lines; a chain begins with its plan. Nothing runs until it is attended."""
-        reply: RunDetail = self._call(
-            "run.start",
-            {
-                "idempotency_key": idempotency_key,
-                "task": task,
-                "lines": lines,
-                "prompt": prompt,
-                "mode": mode,
-                "name": name,
-                "content_hash": content_hash,
-                "limits": limits,
-                "stop_on_failure": stop_on_failure,
-                "save_conversation": save_conversation,
-                "driver": driver,
-                "model": model,
-            },
-        )
-        return reply
-
-    def get(self, run_id: int, *, outputs: bool = False) -> RunDetail:
-        """A run with its lines, its conversation and what its reviews found."""
-        reply: RunDetail = self._call("run.get", {"run_id": run_id, "outputs": outputs})
-        return reply
-
-    def turns(self, run_id: int) -> Page[TurnRow]:
-        """A run's conversation, the oldest turn first; of one that saves none, nothing."""
-        reply: Page[TurnRow] = self._call("run.turns", {"run_id": run_id})
-        return reply
-
-    def list(self, *, all: bool = False, cursor: int | None = None, limit: int = 100) -> Page[RunReply]:
-        """The runs, the newest first; archived ones only where asked for."""
-        reply: Page[RunReply] = self._call("run.list", {"all": all, "cursor": cursor, "limit": limit})
-        return reply
-
-    def branches(self, run_id: int) -> RunBranches:
-        """What each line of a run left in git, and which branches conflict with each other."""
-        reply: RunBranches = self._call("run.branches", {"run_id": run_id})
-        return reply
-
-    def attend(
-        self,
-        run_id: int,
-        attender: str,
-        *,
-        begins: bool = False,
-        content_hash: str | None = None,
-        is_forced: bool = False,
-        retry_failed: bool = False,
-        limits: RunLimits | Mapping[str, Any] | None = None,
-        lease_seconds: int = 60,
-        idempotency_key: str | None = None,
-    ) -> RunReply:
-        """Begin, resume or go on with a run: only what is attended is worked on."""
-        reply: RunReply = self._call(
-            "run.attend",
-            {
-                "idempotency_key": idempotency_key,
-                "run_id": run_id,
-                "attender": attender,
-                "begins": begins,
-                "content_hash": content_hash,
-                "is_forced": is_forced,
-                "retry_failed": retry_failed,
-                "limits": limits,
-                "lease_seconds": lease_seconds,
-            },
-        )
-        return reply
-
-    def leave(self, run_id: int, attender: str, *, idempotency_key: str | None = None) -> RunReply:
-        """Attend a run no longer: what is not done is interrupted."""
-        reply: RunReply = self._call(
-            "run.leave", {"idempotency_key": idempotency_key, "run_id": run_id, "attender": attender}
-        )
-        return reply
-
-    def turn(
-        self,
-        run_id: int,
-        role: Literal["user", "assistant", "system"],
-        content: str,
-        *,
-        line: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> RunReply:
-        """Add a turn to a run's conversation."""
-        reply: RunReply = self._call(
-            "run.turn",
-            {"idempotency_key": idempotency_key, "run_id": run_id, "line": line, "role": role, "content": content},
-        )
-        return reply
-
-    def archive(self, run_id: int, *, archived: bool = True, idempotency_key: str | None = None) -> RunReply:
-        """Hide a run from the list, or show it again."""
-        reply: RunReply = self._call(
-            "run.archive", {"idempotency_key": idempotency_key, "run_id": run_id, "archived": archived}
-        )
-        return reply
-
-    def clean(self, *, days: int = 7, dry_run: bool = False, idempotency_key: str | None = None) -> Cleaned:
-        """Delete runs that have been archived or finished for a while."""
-        reply: Cleaned = self._call("run.clean", {"idempotency_key": idempotency_key, "days": days, "dry_run": dry_run})
-        return reply
-
-
-class SpawnOperations(Namespace):
-    """`spawn.…`"""
-
-    def agent(
-        self,
-        goal: str,
-        *,
-        parent_session_id: int | str | None = None,
-        workflowId: str | None = None,
-        workspacePath: str | None = None,
-        context: Mapping[str, Any] | None = None,
-        inherit: Inheritance | None = None,
-        filter: Filter | Mapping[str, Any] | None = None,
-        driver: str | None = None,
-        model: str | None = None,
-        limits: ChildLimits | Mapping[str, Any] | None = None,
-        allowedTools: Sequence[str] | None = None,
-        wait: bool = False,
-        timeout_seconds: int | None = None,
-        idempotency_key: str | None = None,
-    ) -> SpawnResult:
-        """Spawn a child session with a goal; with `wait`, answer with its result."""
-        reply: SpawnResult = self._call(
-            "spawn.agent",
-            {
-                "idempotency_key": idempotency_key,
-                "goal": goal,
-                "parent_session_id": parent_session_id,
-                "workflowId": workflowId,
-                "workspacePath": workspacePath,
-                "context": context,
-                "inherit": inherit,
-                "filter": filter,
-                "driver": driver,
-                "model": model,
-                "limits": limits,
-                "allowedTools": allowedTools,
-                "wait": wait,
-                "timeout_seconds": timeout_seconds,
-            },
-        )
-        return reply
-
-    def agents(
-        self,
-        agents: Sequence[ChildOrder],
-        *,
-        parent_session_id: int | str | None = None,
-        wait: bool = False,
-        timeout_seconds: int | None = None,
-        idempotency_key: str | None = None,
-    ) -> Results:
-        """Spawn up to ten children at once; results in the order of the request, each refusal as data."""
-        reply: Results = self._call(
-            "spawn.agents",
-            {
-                "idempotency_key": idempotency_key,
-                "agents": agents,
-                "parent_session_id": parent_session_id,
-                "wait": wait,
-                "timeout_seconds": timeout_seconds,
-            },
-        )
-        return reply
-
-    def wait(self, session_ids: Sequence[int], *, timeout_seconds: int | None = None) -> Results:
-        """Wait for children, and lend them the parent's slot meanwhile."""
-        reply: Results = self._call("spawn.wait", {"session_ids": session_ids, "timeout_seconds": timeout_seconds})
-        return reply
-
-    def expect(
-        self, session_ids: Sequence[int], *, is_expected: bool = True, idempotency_key: str | None = None
-    ) -> Expected:
-        """Note that a parent waits for children, or does no more."""
-        reply: Expected = self._call(
-            "spawn.expect", {"idempotency_key": idempotency_key, "session_ids": session_ids, "is_expected": is_expected}
-        )
-        return reply
-
-    def stranded(self, *, is_starting: bool = False, host: str | None = None) -> Stranded:
-        """The children that wait for somebody who is not there any more."""
-        reply: Stranded = self._call("spawn.stranded", {"is_starting": is_starting, "host": host})
-        return reply
-
-    def tend(self, *, is_starting: bool = False, host: str | None = None, idempotency_key: str | None = None) -> Tended:
-        """Give children whose parents are gone an outcome, or their place in the queue."""
-        reply: Tended = self._call(
-            "spawn.tend", {"idempotency_key": idempotency_key, "is_starting": is_starting, "host": host}
-        )
-        return reply
-
-    def results(self, session_ids: Sequence[int]) -> Results:
-        """What came of children so far."""
-        reply: Results = self._call("spawn.results", {"session_ids": session_ids})
-        return reply
-
-    def report(
-        self,
-        report: Report | Mapping[str, Any],
-        *,
-        session_id: int | str | None = None,
-        idempotency_key: str | None = None,
-    ) -> SpawnResult:
-        """Leave a session's closing report, which its parent receives."""
-        reply: SpawnResult = self._call(
-            "spawn.report", {"idempotency_key": idempotency_key, "report": report, "session_id": session_id}
-        )
-        return reply
-
-    def cancel(
-        self,
-        session_id: int | str,
-        *,
-        children: bool = True,
-        reason: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> Killed:
-        """End a session that runs, and all below it."""
-        reply: Killed = self._call(
-            "spawn.cancel",
-            {"idempotency_key": idempotency_key, "session_id": session_id, "children": children, "reason": reason},
-        )
-        return reply
-
-    def collapse(
-        self,
-        session_id: int | str,
-        *,
-        text: str | None = None,
-        target_tokens: int | None = None,
-        auto_commit: bool = True,
-        idempotency_key: str | None = None,
-    ) -> CollapseReply:
-        """Fold what a child session did into its parent's history."""
-        reply: CollapseReply = self._call(
-            "spawn.collapse",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "text": text,
-                "target_tokens": target_tokens,
-                "auto_commit": auto_commit,
-            },
-        )
-        return reply
-
-    def children(
-        self,
-        *,
-        session_id: int | str | None = None,
-        effort_id: int | None = None,
-        branch: str | None = None,
-        task_id: str | None = None,
-        run_id: int | None = None,
-    ) -> Trees:
-        """The sessions that a session spawned."""
-        reply: Trees = self._call(
-            "spawn.children",
-            {"session_id": session_id, "effort_id": effort_id, "branch": branch, "task_id": task_id, "run_id": run_id},
-        )
-        return reply
-
-    def ancestors(
-        self,
-        *,
-        session_id: int | str | None = None,
-        effort_id: int | None = None,
-        branch: str | None = None,
-        task_id: str | None = None,
-        run_id: int | None = None,
-    ) -> Trees:
-        """From a session's parent up to its root."""
-        reply: Trees = self._call(
-            "spawn.ancestors",
-            {"session_id": session_id, "effort_id": effort_id, "branch": branch, "task_id": task_id, "run_id": run_id},
-        )
-        return reply
-
-    def tree(
-        self,
-        *,
-        session_id: int | str | None = None,
-        effort_id: int | None = None,
-        branch: str | None = None,
-        task_id: str | None = None,
-        run_id: int | None = None,
-        below: bool = False,
-    ) -> Trees:
-        """The whole tree of a session, with status, outcome and cost, from any of its names."""
-        reply: Trees = self._call(
-            "spawn.tree",
-            {
-                "session_id": session_id,
-                "effort_id": effort_id,
-                "branch": branch,
-                "task_id": task_id,
-                "run_id": run_id,
-                "below": below,
-            },
-        )
-        return reply
 
 
 class BudgetOperations(Namespace):
@@ -1741,8 +311,7 @@ class BudgetOperations(Namespace):
 
     def get(self, session_id: int | str) -> BudgetReply:
         """What a session and all below it may use, have used and have promised."""
-        reply: BudgetReply = self._call("budget.get", {"session_id": session_id})
-        return reply
+        return self._call(GetBudget, {"session_id": session_id})
 
     def set(
         self,
@@ -1753,344 +322,10 @@ class BudgetOperations(Namespace):
         idempotency_key: str | None = None,
     ) -> BudgetReply:
         """Bound what a session and all below it may use."""
-        reply: BudgetReply = self._call(
-            "budget.set",
+        return self._call(
+            SetBudget,
             {"idempotency_key": idempotency_key, "session_id": session_id, "tokens": tokens, "cost_usd": cost_usd},
         )
-        return reply
-
-
-class HooksOperations(Namespace):
-    """`hooks.…`"""
-
-    def event(
-        self,
-        vendor: str,
-        payload: Any,
-        *,
-        agent: str | None = None,
-        session: int | str | None = None,
-        pid: int | None = None,
-    ) -> HookOutput:
-        """A hook as a vendor's program calls it; answered in that vendor's words, and never with an error."""
-        reply: HookOutput = self._call(
-            "hooks.event", {"vendor": vendor, "payload": payload, "agent": agent, "session": session, "pid": pid}
-        )
-        return reply
-
-    def timings(self) -> HookTimings:
-        """How long each kind of hook takes: median and 95th percentile of the latest ones."""
-        reply: HookTimings = self._call("hooks.timings", {})
-        return reply
-
-    def record(
-        self,
-        event: HookEvent | Mapping[str, Any],
-        *,
-        facts: HookFacts | Mapping[str, Any] = HookFacts(
-            uncommitted=[], directives=[], project=None, is_repository=False, process=None
-        ),
-        session: int | str | None = None,
-        agent: str | None = None,
-        pid: int | None = None,
-        idempotency_key: str | None = None,
-    ) -> HookReply:
-        """A hook in our own words: note what it says, and answer what the agent may do and is told."""
-        reply: HookReply = self._call(
-            "hooks.record",
-            {
-                "idempotency_key": idempotency_key,
-                "event": event,
-                "facts": facts,
-                "session": session,
-                "agent": agent,
-                "pid": pid,
-            },
-        )
-        return reply
-
-    def sessionStart(
-        self,
-        *,
-        agent_id: str | None = None,
-        pid: int | None = None,
-        session_id: int | str | None = None,
-        driver: str | None = None,
-        native_id: str | None = None,
-        cwd: str | None = None,
-        source: Literal["startup", "resume", "clear", "compact", "fork"] | None = None,
-        transcript_path: str | None = None,
-        facts: HookFacts | Mapping[str, Any] = HookFacts(
-            uncommitted=[], directives=[], project=None, is_repository=False, process=None
-        ),
-        idempotency_key: str | None = None,
-    ) -> SessionContext:
-        """A context window opens: its session, its effort, what it needs, and what the one before left."""
-        reply: SessionContext = self._call(
-            "hooks.sessionStart",
-            {
-                "idempotency_key": idempotency_key,
-                "agent_id": agent_id,
-                "pid": pid,
-                "session_id": session_id,
-                "driver": driver,
-                "native_id": native_id,
-                "cwd": cwd,
-                "source": source,
-                "transcript_path": transcript_path,
-                "facts": facts,
-            },
-        )
-        return reply
-
-    def sessionEnd(
-        self, session_id: int | str, *, reason: str | None = None, idempotency_key: str | None = None
-    ) -> HookNoted:
-        """A context window closes."""
-        reply: HookNoted = self._call(
-            "hooks.sessionEnd", {"idempotency_key": idempotency_key, "session_id": session_id, "reason": reason}
-        )
-        return reply
-
-    def preToolUse(
-        self,
-        session_id: int | str,
-        tool: str,
-        *,
-        args: Any = None,
-        tool_use_id: str | None = None,
-        facts: HookFacts | Mapping[str, Any] = HookFacts(
-            uncommitted=[], directives=[], project=None, is_repository=False, process=None
-        ),
-        idempotency_key: str | None = None,
-    ) -> Verdict:
-        """A tool is about to be used: the heartbeat and directive gates."""
-        reply: Verdict = self._call(
-            "hooks.preToolUse",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "tool": tool,
-                "args": args,
-                "tool_use_id": tool_use_id,
-                "facts": facts,
-            },
-        )
-        return reply
-
-    def postToolUse(
-        self,
-        session_id: int | str,
-        tool: str,
-        *,
-        result: Any = None,
-        args: Any = None,
-        tool_use_id: str | None = None,
-        facts: HookFacts | Mapping[str, Any] = HookFacts(
-            uncommitted=[], directives=[], project=None, is_repository=False, process=None
-        ),
-        idempotency_key: str | None = None,
-    ) -> ToolNoted:
-        """A tool was used: heartbeat, loaded files, discovered directories and directives."""
-        reply: ToolNoted = self._call(
-            "hooks.postToolUse",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "tool": tool,
-                "result": result,
-                "args": args,
-                "tool_use_id": tool_use_id,
-                "facts": facts,
-            },
-        )
-        return reply
-
-    def postToolUseFailure(
-        self,
-        session_id: int | str,
-        tool: str,
-        *,
-        args: Any = None,
-        tool_use_id: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> HookNoted:
-        """A tool failed."""
-        reply: HookNoted = self._call(
-            "hooks.postToolUseFailure",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "tool": tool,
-                "args": args,
-                "tool_use_id": tool_use_id,
-            },
-        )
-        return reply
-
-    def userPrompt(
-        self, session_id: int | str, prompt: str, *, prompt_id: str | None = None, idempotency_key: str | None = None
-    ) -> PromptNoted:
-        """A person said something."""
-        reply: PromptNoted = self._call(
-            "hooks.userPrompt",
-            {"idempotency_key": idempotency_key, "session_id": session_id, "prompt": prompt, "prompt_id": prompt_id},
-        )
-        return reply
-
-    def preCompact(self, session_id: int | str, *, idempotency_key: str | None = None) -> HookNoted:
-        """A context is about to be compacted: mark where it is whole."""
-        reply: HookNoted = self._call(
-            "hooks.preCompact", {"idempotency_key": idempotency_key, "session_id": session_id}
-        )
-        return reply
-
-    def permissionRequest(
-        self, session_id: int | str, *, tool: str | None = None, args: Any = None, idempotency_key: str | None = None
-    ) -> HookNoted:
-        """An agent waits for somebody's leave."""
-        reply: HookNoted = self._call(
-            "hooks.permissionRequest",
-            {"idempotency_key": idempotency_key, "session_id": session_id, "tool": tool, "args": args},
-        )
-        return reply
-
-    def notification(
-        self, session_id: int | str, *, text: str | None = None, idempotency_key: str | None = None
-    ) -> HookNoted:
-        """A program has something to tell its user."""
-        reply: HookNoted = self._call(
-            "hooks.notification", {"idempotency_key": idempotency_key, "session_id": session_id, "text": text}
-        )
-        return reply
-
-    def stop(self, session_id: int | str, *, idempotency_key: str | None = None) -> HookNoted:
-        """An agent has answered and waits."""
-        reply: HookNoted = self._call("hooks.stop", {"idempotency_key": idempotency_key, "session_id": session_id})
-        return reply
-
-    def subagentStart(
-        self,
-        session_id: int | str,
-        subagent_id: str,
-        *,
-        subagent_type: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> HookNoted:
-        """A vendor's own sub-agent begins: a child session."""
-        reply: HookNoted = self._call(
-            "hooks.subagentStart",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "subagent_id": subagent_id,
-                "subagent_type": subagent_type,
-            },
-        )
-        return reply
-
-    def subagentStop(
-        self, session_id: int | str, subagent_id: str, *, summary: str | None = None, idempotency_key: str | None = None
-    ) -> HookNoted:
-        """A vendor's own sub-agent is done; its parent goes on."""
-        reply: HookNoted = self._call(
-            "hooks.subagentStop",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "subagent_id": subagent_id,
-                "summary": summary,
-            },
-        )
-        return reply
-
-    def taskCompleted(
-        self, session_id: int | str, *, text: str | None = None, idempotency_key: str | None = None
-    ) -> HookNoted:
-        """An agent ticked something off its list."""
-        reply: HookNoted = self._call(
-            "hooks.taskCompleted", {"idempotency_key": idempotency_key, "session_id": session_id, "text": text}
-        )
-        return reply
-
-    def teammateIdle(
-        self, session_id: int | str, *, text: str | None = None, idempotency_key: str | None = None
-    ) -> HookNoted:
-        """A teammate of an agent has nothing to do."""
-        reply: HookNoted = self._call(
-            "hooks.teammateIdle", {"idempotency_key": idempotency_key, "session_id": session_id, "text": text}
-        )
-        return reply
-
-    def fleetStart(self, agents: Sequence[FleetRecruit], *, idempotency_key: str | None = None) -> Fleet:
-        """A fleet begins: register its agents with what they claim."""
-        reply: Fleet = self._call("hooks.fleetStart", {"idempotency_key": idempotency_key, "agents": agents})
-        return reply
-
-    def processes(self, *, host: str | None = None) -> OpenProcesses:
-        """The processes of a machine in which sessions are open that people started themselves."""
-        reply: OpenProcesses = self._call("hooks.processes", {"host": host})
-        return reply
-
-    def vanished(self, session_id: int, pid: int, started: float, *, idempotency_key: str | None = None) -> HookNoted:
-        """The process of a session is gone: the session is over, whether or not its program said so."""
-        reply: HookNoted = self._call(
-            "hooks.vanished",
-            {"idempotency_key": idempotency_key, "session_id": session_id, "pid": pid, "started": started},
-        )
-        return reply
-
-    def logged(
-        self,
-        *,
-        session_id: int | str | None = None,
-        effort_id: int | None = None,
-        text: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> LogNoted:
-        """A log entry was written: its effort's sessions count their tool calls anew."""
-        reply: LogNoted = self._call(
-            "hooks.logged",
-            {"idempotency_key": idempotency_key, "session_id": session_id, "effort_id": effort_id, "text": text},
-        )
-        return reply
-
-
-class IngestOperations(Namespace):
-    """`ingest.…`"""
-
-    def add(
-        self,
-        session_id: int | str,
-        path: str,
-        offset: int,
-        entries: Sequence[Entry],
-        *,
-        inode: int | None = None,
-        agent_id: str | None = None,
-        counts_subagents: bool = False,
-        idempotency_key: str | None = None,
-    ) -> Ingested:
-        """What was read of a transcript, in its order; what is known already is not written again."""
-        reply: Ingested = self._call(
-            "ingest.add",
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "path": path,
-                "offset": offset,
-                "entries": entries,
-                "inode": inode,
-                "agent_id": agent_id,
-                "counts_subagents": counts_subagents,
-            },
-        )
-        return reply
-
-    def list(self, *, session_id: int | str | None = None, path: str | None = None) -> Ingests:
-        """Which transcripts are read, and how far."""
-        reply: Ingests = self._call("ingest.list", {"session_id": session_id, "path": path})
-        return reply
 
 
 class CommandsEffortOperations(Namespace):
@@ -2116,8 +351,8 @@ class CommandsEffortOperations(Namespace):
         idempotency_key: str | None = None,
     ) -> Opened:
         """Begin an effort by the skill's SKILL.md, with its task and session: all or nothing; and a briefing."""
-        reply: Opened = self._call(
-            "commands.effort.start",
+        return self._call(
+            OpenEffort,
             {
                 "idempotency_key": idempotency_key,
                 "task_id": task_id,
@@ -2136,53 +371,24 @@ class CommandsEffortOperations(Namespace):
                 "directories": directories,
             },
         )
-        return reply
 
-    def begin(
+
+class CommandsLogOperations(Namespace):
+    """`commands.log.…`"""
+
+    def append(
         self,
-        task_id: str,
-        skill: str,
+        text: str,
         *,
-        mode: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        keywords: str | None = None,
-        workspace: str | None = None,
         session_id: int | str | None = None,
-        agent_id: str | None = None,
-        driver: str | None = None,
-        native_id: str | None = None,
-        pid: int | None = None,
-        definition: SkillDefinition | Mapping[str, Any] | None = None,
-        directives: Sequence[str] = (),
-        directories: Sequence[str] = (),
+        effort_id: int | None = None,
         idempotency_key: str | None = None,
-    ) -> Begun:
-        """What commands.effort.start writes, in one transaction."""
-        reply: Begun = self._call(
-            "commands.effort.begin",
-            {
-                "idempotency_key": idempotency_key,
-                "task_id": task_id,
-                "skill": skill,
-                "mode": mode,
-                "metadata": metadata,
-                "title": title,
-                "description": description,
-                "keywords": keywords,
-                "workspace": workspace,
-                "session_id": session_id,
-                "agent_id": agent_id,
-                "driver": driver,
-                "native_id": native_id,
-                "pid": pid,
-                "definition": definition,
-                "directives": directives,
-                "directories": directories,
-            },
+    ) -> Logged:
+        """Put a note with its time into the log of an effort; its sessions count their tool calls anew."""
+        return self._call(
+            AppendLog,
+            {"idempotency_key": idempotency_key, "text": text, "session_id": session_id, "effort_id": effort_id},
         )
-        return reply
 
 
 class CommandsSessionOperations(Namespace):
@@ -2200,8 +406,8 @@ class CommandsSessionOperations(Namespace):
         idempotency_key: str | None = None,
     ) -> Resumed:
         """Go on with an effort in a new context window, linked to the one before it; and a briefing."""
-        reply: Resumed = self._call(
-            "commands.session.continue",
+        return self._call(
+            ResumeSession,
             {
                 "idempotency_key": idempotency_key,
                 "session_id": session_id,
@@ -2212,7 +418,6 @@ class CommandsSessionOperations(Namespace):
                 "pid": pid,
             },
         )
-        return reply
 
     def undo(
         self,
@@ -2223,30 +428,10 @@ class CommandsSessionOperations(Namespace):
         idempotency_key: str | None = None,
     ) -> Undone:
         """Go on from before a compaction: the exact context of then becomes the prompt of another session."""
-        reply: Undone = self._call(
-            "commands.session.undo",
+        return self._call(
+            UndoCompaction,
             {"idempotency_key": idempotency_key, "session_id": session_id, "number": number, "only_show": only_show},
         )
-        return reply
-
-
-class CommandsLogOperations(Namespace):
-    """`commands.log.…`"""
-
-    def append(
-        self,
-        text: str,
-        *,
-        session_id: int | str | None = None,
-        effort_id: int | None = None,
-        idempotency_key: str | None = None,
-    ) -> Logged:
-        """Put a note with its time into the log of an effort; its sessions count their tool calls anew."""
-        reply: Logged = self._call(
-            "commands.log.append",
-            {"idempotency_key": idempotency_key, "text": text, "session_id": session_id, "effort_id": effort_id},
-        )
-        return reply
 
 
 class CommandsOperations(Namespace):
@@ -2255,64 +440,555 @@ class CommandsOperations(Namespace):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
         self.effort = CommandsEffortOperations(transport)
-        self.session = CommandsSessionOperations(transport)
         self.log = CommandsLogOperations(transport)
+        self.session = CommandsSessionOperations(transport)
 
 
-class AgentDirectivesOperations(Namespace):
-    """`agent.directives.…`"""
+class DaemonOperations(Namespace):
+    """`daemon.…`"""
 
-    def discover(self, directory: str, *, down: bool = False) -> DirectivePaths:
-        """Which directives hold in a folder: AGENTS.md, CLAUDE.md and .directives/ there and above."""
-        reply: DirectivePaths = self._call("agent.directives.discover", {"directory": directory, "down": down})
-        return reply
+    def hello(self, *, client: str | None = None, token: str | None = None) -> HelloReply:
+        """Say who calls, and learn who answers."""
+        return self._call(Hello, {"client": client, "token": token})
 
-    def dereference(self, path: str) -> Directives:
-        """What a directive says, and what it imports with @path."""
-        reply: Directives = self._call("agent.directives.dereference", {"path": path})
-        return reply
+    def ping(self) -> Pong:
+        """Whether the daemon answers."""
+        return self._call(Ping, {})
 
-    def resolve(self, directories: Sequence[str]) -> Directives:
-        """All that directives say about some folders, imports included, each text once."""
-        reply: Directives = self._call("agent.directives.resolve", {"directories": directories})
-        return reply
+    def status(self) -> DaemonStatusReply:
+        """The daemon's socket, process, version, database and load."""
+        return self._call(DaemonStatus, {})
 
-
-class AgentSkillsOperations(Namespace):
-    """`agent.skills.…`"""
-
-    def parse(self, path: str) -> ParsedSkill:
-        """What a SKILL.md says; what is wrong with it is refused with its line and field."""
-        reply: ParsedSkill = self._call("agent.skills.parse", {"path": path})
-        return reply
-
-    def list(self, *, project: str | None = None) -> Page[SkillEntry]:
-        """The skill files of a project and of the user, by name; broken ones with what is wrong."""
-        reply: Page[SkillEntry] = self._call("agent.skills.list", {"project": project})
-        return reply
+    def stop(self) -> Stopping:
+        """Finish what is under way and stop."""
+        return self._call(StopDaemon, {})
 
 
-class AgentOperations(Namespace):
-    """`agent.…`"""
+class DbAgentsOperations(Namespace):
+    """`db.agents.…`"""
+
+    def assign(self, id: str, effort_id: int | None, *, idempotency_key: str | None = None) -> Agent:
+        """Give an agent an effort, or with null take its effort away."""
+        return self._call(AssignAgent, {"idempotency_key": idempotency_key, "id": id, "effort_id": effort_id})
+
+    def get(self, id: str) -> Agent:
+        """An agent and the effort it holds."""
+        return self._call(GetAgent, {"id": id})
+
+    def list(self) -> Page[Agent]:
+        """All agents and the efforts they hold."""
+        return self._call(ListAgents, {})
+
+    def register(
+        self,
+        id: str,
+        *,
+        label: str | None = None,
+        claims: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Agent:
+        """Register an agent, or change what is given."""
+        return self._call(
+            RegisterAgent, {"idempotency_key": idempotency_key, "id": id, "label": label, "claims": claims}
+        )
+
+
+class DbEffortOperations(Namespace):
+    """`db.effort.…`"""
+
+    def finish(
+        self,
+        effort_id: int,
+        *,
+        keywords: str | None = None,
+        outcome: Outcome = "success",
+        idempotency_key: str | None = None,
+    ) -> EffortReply:
+        """Finish an effort with its outcome; its agent is free again. Twice changes nothing."""
+        return self._call(
+            FinishEffort,
+            {"idempotency_key": idempotency_key, "effort_id": effort_id, "keywords": keywords, "outcome": outcome},
+        )
+
+    def get(self, effort_id: int) -> EffortDetail:
+        """An effort, its holder, and the phases it went through."""
+        return self._call(GetEffort, {"effort_id": effort_id})
+
+    def list(self, task_id: str) -> Page[EffortReply]:
+        """The efforts of a task by their ordinal."""
+        return self._call(ListEfforts, {"task_id": task_id})
+
+    def phase(
+        self,
+        effort_id: int,
+        label: str,
+        *,
+        proof: Mapping[str, Any] | None = None,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> PhaseReply:
+        """Enter a phase of the effort's skill, with its proof. The same phase again changes nothing."""
+        return self._call(
+            EnterPhase,
+            {
+                "idempotency_key": idempotency_key,
+                "effort_id": effort_id,
+                "label": label,
+                "proof": proof,
+                "reason": reason,
+            },
+        )
+
+    def start(
+        self,
+        task_id: str,
+        skill: str,
+        *,
+        mode: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        session_id: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> EffortReply:
+        """Apply a skill to a task. With a session, that session goes on with the new effort."""
+        return self._call(
+            StartEffort,
+            {
+                "idempotency_key": idempotency_key,
+                "task_id": task_id,
+                "skill": skill,
+                "mode": mode,
+                "metadata": metadata,
+                "session_id": session_id,
+            },
+        )
+
+    def validate(self, effort_id: int) -> Validation:
+        """Whether an effort's record is complete: pass or fail for each check."""
+        return self._call(ValidateEffort, {"effort_id": effort_id})
+
+
+class DbMessagesOperations(Namespace):
+    """`db.messages.…`"""
+
+    def append(
+        self,
+        session_id: int | str,
+        role: Role,
+        content: str,
+        *,
+        tool_name: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Message:
+        """Add one turn to a session's transcript."""
+        return self._call(
+            AppendMessage,
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "role": role,
+                "content": content,
+                "tool_name": tool_name,
+            },
+        )
+
+    def list(self, session_id: int | str, *, limit: int = 100, offset: int = 0) -> Page[Message]:
+        """A session's transcript in order, a page at a time."""
+        return self._call(ListMessages, {"session_id": session_id, "limit": limit, "offset": offset})
+
+
+class DbProjectOperations(Namespace):
+    """`db.project.…`"""
+
+    def list(self) -> Page[Project]:
+        """All projects."""
+        return self._call(ListProjects, {})
+
+    def upsert(
+        self,
+        path: str,
+        *,
+        name: str | None = None,
+        host: str | None = None,
+        remote: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Project:
+        """Register a project by its absolute path, or change its name."""
+        return self._call(
+            UpsertProject,
+            {"idempotency_key": idempotency_key, "path": path, "name": name, "host": host, "remote": remote},
+        )
+
+
+class DbSessionOperations(Namespace):
+    """`db.session.…`"""
+
+    def bindEffort(self, session_id: int | str, effort_id: int, *, idempotency_key: str | None = None) -> SessionReply:
+        """Let a session go on with another effort of its task."""
+        return self._call(
+            BindEffort, {"idempotency_key": idempotency_key, "session_id": session_id, "effort_id": effort_id}
+        )
+
+    def compactions(self, session_id: int | str) -> Compactions:
+        """The places of a session's history that hold its exact context before each compaction."""
+        return self._call(ListCompactions, {"session_id": session_id})
+
+    def continue_(
+        self,
+        *,
+        session_id: int | str | None = None,
+        agent_id: str | None = None,
+        task_id: str | None = None,
+        driver: str | None = None,
+        native_id: str | None = None,
+        pid: int | None = None,
+        uncommitted: Sequence[str] = (),
+        light: bool = False,
+        idempotency_key: str | None = None,
+    ) -> SessionContext:
+        """Begin the next context window of an effort at the same phase, with what the one before left."""
+        return self._call(
+            ContinueSession,
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "agent_id": agent_id,
+                "task_id": task_id,
+                "driver": driver,
+                "native_id": native_id,
+                "pid": pid,
+                "uncommitted": uncommitted,
+                "light": light,
+            },
+        )
+
+    def contract(self, session_id: int | str, *, uncommitted: Sequence[str] = ()) -> Contract:
+        """The resume contract: what a session would be told after a compaction."""
+        return self._call(ShowContract, {"session_id": session_id, "uncommitted": uncommitted})
+
+    def find(
+        self,
+        *,
+        task_id: str | None = None,
+        effort_id: int | None = None,
+        agent_id: str | None = None,
+        open: bool | None = None,
+        cursor: int | None = None,
+    ) -> Page[Session]:
+        """Sessions by task, effort or agent, the newest first."""
+        return self._call(
+            FindSessions,
+            {"task_id": task_id, "effort_id": effort_id, "agent_id": agent_id, "open": open, "cursor": cursor},
+        )
+
+    def finish(
+        self,
+        session_id: int | str,
+        *,
+        dehydration_payload: Mapping[str, Any] | None = None,
+        outcome: Outcome = "success",
+        idempotency_key: str | None = None,
+    ) -> SessionReply:
+        """End a session, with what it hands to the next. Twice changes nothing."""
+        return self._call(
+            FinishSession,
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "dehydration_payload": dehydration_payload,
+                "outcome": outcome,
+            },
+        )
+
+    def get(self, session_id: int | str) -> Session:
+        """A session by its id, or by its driver and native id."""
+        return self._call(GetSession, {"session_id": session_id})
+
+    def handoff(
+        self,
+        session_id: int | str,
+        summary: str,
+        *,
+        decisions: Sequence[str] = (),
+        failed_approaches: Sequence[str] = (),
+        next_steps: Sequence[str] = (),
+        required_files: Sequence[str] = (),
+        uncommitted: Sequence[str] = (),
+        idempotency_key: str | None = None,
+    ) -> HandedOff:
+        """End a context window with a boundary commit, whose fields the next one is given."""
+        return self._call(
+            HandOff,
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "summary": summary,
+                "decisions": decisions,
+                "failed_approaches": failed_approaches,
+                "next_steps": next_steps,
+                "required_files": required_files,
+                "uncommitted": uncommitted,
+            },
+        )
+
+    def heartbeat(self, session_id: int | str, *, idempotency_key: str | None = None) -> SessionReply:
+        """A sign of life: counts one tool call and notes the time."""
+        return self._call(Heartbeat, {"idempotency_key": idempotency_key, "session_id": session_id})
+
+    def start(
+        self,
+        task_id: str,
+        effort_id: int,
+        *,
+        pid: int | None = None,
+        prev_session_id: int | str | None = None,
+        parent_session_id: int | str | None = None,
+        agent_id: str | None = None,
+        driver: str | None = None,
+        native_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> SessionReply:
+        """Record a context window at work on an effort; the agent's session before it ends."""
+        return self._call(
+            StartSession,
+            {
+                "idempotency_key": idempotency_key,
+                "task_id": task_id,
+                "effort_id": effort_id,
+                "pid": pid,
+                "prev_session_id": prev_session_id,
+                "parent_session_id": parent_session_id,
+                "agent_id": agent_id,
+                "driver": driver,
+                "native_id": native_id,
+            },
+        )
+
+    def updateContextUsage(
+        self, session_id: int | str, usage: float, *, idempotency_key: str | None = None
+    ) -> SessionReply:
+        """How full the session's context window is, from 0 to 1."""
+        return self._call(
+            UpdateContextUsage, {"idempotency_key": idempotency_key, "session_id": session_id, "usage": usage}
+        )
+
+    def updateLoadedFiles(
+        self, session_id: int | str, files: Sequence[str], *, idempotency_key: str | None = None
+    ) -> SessionReply:
+        """Which files the session has in its context."""
+        return self._call(
+            UpdateLoadedFiles, {"idempotency_key": idempotency_key, "session_id": session_id, "files": files}
+        )
+
+
+class DbSkillsOperations(Namespace):
+    """`db.skills.…`"""
+
+    def delete(self, name: str, project_id: int, *, idempotency_key: str | None = None) -> Deleted:
+        """Forget a project's skill; a built-in one of that name shows again."""
+        return self._call(DeleteSkill, {"idempotency_key": idempotency_key, "name": name, "project_id": project_id})
+
+    def find(self, query: str, *, project_id: int | None = None) -> Page[Skill]:
+        """Registered skills whose name or content has a word, in one project or all."""
+        return self._call(FindSkills, {"query": query, "project_id": project_id})
+
+    def get(self, name: str, project_id: int) -> Skill:
+        """A skill as a project sees it: its own, else the built-in one."""
+        return self._call(GetSkill, {"name": name, "project_id": project_id})
+
+    def list(self, project_id: int) -> Page[Skill]:
+        """A project's skills, built-in ones included."""
+        return self._call(ListSkills, {"project_id": project_id})
+
+    def upsert(
+        self,
+        name: str,
+        project_id: int,
+        *,
+        phases: Sequence[Any] | None = None,
+        modes: Mapping[str, Any] | None = None,
+        templates: Mapping[str, Any] | None = None,
+        cmd_dependencies: Sequence[str] | None = None,
+        next_skills: Sequence[str] | None = None,
+        directives: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Skill:
+        """Register a project's skill, or replace the parts that are given."""
+        return self._call(
+            UpsertSkill,
+            {
+                "idempotency_key": idempotency_key,
+                "name": name,
+                "project_id": project_id,
+                "phases": phases,
+                "modes": modes,
+                "templates": templates,
+                "cmd_dependencies": cmd_dependencies,
+                "next_skills": next_skills,
+                "directives": directives,
+            },
+        )
+
+
+class DbTaskOperations(Namespace):
+    """`db.task.…`"""
+
+    def find(
+        self, *, query: str | None = None, workspace: str | None = None, project: int | str | None = None
+    ) -> Page[Task]:
+        """The tasks that match a keyword, a workspace or a project."""
+        return self._call(FindTasks, {"query": query, "workspace": workspace, "project": project})
+
+    def list(self, *, project: int | str | None = None) -> Page[Task]:
+        """All tasks, or those of one project, the most recently active first."""
+        return self._call(ListTasks, {"project": project})
+
+    def upsert(
+        self,
+        dir_path: str,
+        *,
+        workspace: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        keywords: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Task:
+        """Create a task, or change what is given; its project is the one whose path contains it."""
+        return self._call(
+            UpsertTask,
+            {
+                "idempotency_key": idempotency_key,
+                "dir_path": dir_path,
+                "workspace": workspace,
+                "title": title,
+                "description": description,
+                "keywords": keywords,
+            },
+        )
+
+
+class DbOperations(Namespace):
+    """`db.…`"""
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
-        self.directives = AgentDirectivesOperations(transport)
-        self.skills = AgentSkillsOperations(transport)
+        self.agents = DbAgentsOperations(transport)
+        self.effort = DbEffortOperations(transport)
+        self.messages = DbMessagesOperations(transport)
+        self.project = DbProjectOperations(transport)
+        self.session = DbSessionOperations(transport)
+        self.skills = DbSkillsOperations(transport)
+        self.task = DbTaskOperations(transport)
+
+    def backup(self, path: str) -> BackupReport:
+        """Write a consistent copy of the database to a new SQLite file, while work goes on."""
+        return self._call(BackUpDatabase, {"path": path})
+
+    def check(self) -> CheckReport:
+        """Verify the database: its pages, references, hashes and branches."""
+        return self._call(CheckDatabase, {})
+
+    def counts(self) -> Counts:
+        """How much there is of everything, and how much of it is going on."""
+        return self._call(CountRows, {})
+
+    def query(self, sql: str, *, params: Sequence[str | int | float | bool | None] = ()) -> QueryResult:
+        """Run one SELECT. It reads, and only reads."""
+        return self._call(Query, {"sql": sql, "params": params})
+
+
+class DriversOperations(Namespace):
+    """`drivers.…`"""
+
+    def list(
+        self,
+        *,
+        versions: bool = True,
+        directory: str | None = None,
+        environment: Mapping[str, str] = {},
+        settings: Mapping[str, str] = {},
+    ) -> Page[DriverRow]:
+        """The agent programs that Ramet can run: which are installed, and what they can do."""
+        return self._call(
+            ListDrivers,
+            {"versions": versions, "directory": directory, "environment": environment, "settings": settings},
+        )
+
+    def parked(self) -> Page[ParkedDriver]:
+        """The drivers that are not used for a while, until when and why."""
+        return self._call(ListParked, {})
+
+    def release(self, driver: str, *, idempotency_key: str | None = None) -> Released:
+        """Let a parked driver be used again at once, and what waits for it begin."""
+        return self._call(ReleaseDriver, {"idempotency_key": idempotency_key, "driver": driver})
+
+
+class EventsOperations(Namespace):
+    """`events.…`"""
+
+    def list(
+        self, *, after: int = 0, limit: int = 100, kind: EventKind | None = None, newest: bool = False
+    ) -> Page[Event]:
+        """Events in order, from any id on, or the newest."""
+        return self._call(ListEvents, {"after": after, "limit": limit, "kind": kind, "newest": newest})
+
+    def subscribe(self, *, after: int | None = None) -> Subscription:
+        """Events as they happen, from any id on; without one, from now."""
+        return self._subscribe(SubscribeEvents, {"after": after})
+
+
+class FleetOperations(Namespace):
+    """`fleet.…`"""
+
+    def dismiss(self, *, notice_id: int | None = None, idempotency_key: str | None = None) -> Page[Notice]:
+        """Put a notice aside, or all of them."""
+        return self._call(DismissNotice, {"idempotency_key": idempotency_key, "notice_id": notice_id})
+
+    def kill(
+        self,
+        *,
+        effort_id: int | None = None,
+        session_id: int | str | None = None,
+        children: bool = True,
+        reason: str | None = None,
+        requeues: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Killed:
+        """End a running effort with everything that it started, or cancel a queued one."""
+        return self._call(
+            Kill,
+            {
+                "idempotency_key": idempotency_key,
+                "effort_id": effort_id,
+                "session_id": session_id,
+                "children": children,
+                "reason": reason,
+                "requeues": requeues,
+            },
+        )
+
+    def notices(self, *, all: bool = False) -> Page[Notice]:
+        """What needs a person's attention, the newest first."""
+        return self._call(ListNotices, {"all": all})
+
+    def stale(self) -> Page[Session]:
+        """Open sessions without a sign of life for as long as limits.stale_seconds says."""
+        return self._call(FleetStale, {})
+
+    def status(self) -> Page[FleetMember]:
+        """Who is doing what: every agent that holds an effort."""
+        return self._call(FleetStatus, {})
 
 
 class FsFilesOperations(Namespace):
     """`fs.files.…`"""
 
-    def read(self, path: str, *, offset: int = 0, limit: int = 1000000) -> FileText:
-        """The text of a file in a project, a part at a time."""
-        reply: FileText = self._call("fs.files.read", {"path": path, "offset": offset, "limit": limit})
-        return reply
-
     def append(self, path: str, content: str) -> Appended:
         """Put a text behind the end of a file in a project, which is made where it is new."""
-        reply: Appended = self._call("fs.files.append", {"path": path, "content": content})
-        return reply
+        return self._call(AppendFile, {"path": path, "content": content})
+
+    def read(self, path: str, *, offset: int = 0, limit: int = 1000000) -> FileText:
+        """The text of a file in a project, a part at a time."""
+        return self._call(ReadFile, {"path": path, "offset": offset, "limit": limit})
 
 
 class FsPathsOperations(Namespace):
@@ -2320,8 +996,7 @@ class FsPathsOperations(Namespace):
 
     def resolve(self, path: str, *, base: str | None = None) -> ResolvedPath:
         """Where a path leads, in which project, and what is there; a path that leads out is refused."""
-        reply: ResolvedPath = self._call("fs.paths.resolve", {"path": path, "base": base})
-        return reply
+        return self._call(ResolvePath, {"path": path, "base": base})
 
 
 class FsOperations(Namespace):
@@ -2333,39 +1008,984 @@ class FsOperations(Namespace):
         self.paths = FsPathsOperations(transport)
 
 
-class AiOperations(Namespace):
-    """`ai.…`"""
+class HistoryOperations(Namespace):
+    """`history.…`"""
 
-    def generate(
+    def annotate(self, hash: str, priority: Priority, *, idempotency_key: str | None = None) -> CommitDetail:
+        """Say how much a commit matters: skip, normal, important or pinned."""
+        return self._call(Annotate, {"idempotency_key": idempotency_key, "hash": hash, "priority": priority})
+
+    def at(self, branch: str, *, time: datetime | None = None, hash: str | None = None) -> BranchRow:
+        """Where a branch stood at a time, or whether it contains a commit."""
+        return self._call(At, {"branch": branch, "time": time, "hash": hash})
+
+    def branch(self, name: str, *, from_: str | None = None, idempotency_key: str | None = None) -> BranchRow:
+        """A new branch at a place, or an empty one. It copies nothing."""
+        return self._call(CreateBranch, {"idempotency_key": idempotency_key, "name": name, "from": from_})
+
+    def branches(self, prefix: str | None = None) -> Page[BranchRow]:
+        """The branches whose names begin so, by name."""
+        return self._call(ListBranches, {"prefix": prefix})
+
+    def check(self) -> CheckReport:
+        """Verify every hash and every pointer of the history."""
+        return self._call(CheckHistory, {})
+
+    def collapse(
         self,
-        prompt: str,
+        child: str,
+        text: str | None = None,
         *,
-        system: str | None = None,
-        model: str | None = None,
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-        timeout_seconds: float | None = None,
+        report: Report | Mapping[str, Any] | None = None,
+        method: Literal["model"] | None = None,
+        target_tokens: int | None = None,
+        instructions: str | None = None,
+        auto_commit: bool = True,
         idempotency_key: str | None = None,
-    ) -> Generated:
-        """Let a model write. What it used is recorded as an event, what it was asked is not."""
-        reply: Generated = self._call(
-            "ai.generate",
+    ) -> CollapseReply:
+        """Fold a child's work into its parent as one commit that remembers where it comes from."""
+        return self._call(
+            Collapse,
             {
                 "idempotency_key": idempotency_key,
-                "prompt": prompt,
-                "system": system,
-                "model": model,
+                "child": child,
+                "text": text,
+                "report": report,
+                "method": method,
+                "target_tokens": target_tokens,
+                "instructions": instructions,
+                "auto_commit": auto_commit,
+            },
+        )
+
+    def commit(
+        self,
+        branch: str,
+        text: str | None = None,
+        *,
+        content: Mapping[str, Any] | ContentPayload | None = None,
+        content_type: str | None = None,
+        role: Role | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        at: datetime | None = None,
+        author: str | None = None,
+        tokens: int | None = None,
+        priority: Priority | None = None,
+        tags: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> CommitReply:
+        """Add a text or a typed content to a branch; a branch that does not exist yet begins with it."""
+        return self._call(
+            Commit,
+            {
+                "idempotency_key": idempotency_key,
+                "branch": branch,
+                "text": text,
+                "content": content,
+                "content_type": content_type,
+                "role": role,
+                "metadata": metadata,
+                "at": at,
+                "author": author,
+                "tokens": tokens,
+                "priority": priority,
+                "tags": tags,
+            },
+        )
+
+    def compile(
+        self,
+        branch: str | None = None,
+        *,
+        hash: str | None = None,
+        max_tokens: int | None = None,
+        format: Format = "openai",
+        window: Window | Mapping[str, Any] | None = None,
+        since: str | None = None,
+    ) -> Compiled:
+        """A branch as the messages that a model is given, within a budget."""
+        return self._call(
+            Compile,
+            {
+                "branch": branch,
+                "hash": hash,
                 "max_tokens": max_tokens,
-                "temperature": temperature,
+                "format": format,
+                "window": window,
+                "since": since,
+            },
+        )
+
+    def compress(
+        self,
+        branch: str,
+        from_: str,
+        to: str,
+        *,
+        text: str | None = None,
+        method: CompressMethod = "extract",
+        target_tokens: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> CommitReply:
+        """Put a summary in the place of a range; the originals stay, and `undo` brings them back."""
+        return self._call(
+            Compress,
+            {
+                "idempotency_key": idempotency_key,
+                "branch": branch,
+                "from": from_,
+                "to": to,
+                "text": text,
+                "method": method,
+                "target_tokens": target_tokens,
+            },
+        )
+
+    def delete(self, branch: str, *, idempotency_key: str | None = None) -> BranchRow:
+        """Let go of a branch's name. Its commits stay until nothing reaches them; `undo` brings it back."""
+        return self._call(DeleteBranch, {"idempotency_key": idempotency_key, "branch": branch})
+
+    def diff(self, a: str, b: str) -> DiffReply:
+        """How two contexts differ, by commit and by compiled text."""
+        return self._call(Diff, {"a": a, "b": b})
+
+    def edit(self, branch: str, target: str, text: str, *, idempotency_key: str | None = None) -> CommitReply:
+        """Put another text in the place of a commit's; the first one stays addressable."""
+        return self._call(Edit, {"idempotency_key": idempotency_key, "branch": branch, "target": target, "text": text})
+
+    def expand(self, hash: str) -> Expanded:
+        """Open a collapse or a compression back into what stands behind it."""
+        return self._call(Expand, {"hash": hash})
+
+    def gc(self, *, retention_days: int = 7, idempotency_key: str | None = None) -> Collected:
+        """Delete what no branch, recent move, spawn or collapse reaches."""
+        return self._call(CollectGarbage, {"idempotency_key": idempotency_key, "retention_days": retention_days})
+
+    def latest(self, prefix: str | None = None) -> Latest:
+        """The newest root history that was not brought to its end, for going on after a crash."""
+        return self._call(ResumeLatest, {"prefix": prefix})
+
+    def log(
+        self, branch: str | None = None, *, hash: str | None = None, limit: int = 50, cursor: int | None = None
+    ) -> Page[CommitRow]:
+        """The commits of a branch, the newest first."""
+        return self._call(Log, {"branch": branch, "hash": hash, "limit": limit, "cursor": cursor})
+
+    def merge(
+        self,
+        into: str,
+        from_: str,
+        *,
+        strategy: Strategy | None = None,
+        resolutions: Mapping[str, str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> MergeReply:
+        """Join what was added elsewhere since the two parted; conflicts come back as data."""
+        return self._call(
+            Merge,
+            {
+                "idempotency_key": idempotency_key,
+                "into": into,
+                "from": from_,
+                "strategy": strategy,
+                "resolutions": resolutions,
+            },
+        )
+
+    def moves(self, branch: str, *, limit: int = 100) -> Page[MoveRow]:
+        """The rewrites of a branch, the newest first."""
+        return self._call(ListMoves, {"branch": branch, "limit": limit})
+
+    def pick(self, branch: str, hash: str, *, idempotency_key: str | None = None) -> CommitReply:
+        """Add a copy of a commit to a branch."""
+        return self._call(Pick, {"idempotency_key": idempotency_key, "branch": branch, "hash": hash})
+
+    def register(
+        self,
+        name: str,
+        *,
+        default_role: Role = "user",
+        default_priority: Priority = "normal",
+        compression_priority: int = 50,
+        compiles: bool = True,
+        idempotency_key: str | None = None,
+    ) -> RegisteredType:
+        """Register a kind of content of your own."""
+        return self._call(
+            RegisterType,
+            {
+                "idempotency_key": idempotency_key,
+                "name": name,
+                "default_role": default_role,
+                "default_priority": default_priority,
+                "compression_priority": compression_priority,
+                "compiles": compiles,
+            },
+        )
+
+    def reset(self, branch: str, to: str, *, idempotency_key: str | None = None) -> BranchRow:
+        """Let a branch point at another place."""
+        return self._call(Reset, {"idempotency_key": idempotency_key, "branch": branch, "to": to})
+
+    def show(self, hash: str) -> CommitDetail:
+        """One commit with all that it says."""
+        return self._call(Show, {"hash": hash})
+
+    def spawn(
+        self,
+        parent: str,
+        child: str,
+        purpose: str,
+        *,
+        inherit: Inheritance = "head_snapshot",
+        filter: Filter | Mapping[str, Any] | None = None,
+        max_tokens: int | None = None,
+        display_name: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> SpawnRow:
+        """A child history that inherits its parent's whole, as one snapshot, or in part."""
+        return self._call(
+            Spawn,
+            {
+                "idempotency_key": idempotency_key,
+                "parent": parent,
+                "child": child,
+                "purpose": purpose,
+                "inherit": inherit,
+                "filter": filter,
+                "max_tokens": max_tokens,
+                "display_name": display_name,
+            },
+        )
+
+    def spawns(self, branch: str) -> SpawnTree:
+        """A history's parent, ancestors and children."""
+        return self._call(Spawns, {"branch": branch})
+
+    def tag(self, hash: str, tags: Sequence[str], *, idempotency_key: str | None = None) -> CommitDetail:
+        """Set a commit's tags."""
+        return self._call(Tag, {"idempotency_key": idempotency_key, "hash": hash, "tags": tags})
+
+    def undo(self, branch: str, *, steps: int = 1, idempotency_key: str | None = None) -> BranchRow:
+        """Take back the last rewrites of a branch, exactly."""
+        return self._call(Undo, {"idempotency_key": idempotency_key, "branch": branch, "steps": steps})
+
+
+class HooksOperations(Namespace):
+    """`hooks.…`"""
+
+    def fleetStart(self, agents: Sequence[FleetRecruit], *, idempotency_key: str | None = None) -> Fleet:
+        """A fleet begins: register its agents with what they claim."""
+        return self._call(HookFleetStart, {"idempotency_key": idempotency_key, "agents": agents})
+
+    def notification(
+        self, session_id: int | str, *, text: str | None = None, idempotency_key: str | None = None
+    ) -> HookNoted:
+        """A program has something to tell its user."""
+        return self._call(
+            HookNotification, {"idempotency_key": idempotency_key, "session_id": session_id, "text": text}
+        )
+
+    def permissionRequest(
+        self, session_id: int | str, *, tool: str | None = None, args: Any = None, idempotency_key: str | None = None
+    ) -> HookNoted:
+        """An agent waits for somebody's leave."""
+        return self._call(
+            HookPermissionRequest,
+            {"idempotency_key": idempotency_key, "session_id": session_id, "tool": tool, "args": args},
+        )
+
+    def postToolUse(
+        self,
+        session_id: int | str,
+        tool: str,
+        *,
+        result: Any = None,
+        args: Any = None,
+        tool_use_id: str | None = None,
+        facts: HookFacts | Mapping[str, Any] = HookFacts(
+            uncommitted=[], directives=[], project=None, is_repository=False, process=None
+        ),
+        idempotency_key: str | None = None,
+    ) -> ToolNoted:
+        """A tool was used: heartbeat, loaded files, discovered directories and directives."""
+        return self._call(
+            HookPostToolUse,
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "tool": tool,
+                "result": result,
+                "args": args,
+                "tool_use_id": tool_use_id,
+                "facts": facts,
+            },
+        )
+
+    def postToolUseFailure(
+        self,
+        session_id: int | str,
+        tool: str,
+        *,
+        args: Any = None,
+        tool_use_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> HookNoted:
+        """A tool failed."""
+        return self._call(
+            HookPostToolUseFailure,
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "tool": tool,
+                "args": args,
+                "tool_use_id": tool_use_id,
+            },
+        )
+
+    def preCompact(self, session_id: int | str, *, idempotency_key: str | None = None) -> HookNoted:
+        """A context is about to be compacted: mark where it is whole."""
+        return self._call(HookPreCompact, {"idempotency_key": idempotency_key, "session_id": session_id})
+
+    def preToolUse(
+        self,
+        session_id: int | str,
+        tool: str,
+        *,
+        args: Any = None,
+        tool_use_id: str | None = None,
+        facts: HookFacts | Mapping[str, Any] = HookFacts(
+            uncommitted=[], directives=[], project=None, is_repository=False, process=None
+        ),
+        idempotency_key: str | None = None,
+    ) -> Verdict:
+        """A tool is about to be used: the heartbeat and directive gates."""
+        return self._call(
+            HookPreToolUse,
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "tool": tool,
+                "args": args,
+                "tool_use_id": tool_use_id,
+                "facts": facts,
+            },
+        )
+
+    def sessionEnd(
+        self, session_id: int | str, *, reason: str | None = None, idempotency_key: str | None = None
+    ) -> HookNoted:
+        """A context window closes."""
+        return self._call(
+            HookSessionEnd, {"idempotency_key": idempotency_key, "session_id": session_id, "reason": reason}
+        )
+
+    def sessionStart(
+        self,
+        *,
+        agent_id: str | None = None,
+        pid: int | None = None,
+        session_id: int | str | None = None,
+        driver: str | None = None,
+        native_id: str | None = None,
+        cwd: str | None = None,
+        source: Literal["startup", "resume", "clear", "compact", "fork"] | None = None,
+        transcript_path: str | None = None,
+        facts: HookFacts | Mapping[str, Any] = HookFacts(
+            uncommitted=[], directives=[], project=None, is_repository=False, process=None
+        ),
+        idempotency_key: str | None = None,
+    ) -> SessionContext:
+        """A context window opens: its session, its effort, what it needs, and what the one before left."""
+        return self._call(
+            HookSessionStart,
+            {
+                "idempotency_key": idempotency_key,
+                "agent_id": agent_id,
+                "pid": pid,
+                "session_id": session_id,
+                "driver": driver,
+                "native_id": native_id,
+                "cwd": cwd,
+                "source": source,
+                "transcript_path": transcript_path,
+                "facts": facts,
+            },
+        )
+
+    def stop(self, session_id: int | str, *, idempotency_key: str | None = None) -> HookNoted:
+        """An agent has answered and waits."""
+        return self._call(HookStop, {"idempotency_key": idempotency_key, "session_id": session_id})
+
+    def subagentStart(
+        self,
+        session_id: int | str,
+        subagent_id: str,
+        *,
+        subagent_type: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> HookNoted:
+        """A vendor's own sub-agent begins: a child session."""
+        return self._call(
+            HookSubagentStart,
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "subagent_id": subagent_id,
+                "subagent_type": subagent_type,
+            },
+        )
+
+    def subagentStop(
+        self, session_id: int | str, subagent_id: str, *, summary: str | None = None, idempotency_key: str | None = None
+    ) -> HookNoted:
+        """A vendor's own sub-agent is done; its parent goes on."""
+        return self._call(
+            HookSubagentStop,
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "subagent_id": subagent_id,
+                "summary": summary,
+            },
+        )
+
+    def taskCompleted(
+        self, session_id: int | str, *, text: str | None = None, idempotency_key: str | None = None
+    ) -> HookNoted:
+        """An agent ticked something off its list."""
+        return self._call(
+            HookTaskCompleted, {"idempotency_key": idempotency_key, "session_id": session_id, "text": text}
+        )
+
+    def teammateIdle(
+        self, session_id: int | str, *, text: str | None = None, idempotency_key: str | None = None
+    ) -> HookNoted:
+        """A teammate of an agent has nothing to do."""
+        return self._call(
+            HookTeammateIdle, {"idempotency_key": idempotency_key, "session_id": session_id, "text": text}
+        )
+
+    def timings(self) -> HookTimings:
+        """How long each kind of hook takes: median and 95th percentile of the latest ones."""
+        return self._call(ListTimings, {})
+
+    def userPrompt(
+        self, session_id: int | str, prompt: str, *, prompt_id: str | None = None, idempotency_key: str | None = None
+    ) -> PromptNoted:
+        """A person said something."""
+        return self._call(
+            HookUserPrompt,
+            {"idempotency_key": idempotency_key, "session_id": session_id, "prompt": prompt, "prompt_id": prompt_id},
+        )
+
+
+class IngestOperations(Namespace):
+    """`ingest.…`"""
+
+    def list(self, *, session_id: int | str | None = None, path: str | None = None) -> Ingests:
+        """Which transcripts are read, and how far."""
+        return self._call(ListIngests, {"session_id": session_id, "path": path})
+
+
+class ReportOperations(Namespace):
+    """`report.…`"""
+
+    def sync(self, effort_id: int, *, idempotency_key: str | None = None) -> Synced:
+        """Take a report that a person edited on disk back into the database."""
+        return self._call(SyncReport, {"idempotency_key": idempotency_key, "effort_id": effort_id})
+
+
+class RunOperations(Namespace):
+    """`run.…`"""
+
+    def archive(self, run_id: int, *, archived: bool = True, idempotency_key: str | None = None) -> RunReply:
+        """Hide a run from the list, or show it again."""
+        return self._call(ArchiveRun, {"idempotency_key": idempotency_key, "run_id": run_id, "archived": archived})
+
+    def branches(self, run_id: int) -> RunBranches:
+        """What each line of a run left in git, and which branches conflict with each other."""
+        return self._call(ListRunBranches, {"run_id": run_id})
+
+    def clean(self, *, days: int = 7, dry_run: bool = False, idempotency_key: str | None = None) -> Cleaned:
+        """Delete runs that have been archived or finished for a while."""
+        return self._call(CleanRuns, {"idempotency_key": idempotency_key, "days": days, "dry_run": dry_run})
+
+    def get(self, run_id: int, *, outputs: bool = False) -> RunDetail:
+        """A run with its lines, its conversation and what its reviews found."""
+        return self._call(GetRun, {"run_id": run_id, "outputs": outputs})
+
+    def list(self, *, all: bool = False, cursor: int | None = None, limit: int = 100) -> Page[RunReply]:
+        """The runs, the newest first; archived ones only where asked for."""
+        return self._call(ListRuns, {"all": all, "cursor": cursor, "limit": limit})
+
+    def start(
+        self,
+        task: str,
+        *,
+        lines: Sequence[NewLine] = (),
+        prompt: str | None = None,
+        mode: Literal["sequential", "parallel", "chain"] = "sequential",
+        name: str | None = None,
+        content_hash: str | None = None,
+        limits: RunLimits | Mapping[str, Any] | None = None,
+        stop_on_failure: bool = False,
+        save_conversation: bool = True,
+        driver: str | None = None,
+        model: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunDetail:
+        """Record a run and queue its lines; a chain begins with its plan. Nothing runs until it is attended."""
+        return self._call(
+            StartRun,
+            {
+                "idempotency_key": idempotency_key,
+                "task": task,
+                "lines": lines,
+                "prompt": prompt,
+                "mode": mode,
+                "name": name,
+                "content_hash": content_hash,
+                "limits": limits,
+                "stop_on_failure": stop_on_failure,
+                "save_conversation": save_conversation,
+                "driver": driver,
+                "model": model,
+            },
+        )
+
+    def turn(
+        self,
+        run_id: int,
+        role: Literal["user", "assistant", "system"],
+        content: str,
+        *,
+        line: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunReply:
+        """Add a turn to a run's conversation."""
+        return self._call(
+            AddTurn,
+            {"idempotency_key": idempotency_key, "run_id": run_id, "line": line, "role": role, "content": content},
+        )
+
+    def turns(self, run_id: int) -> Page[TurnRow]:
+        """A run's conversation, the oldest turn first; of one that saves none, nothing."""
+        return self._call(ListTurns, {"run_id": run_id})
+
+
+class SpawnOperations(Namespace):
+    """`spawn.…`"""
+
+    def agent(
+        self,
+        goal: str,
+        *,
+        parent_session_id: int | str | None = None,
+        workflowId: str | None = None,
+        workspacePath: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        inherit: Inheritance | None = None,
+        filter: Filter | Mapping[str, Any] | None = None,
+        driver: str | None = None,
+        model: str | None = None,
+        limits: ChildLimits | Mapping[str, Any] | None = None,
+        allowedTools: Sequence[str] | None = None,
+        wait: bool = False,
+        timeout_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> SpawnResult:
+        """Spawn a child session with a goal; with `wait`, answer with its result."""
+        return self._call(
+            SpawnAgent,
+            {
+                "idempotency_key": idempotency_key,
+                "goal": goal,
+                "parent_session_id": parent_session_id,
+                "workflowId": workflowId,
+                "workspacePath": workspacePath,
+                "context": context,
+                "inherit": inherit,
+                "filter": filter,
+                "driver": driver,
+                "model": model,
+                "limits": limits,
+                "allowedTools": allowedTools,
+                "wait": wait,
                 "timeout_seconds": timeout_seconds,
             },
         )
-        return reply
 
-    def embed(self, texts: Sequence[str], *, model: str | None = None, idempotency_key: str | None = None) -> Embedded:
-        """A vector for each text, from the model that ai.embed_model names."""
-        reply: Embedded = self._call("ai.embed", {"idempotency_key": idempotency_key, "texts": texts, "model": model})
-        return reply
+    def agents(
+        self,
+        agents: Sequence[ChildOrder],
+        *,
+        parent_session_id: int | str | None = None,
+        wait: bool = False,
+        timeout_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Results:
+        """Spawn up to ten children at once; results in the order of the request, each refusal as data."""
+        return self._call(
+            SpawnAgents,
+            {
+                "idempotency_key": idempotency_key,
+                "agents": agents,
+                "parent_session_id": parent_session_id,
+                "wait": wait,
+                "timeout_seconds": timeout_seconds,
+            },
+        )
+
+    def ancestors(
+        self,
+        *,
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        branch: str | None = None,
+        task_id: str | None = None,
+        run_id: int | None = None,
+    ) -> Trees:
+        """From a session's parent up to its root."""
+        return self._call(
+            ListAncestors,
+            {"session_id": session_id, "effort_id": effort_id, "branch": branch, "task_id": task_id, "run_id": run_id},
+        )
+
+    def cancel(
+        self,
+        session_id: int | str,
+        *,
+        children: bool = True,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Killed:
+        """End a session that runs, and all below it."""
+        return self._call(
+            CancelSpawn,
+            {"idempotency_key": idempotency_key, "session_id": session_id, "children": children, "reason": reason},
+        )
+
+    def children(
+        self,
+        *,
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        branch: str | None = None,
+        task_id: str | None = None,
+        run_id: int | None = None,
+    ) -> Trees:
+        """The sessions that a session spawned."""
+        return self._call(
+            ListChildren,
+            {"session_id": session_id, "effort_id": effort_id, "branch": branch, "task_id": task_id, "run_id": run_id},
+        )
+
+    def collapse(
+        self,
+        session_id: int | str,
+        *,
+        text: str | None = None,
+        target_tokens: int | None = None,
+        auto_commit: bool = True,
+        idempotency_key: str | None = None,
+    ) -> CollapseReply:
+        """Fold what a child session did into its parent's history."""
+        return self._call(
+            CollapseSession,
+            {
+                "idempotency_key": idempotency_key,
+                "session_id": session_id,
+                "text": text,
+                "target_tokens": target_tokens,
+                "auto_commit": auto_commit,
+            },
+        )
+
+    def report(
+        self,
+        report: Report | Mapping[str, Any],
+        *,
+        session_id: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> SpawnResult:
+        """Leave a session's closing report, which its parent receives."""
+        return self._call(
+            ReportSession, {"idempotency_key": idempotency_key, "report": report, "session_id": session_id}
+        )
+
+    def results(self, session_ids: Sequence[int]) -> Results:
+        """What came of children so far."""
+        return self._call(ListResults, {"session_ids": session_ids})
+
+    def tree(
+        self,
+        *,
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        branch: str | None = None,
+        task_id: str | None = None,
+        run_id: int | None = None,
+        below: bool = False,
+    ) -> Trees:
+        """The whole tree of a session, with status, outcome and cost, from any of its names."""
+        return self._call(
+            ShowTree,
+            {
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "branch": branch,
+                "task_id": task_id,
+                "run_id": run_id,
+                "below": below,
+            },
+        )
+
+    def wait(self, session_ids: Sequence[int], *, timeout_seconds: int | None = None) -> Results:
+        """Wait for children, and lend them the parent's slot meanwhile."""
+        return self._call(AwaitChildren, {"session_ids": session_ids, "timeout_seconds": timeout_seconds})
+
+
+class WorkOperations(Namespace):
+    """`work.…`"""
+
+    def add(
+        self,
+        prompt: str,
+        *,
+        skill: str = "implement",
+        task: str | None = None,
+        here: Here | Mapping[str, Any] | None = None,
+        based_on: int | None = None,
+        depends_on: Sequence[int] = (),
+        driver: str | None = None,
+        model: str | None = None,
+        priority: int = 0,
+        timeout_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> AddedWork:
+        """Queue an effort. The task is created if it is new; with `here` instead of a task, the prompt gets a
+        task of its own in the nearest project.
+        """
+        return self._call(
+            AddWork,
+            {
+                "idempotency_key": idempotency_key,
+                "prompt": prompt,
+                "skill": skill,
+                "task": task,
+                "here": here,
+                "based_on": based_on,
+                "depends_on": depends_on,
+                "driver": driver,
+                "model": model,
+                "priority": priority,
+                "timeout_seconds": timeout_seconds,
+            },
+        )
+
+    def blocked(self, effort_id: int) -> Blocked:
+        """Whether an effort has to wait, for which one, and what that one is doing."""
+        return self._call(WorkBlocked, {"effort_id": effort_id})
+
+    def chain(self, effort_id: int, *, host: str | None = None) -> Chain:
+        """An effort, what it is based on, and the reports that its task has."""
+        return self._call(WorkChain, {"effort_id": effort_id, "host": host})
+
+    def claim(
+        self,
+        worker: str,
+        *,
+        effort_id: int | None = None,
+        drivers: Sequence[str] | None = None,
+        project: int | str | None = None,
+        run: int | None = None,
+        host: str | None = None,
+        lease_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Claimed | Refused:
+        """Take the next effort, or the one named, under a lease; or be told why not."""
+        return self._call(
+            ClaimWork,
+            {
+                "idempotency_key": idempotency_key,
+                "worker": worker,
+                "effort_id": effort_id,
+                "drivers": drivers,
+                "project": project,
+                "run": run,
+                "host": host,
+                "lease_seconds": lease_seconds,
+            },
+        )
+
+    def complete(
+        self,
+        effort_id: int,
+        generation: int,
+        outcome: Outcome,
+        *,
+        output_content: str | None = None,
+        report_file: str | None = None,
+        reason: str | None = None,
+        usage: Mapping[str, int | float] | None = None,
+        failure: Failure | None = None,
+        retry_at: datetime | None = None,
+        is_fresh: bool = False,
+        git_head: str | None = None,
+        git_branch: str | None = None,
+        changes: Changes | Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Completed:
+        """Give a claimed effort its outcome and output. A report of an older generation changes nothing."""
+        return self._call(
+            CompleteWork,
+            {
+                "idempotency_key": idempotency_key,
+                "effort_id": effort_id,
+                "generation": generation,
+                "outcome": outcome,
+                "output_content": output_content,
+                "report_file": report_file,
+                "reason": reason,
+                "usage": usage,
+                "failure": failure,
+                "retry_at": retry_at,
+                "is_fresh": is_fresh,
+                "git_head": git_head,
+                "git_branch": git_branch,
+                "changes": changes,
+                "metadata": metadata,
+            },
+        )
+
+    def drop(self, effort_id: int, *, idempotency_key: str | None = None) -> EffortReply:
+        """Take an effort out of the queue for good."""
+        return self._call(DropWork, {"idempotency_key": idempotency_key, "effort_id": effort_id})
+
+    def get(self, effort_id: int) -> WorkReply:
+        """An effort of the queue, and what it waits for."""
+        return self._call(GetWork, {"effort_id": effort_id})
+
+    def list(
+        self,
+        *,
+        state: Lifecycle | None = None,
+        task: str | None = None,
+        run: int | None = None,
+        cursor: int | None = None,
+        limit: int = 100,
+    ) -> Page[WorkReply]:
+        """The efforts of the queue, the newest first."""
+        return self._call(ListWork, {"state": state, "task": task, "run": run, "cursor": cursor, "limit": limit})
+
+    def next(
+        self,
+        *,
+        worker: str | None = None,
+        project: int | str | None = None,
+        run: int | None = None,
+        host: str | None = None,
+    ) -> EffortReply | None:
+        """The effort that would be claimed next. It claims nothing."""
+        return self._call(NextWork, {"worker": worker, "project": project, "run": run, "host": host})
+
+    def prompt(self, effort_id: int) -> Prompt:
+        """Exactly what the agent is given: the effort's prompt, and what its chain produced."""
+        return self._call(WorkPrompt, {"effort_id": effort_id})
+
+    def renew(
+        self, effort_id: int, generation: int, *, lease_seconds: int | None = None, idempotency_key: str | None = None
+    ) -> Lease:
+        """Keep a lease, and hear whether its holder is asked to stop."""
+        return self._call(
+            RenewLease,
+            {
+                "idempotency_key": idempotency_key,
+                "effort_id": effort_id,
+                "generation": generation,
+                "lease_seconds": lease_seconds,
+            },
+        )
+
+    def resume(self, effort_id: int, *, idempotency_key: str | None = None) -> WorkReply:
+        """Queue a finished effort again: the same effort, the same context window, one more attempt."""
+        return self._call(ResumeWork, {"idempotency_key": idempotency_key, "effort_id": effort_id})
+
+    def retry(self, effort_id: int, *, idempotency_key: str | None = None) -> WorkReply:
+        """Queue a fresh copy of a finished effort; what waits for it waits for the copy."""
+        return self._call(RetryWork, {"idempotency_key": idempotency_key, "effort_id": effort_id})
+
+    def run(
+        self,
+        *,
+        workers: int = 1,
+        once: bool = False,
+        effort_ids: Sequence[int] | None = None,
+        run: int | None = None,
+        is_forced: bool = False,
+        content_hash: str | None = None,
+        retry_failed: bool = False,
+        limits: RunLimits | Mapping[str, Any] | None = None,
+        shift: str | None = None,
+        project: int | str | None = None,
+        driver: str | None = None,
+        environment: Mapping[str, str] = {},
+        settings: Mapping[str, str] = {},
+    ) -> WorkDone:
+        """Let the daemon claim and run efforts while the connection stays. Answers when they are done."""
+        return self._call(
+            RunWork,
+            {
+                "workers": workers,
+                "once": once,
+                "effort_ids": effort_ids,
+                "run": run,
+                "is_forced": is_forced,
+                "content_hash": content_hash,
+                "retry_failed": retry_failed,
+                "limits": limits,
+                "shift": shift,
+                "project": project,
+                "driver": driver,
+                "environment": environment,
+                "settings": settings,
+            },
+        )
+
+    def stop(self, *, run: int | None = None, shift: str | None = None) -> WorkDone:
+        """Let the daemon claim no more; what runs goes on to its end."""
+        return self._call(StopWork, {"run": run, "shift": shift})
+
+
+class WorktreeOperations(Namespace):
+    """`worktree.…`"""
+
+    def clean(
+        self,
+        *,
+        project: int | str | None = None,
+        paths: Sequence[str] | None = None,
+        discard: Sequence[str] = (),
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Page[CleanedWorktree]:
+        """Remove worktrees that nothing uses. Work that exists nowhere else is kept under a private ref."""
+        return self._call(
+            CleanWorktrees,
+            {
+                "idempotency_key": idempotency_key,
+                "project": project,
+                "paths": paths,
+                "discard": discard,
+                "dry_run": dry_run,
+            },
+        )
+
+    def list(self, *, project: int | str | None = None) -> Page[WorktreeRow]:
+        """The worktrees that Ramet made on this machine, and what is in them that exists nowhere else."""
+        return self._call(ListWorktrees, {"project": project})
 
 
 class Operations(Namespace):
@@ -2373,21 +1993,21 @@ class Operations(Namespace):
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
-        self.db = DbOperations(transport)
-        self.fleet = FleetOperations(transport)
-        self.events = EventsOperations(transport)
-        self.daemon = DaemonOperations(transport)
-        self.history = HistoryOperations(transport)
-        self.work = WorkOperations(transport)
-        self.drivers = DriversOperations(transport)
-        self.report = ReportOperations(transport)
-        self.worktree = WorktreeOperations(transport)
-        self.run = RunOperations(transport)
-        self.spawn = SpawnOperations(transport)
+        self.agent = AgentOperations(transport)
+        self.ai = AiOperations(transport)
         self.budget = BudgetOperations(transport)
+        self.commands = CommandsOperations(transport)
+        self.daemon = DaemonOperations(transport)
+        self.db = DbOperations(transport)
+        self.drivers = DriversOperations(transport)
+        self.events = EventsOperations(transport)
+        self.fleet = FleetOperations(transport)
+        self.fs = FsOperations(transport)
+        self.history = HistoryOperations(transport)
         self.hooks = HooksOperations(transport)
         self.ingest = IngestOperations(transport)
-        self.commands = CommandsOperations(transport)
-        self.agent = AgentOperations(transport)
-        self.fs = FsOperations(transport)
-        self.ai = AiOperations(transport)
+        self.report = ReportOperations(transport)
+        self.run = RunOperations(transport)
+        self.spawn = SpawnOperations(transport)
+        self.work = WorkOperations(transport)
+        self.worktree = WorktreeOperations(transport)

@@ -12,7 +12,6 @@ from threading import Lock
 from typing import Any, Self
 
 import msgspec
-from msgspec import Raw, Struct
 
 from ramet.client.autostart import ensure
 from ramet.client.connection import Connection
@@ -20,18 +19,11 @@ from ramet.client.target import Target, find_token
 from ramet.config.layers import load
 from ramet.config.places import find_places
 from ramet.config.settings import Settings
-from ramet.errors import DaemonError, DaemonUnreachable, RametError
+from ramet.errors import DaemonUnreachable
 from ramet.library.transport import Subscription, encode_params
 from ramet.model.event import Event
-from ramet.protocol.operation import decode_reply
 from ramet.protocol.operations import Operation
-
-
-class _Reply(Struct, frozen=True):
-    """A reply line: the result, whose type depends on the operation, or the error."""
-
-    result: Raw = Raw()
-    error: dict[str, Any] | None = None
+from ramet.protocol.wire.exchange import decode_line
 
 
 class RemoteTransport:
@@ -67,7 +59,7 @@ class RemoteTransport:
         encoded = encode_params(operation, params)
         with self._lock:
             line = self._ask(operation.name, encoded)
-        return _decode(operation, line)
+        return decode_line(operation.request, line)
 
     def subscribe(self, operation: Operation, params: Mapping[str, Any]) -> Subscription:
         """On a connection of its own, so that events and replies do not mix."""
@@ -108,22 +100,6 @@ class RemoteTransport:
             start_timeout_seconds=self._start_timeout_seconds,
             timeout_seconds=self._timeout_seconds,
         )
-
-
-_replies = msgspec.json.Decoder(_Reply)
-
-
-def _decode(operation: Operation, line: bytes) -> Any:
-    try:
-        reply = _replies.decode(line)
-        if reply.error is None:
-            return decode_reply(operation.reply, reply.result)
-    except msgspec.DecodeError as error:
-        raise DaemonError(
-            f"the daemon's reply to {operation.name} cannot be read: {error}",
-            fix="let client and daemon be of the same version: `ramet daemon stop`, then try again",
-        ) from error
-    raise RametError.from_wire(reply.error)
 
 
 def _typed(events: Iterator[dict[str, Any]]) -> Iterator[Event]:

@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 from ramet.errors import BadRequest, Conflict, InvalidParams, NotFound, ProjectNotFound, WorkError
 from ramet.library import connect
 from ramet.library.ramet import Ramet
-from ramet.model.record.effort import Effort, Outcome
+from ramet.model.record.effort import Outcome
 from ramet.model.runs import conversation
 from ramet.model.runs.conversation import Turn, tell_failure
+from ramet.protocol.record.efforts import EffortRow
 
 _TASK = ".ramet/tasks/spawned"
 """Where the efforts belong that a program spawns, below its project."""
@@ -174,7 +175,7 @@ def _end(effort_id: int, directory: Path) -> None:
         ramet.fleet.kill(effort_id=effort_id, reason="the program that spawned it was cancelled")
 
 
-def _result(effort: Effort) -> SpawnResult:
+def _result(effort: EffortRow) -> SpawnResult:
     success = effort.outcome == "success"
     waiting = f"effort {effort.id} is {effort.lifecycle}" if effort.outcome is None else effort.outcome
     return SpawnResult(

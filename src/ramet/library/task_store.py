@@ -18,8 +18,9 @@ from typing import Any, Protocol, Self, runtime_checkable
 from ramet.errors import Conflict, EffortFinished, EffortHeld, EffortNotFound, LeaseLost, PathOutside, RametError
 from ramet.library.local import LocalTransport
 from ramet.library.ramet import Ramet
-from ramet.model.record.effort import Effort, Outcome
-from ramet.protocol.work import Refusal, Refused
+from ramet.model.record.effort import Outcome
+from ramet.protocol.record.efforts import EffortRow
+from ramet.protocol.work.leases import Refusal, Refused
 from ramet.workspace.files import confined
 
 _LEASE_SECONDS = 86_400
@@ -245,7 +246,7 @@ class PostgresTaskStore(QueueTaskStore):
         super().__init__(LocalTransport.share(url), project)
 
 
-def _task(effort: Effort) -> Task:
+def _task(effort: EffortRow) -> Task:
     metadata = effort.metadata or {}
     return Task(
         id=effort.id,
@@ -263,7 +264,7 @@ def _task(effort: Effort) -> Task:
     )
 
 
-def _status(effort: Effort) -> str:
+def _status(effort: EffortRow) -> str:
     match effort.lifecycle:
         case "queued":
             return "pending"

@@ -13,7 +13,7 @@ import msgspec
 
 from ramet.errors import InvalidParams
 from ramet.model.event import Event
-from ramet.protocol.operations import OPERATIONS, Operation
+from ramet.protocol.operation import Operation, R, Request
 
 
 class Subscription:
@@ -61,11 +61,12 @@ class Namespace:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def _call(self, name: str, params: Mapping[str, Any]) -> Any:
-        return self._transport.call(OPERATIONS[name], params)
+    def _call(self, request: type[Request[R]], params: Mapping[str, Any]) -> R:
+        reply: R = self._transport.call(request.op, params)
+        return reply
 
-    def _subscribe(self, name: str, params: Mapping[str, Any]) -> Subscription:
-        return self._transport.subscribe(OPERATIONS[name], params)
+    def _subscribe(self, request: type[Request[Any]], params: Mapping[str, Any]) -> Subscription:
+        return self._transport.subscribe(request.op, params)
 
 
 def encode_params(operation: Operation, params: Mapping[str, Any]) -> bytes:

@@ -6,9 +6,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ramet.errors import InvalidParams
-from ramet.protocol.requests import Id
-from ramet.protocol.spawning import ChildOrder
-from ramet.protocol.work import TimeoutSeconds
+from ramet.protocol.fields import Id, TimeoutSeconds
+from ramet.protocol.spawn.children import ChildOrder
 
 _Arguments = TypeVar("_Arguments")
 

@@ -5,13 +5,15 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import msgspec
-
 from ramet.errors import DaemonStopping, DaemonUnreachable, RametError, UnknownMethod
 from ramet.mcp import arguments
 from ramet.mcp.results import Answer, failed, is_over, refused
 from ramet.mcp.uplink import Uplink
-from ramet.protocol.history import Report
+from ramet.model.spawn.child import SpawnResult
+from ramet.protocol.history.child_branches import Report
+from ramet.protocol.hooks.notes import AppendLog
+from ramet.protocol.spawn.children import ReportSession, Results, SpawnAgents
+from ramet.protocol.work.queue import GetWork
 
 _PART_CHARACTERS = 40_000
 """How much of an output one answer has: the programs cut longer ones."""
@@ -46,50 +48,50 @@ class Calls:
 
     async def _spawn(self, given: dict[str, Any]) -> Answer:
         asked, deadline = arguments.check_spawn(given), time.monotonic() + self.seconds
-        request = {
-            "agents": msgspec.to_builtins(asked.children),
-            "wait": asked.wait,
-            "idempotency_key": uuid.uuid4().hex,
-            **({"timeout_seconds": _FIRST_SECONDS} if asked.wait else {}),
-            **self._uplink.name("parent_session_id"),
-        }
-        results = (await self._uplink.ask("spawn.agents", request, self.seconds))["results"]
+        request = SpawnAgents(
+            agents=asked.children,
+            parent_session_id=self._uplink.session,
+            wait=asked.wait,
+            timeout_seconds=_FIRST_SECONDS if asked.wait else None,
+            idempotency_key=uuid.uuid4().hex,
+        )
+        results = (await self._uplink.ask(request, self.seconds)).results
         if asked.wait:
             results = await self._wait_for(results, deadline)
-        return Answer(results[0] if asked.is_single else {"results": results})
+        return Answer(results[0] if asked.is_single else Results(results=results))
 
-    async def _wait_for(self, results: list[dict[str, Any]], deadline: float) -> list[dict[str, Any]]:
+    async def _wait_for(self, results: list[SpawnResult], deadline: float) -> list[SpawnResult]:
         """The results when all have ended, or the time is over. What was created stays known, whatever happens."""
-        ids = [result["childSessionId"] for result in results if not is_over(result)]
+        ids = [each.child_session_id for each in results if each.child_session_id is not None and not is_over(each)]
         if not ids or time.monotonic() >= deadline:
             return results
         try:
             found = await self._uplink.wait(ids, deadline - time.monotonic())
         except (DaemonUnreachable, DaemonStopping):
             return results
-        later = {result["childSessionId"]: result for result in found}
-        return [later.get(result["childSessionId"], result) for result in results]
+        later = {result.child_session_id: result for result in found}
+        return [later.get(result.child_session_id, result) for result in results]
 
     async def _await_sessions(self, given: dict[str, Any]) -> Answer:
         asked = arguments.check(arguments.AwaitSessions, given)
         seconds = min(self.seconds, asked.timeout_seconds or self.seconds)
-        return Answer({"results": await self._uplink.wait(asked.session_ids, seconds)})
+        return Answer(Results(results=await self._uplink.wait(asked.session_ids, seconds)))
 
     async def _report(self, given: dict[str, Any]) -> Answer:
-        report = msgspec.to_builtins(arguments.check(Report, given))
-        request = {"report": report, "idempotency_key": uuid.uuid4().hex, **self._uplink.name("session_id")}
-        await self._uplink.ask("spawn.report", request, self.seconds)
+        report = arguments.check(Report, given)
+        request = ReportSession(report=report, session_id=self._uplink.session, idempotency_key=uuid.uuid4().hex)
+        await self._uplink.ask(request, self.seconds)
         return Answer({"status": "reported"})
 
     async def _read_output(self, given: dict[str, Any]) -> Answer:
         asked = arguments.check(arguments.ReadOutput, given)
-        row = await self._uplink.ask("work.get", {"effort_id": asked.effort_id}, self.seconds)
-        output, end = row["output_content"], asked.offset + _PART_CHARACTERS
+        effort = await self._uplink.ask(GetWork(effort_id=asked.effort_id), self.seconds)
+        output, end = effort.output_content, asked.offset + _PART_CHARACTERS
         return Answer(
             {
-                "effortId": row["id"],
-                "skill": row["skill"],
-                "outcome": row["outcome"],
+                "effortId": effort.id,
+                "skill": effort.skill,
+                "outcome": effort.outcome,
                 "output": None if output is None else output[asked.offset : end],
                 "nextOffset": end if output is not None and end < len(output) else None,
             }
@@ -97,6 +99,6 @@ class Calls:
 
     async def _log(self, given: dict[str, Any]) -> Answer:
         asked = arguments.check(arguments.Log, given)
-        request = {"text": asked.text, "idempotency_key": uuid.uuid4().hex, **self._uplink.name("session_id")}
-        logged = await self._uplink.ask("commands.log.append", request, self.seconds)
-        return Answer({"status": "logged", "path": logged["path"]})
+        request = AppendLog(text=asked.text, session_id=self._uplink.session, idempotency_key=uuid.uuid4().hex)
+        logged = await self._uplink.ask(request, self.seconds)
+        return Answer({"status": "logged", "path": logged.path})

@@ -3,19 +3,23 @@
 import json
 from typing import Any, NamedTuple
 
+import msgspec
+from msgspec import Struct
+
 from ramet.errors import RametError
+from ramet.model.spawn.child import SpawnResult
 
 
 class Answer(NamedTuple):
     """What a tool says."""
 
-    document: dict[str, Any]
+    document: Struct | dict[str, Any]
     is_error: bool = False
 
     @property
     def text(self) -> str:
         """As JSON. Half a character that an agent sent, and that came back, becomes a question mark."""
-        return json.dumps(self.document, ensure_ascii=False).encode(errors="replace").decode()
+        return json.dumps(msgspec.to_builtins(self.document), ensure_ascii=False).encode(errors="replace").decode()
 
 
 def refused(error: RametError) -> Answer:
@@ -28,9 +32,9 @@ def failed(error: RametError) -> Answer:
     return Answer({"error": {"code": error.code, "message": error.message, "fix": error.fix}}, is_error=True)
 
 
-def is_over(result: dict[str, Any]) -> bool:
+def is_over(result: SpawnResult) -> bool:
     """Whether there is nothing left to wait for: it has ended, or was never created."""
-    return result["outcome"] is not None
+    return result.outcome is not None
 
 
 def _explain(error: RametError) -> str:

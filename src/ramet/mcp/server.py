@@ -28,13 +28,12 @@ from ramet.hooks.program import find_own
 from ramet.mcp.calls import Calls
 from ramet.mcp.tools import TOOLS
 from ramet.mcp.uplink import Uplink
+from ramet.vendors import registry
 from ramet.version import __version__
 
 DEFAULT_SECONDS = 50.0
-"""Below the shortest limit that a program has for a call: Codex's 60 seconds."""
+"""Below the shortest limit that an agent program has for a call: 60 seconds."""
 _PROGRESS_SECONDS = 5.0
-_CLAUDE = "CLAUDE_CODE_SESSION_ID"
-"""Where Claude Code tells its servers which session it is."""
 _INSTRUCTIONS = "Delegate parts of your work to other agents under Ramet, collect their results, and report your own."
 
 _Context = ServerRequestContext[Any, Any]
@@ -53,10 +52,17 @@ def _find_session(environ: Mapping[str, str]) -> Uplink:
     they told, whatever the project's own is.
     """
     socket, token = _given(environ, "RAMET_SOCKET"), _given(environ, "RAMET_TOKEN")
-    native_id = _given(environ, _CLAUDE)
-    if token or not native_id:
+    session = None if token else _find_native(environ)
+    if session is None:
         return Uplink(socket, token)
-    return Uplink(socket or str(find_own(environ, find_home(environ)).places.socket), None, f"claude:{native_id}")
+    return Uplink(socket or str(find_own(environ, find_home(environ)).places.socket), None, session)
+
+
+def _find_native(environ: Mapping[str, str]) -> str | None:
+    """The session of the program that has started this server, if it says so: `vendor:native_id`."""
+    told = ((vendor, facts.server_session_variable) for vendor, facts in registry.facts().items())
+    named = ((vendor, variable and _given(environ, variable)) for vendor, variable in told)
+    return next((f"{vendor}:{native_id}" for vendor, native_id in named if native_id), None)
 
 
 def build(calls: Calls) -> Server[Any]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ramet.model.spawn.child import MOST_AT_ONCE
 from ramet.model.work import tool_guide
+from ramet.vendors.registry import PREFERRED
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
@@ -32,7 +33,7 @@ _CHILD_WORDS = {
     "workspacePath": "The folder to work in, inside the project. Default: yours.",
     "context": "Facts for it, as data.",
     "inherit": "Begin with your history: whole, or as a text. Default: neither.",
-    "driver": "Another agent program, such as claude or codex.",
+    "driver": f"Another agent program, such as {' or '.join(PREFERRED)}.",
     "model": "Another model.",
     "limits": "What it may use, with all that it spawns.",
     "allowedTools": "Only these tools. Refused where the program cannot be confined.",

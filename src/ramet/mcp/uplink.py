@@ -7,13 +7,19 @@ for. It is never started from here: it would be a part of the agent, and end wit
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Generic
 
 import anyio
 from anyio import to_thread
 
 from ramet.client.connection import Connection
-from ramet.errors import DaemonStopping, DaemonUnreachable, Forbidden
+from ramet.errors import DaemonStopping, DaemonUnreachable, Forbidden, ParseError
+from ramet.model.spawn.child import SpawnResult
+from ramet.protocol.operation import R, Request
+from ramet.protocol.spawn.children import AwaitChildren
+from ramet.protocol.system.daemon import Hello
+from ramet.protocol.wire.exchange import decode_line, encode_request
+from ramet.vendors import registry
 
 _PAUSE_SECONDS = 0.2
 _PATIENCE_SECONDS = 60
@@ -34,29 +40,29 @@ class Uplink:
         self._session = session
         self._threads = anyio.CapacityLimiter(_MOST_AT_ONCE)
 
-    async def ask(self, method: str, params: dict[str, Any], seconds: float) -> Any:
+    @property
+    def session(self) -> str | None:
+        """Whose requests these are; None where a token says so."""
+        return None if self._token else self._session
+
+    async def ask(self, request: Request[R], seconds: float) -> R:
         """The reply. It is asked again where the daemon goes away meanwhile: a change needs its idempotency key."""
-        return await self._repeat(method, lambda _left: params, seconds)
+        return await self._repeat(lambda _left: request, seconds)
 
-    def name(self, field: str) -> dict[str, str]:
-        """The parameter that says whose request it is; none where a token does."""
-        return {} if self._token or not self._session else {field: self._session}
-
-    async def wait(self, session_ids: list[int], seconds: float) -> list[dict[str, Any]]:
+    async def wait(self, session_ids: list[int], seconds: float) -> list[SpawnResult]:
         """What came of sessions: when all have ended, or when the time is over."""
 
-        def ask_for(left: float) -> dict[str, Any]:
-            return {"session_ids": session_ids, "timeout_seconds": max(1, int(left))}
+        def ask_for(left: float) -> AwaitChildren:
+            return AwaitChildren(session_ids=session_ids, timeout_seconds=max(1, int(left)))
 
-        results: list[dict[str, Any]] = (await self._repeat("spawn.wait", ask_for, seconds))["results"]
-        return results
+        return (await self._repeat(ask_for, seconds)).results
 
-    async def _repeat(self, method: str, params: Callable[[float], dict[str, Any]], seconds: float) -> Any:
+    async def _repeat(self, ask_for: Callable[[float], Request[R]], seconds: float) -> R:
         deadline = time.monotonic() + seconds
         away_since: float | None = None
         while True:
             left = max(deadline - time.monotonic(), 0)
-            call = _Call(*self._credentials(), method, params(left), left + _MARGIN_SECONDS)
+            call = _Call(*self._credentials(), ask_for(left), left + _MARGIN_SECONDS)
             try:
                 return await self._perform(call)
             except (DaemonUnreachable, DaemonStopping):
@@ -66,7 +72,7 @@ class Uplink:
                     raise
             await anyio.sleep(_PAUSE_SECONDS)
 
-    async def _perform(self, call: "_Call") -> Any:
+    async def _perform(self, call: "_Call[R]") -> R:
         try:
             return await to_thread.run_sync(call.run, abandon_on_cancel=True, limiter=self._threads)
         except anyio.get_cancelled_exc_class():
@@ -76,34 +82,40 @@ class Uplink:
     def _credentials(self) -> tuple[str, str | None]:
         if self._socket and (self._token or self._session):
             return self._socket, self._token
+        titles = " or ".join(each.title for each in registry.facts().values() if each.server_session_variable)
         raise Forbidden(
-            "nobody knows whose tools these are: that say only agents that Ramet runs, and Claude Code with our hooks",
-            fix="let Ramet run the agent (`ramet add`, then `ramet work`); or start Claude Code after `ramet init`",
+            f"nobody knows whose tools these are: that say only agents that Ramet runs, and {titles} with our hooks",
+            fix=f"let Ramet run the agent (`ramet add`, then `ramet work`); or start {titles} after `ramet init`",
         )
 
 
-class _Call:
+class _Call(Generic[R]):
     """One request on a connection of its own, which another thread may end."""
 
-    def __init__(
-        self, socket: str, token: str | None, method: str, params: dict[str, Any], timeout_seconds: float
-    ) -> None:
+    def __init__(self, socket: str, token: str | None, request: Request[R], timeout_seconds: float) -> None:
         self._socket = socket
-        self._hello = {"client": "ramet mcp", **({"token": token} if token else {})}
-        self._method = method
-        self._params = params
+        self._hello = Hello(client="ramet mcp", token=token or None)
+        self._request = request
         self._timeout_seconds = timeout_seconds
         self._connection: Connection | None = None
         self.is_answered = False
         """Whether the daemon was there at all."""
 
-    def run(self) -> Any:
+    def run(self) -> R:
         with Connection(self._socket, self._timeout_seconds) as connection:
             self._connection = connection
-            connection.call("daemon.hello", self._hello)
+            _ask(connection, self._hello)
             self.is_answered = True
-            return connection.call(self._method, self._params)
+            return _ask(connection, self._request)
 
     def abort(self) -> None:
         if self._connection is not None:
             self._connection.abort()
+
+
+def _ask(connection: Connection, request: Request[R]) -> R:
+    try:
+        params = encode_request(request)
+    except UnicodeEncodeError as error:  # variables may have any bytes
+        raise ParseError(f"the request is not UTF-8: {error}") from error
+    return decode_line(type(request), connection.call_raw(request.op.name, params))

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ramet.errors import InvalidParams, ProjectNotFound
 from ramet.model.record.project import Project, contains, normal_path
-from ramet.protocol.requests import ListProjects
-from ramet.runner.host import Workplace
+from ramet.protocol.record.projects import ListProjects
+from ramet.runner.machine import Machine
 
 
 class Site(NamedTuple):
@@ -17,13 +17,13 @@ class Site(NamedTuple):
     root: Path
 
 
-def find(workplace: Workplace, path: str, field: str = "path") -> Site:
+def find(machine: Machine, path: str, field: str = "path") -> Site:
     """The innermost project around a path, as it is written or where it leads."""
     normal = normal_path(path)
     if normal is None:
         raise InvalidParams(f"{field} is not an absolute path", field=field, value=path, fix="begin it with /")
-    projects: list[Project] = workplace.ask(ListProjects()).items
-    sites = [(project.hosts.get(workplace.host or "", project.path), project) for project in projects]
+    projects = machine.ask(ListProjects()).items
+    sites = [(project.hosts.get(machine.host or "", project.path), project) for project in projects]
     for candidate in dict.fromkeys((normal, os.path.realpath(normal))):
         around = [site for site in sites if contains(site[0], candidate)]
         if around:

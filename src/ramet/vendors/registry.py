@@ -1,39 +1,118 @@
-"""Which drivers there are. The folder `vendors` is the table: a folder with a `driver` is one, imported when needed.
+"""The one table of vendors, which is the folder `vendors` itself: a folder in it with a `facts.py` is a vendor.
 
-Every keeper asks this before its agent starts, so it imports little.
+The other files of the folder are its parts. A part has one value, named like the part in capitals (`driver.DRIVER`). It
+is imported when it is first asked for: a keeper asks for one driver and imports no other, `ramet --help` asks for none.
+So nothing but the standard library and the errors is imported here.
+
+This is the only module outside the vendors' folders that may name a vendor, and it does so once (`PREFERRED`).
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
 
 from ramet import vendors
 from ramet.errors import UnknownDriver
-from ramet.vendors.contract.driver_protocol import Driver
 
-_PART = "driver"
+if TYPE_CHECKING:
+    from ramet.vendors.contract.driver_protocol import Driver
+    from ramet.vendors.contract.hook_protocol import Hooks
+    from ramet.vendors.contract.hook_settings import Program
+    from ramet.vendors.contract.tool_settings import Tools
+    from ramet.vendors.contract.transcript_lines import Transcripts
+    from ramet.vendors.contract.vendor_facts import Facts
+
+Part = Literal["driver", "facts", "hooks", "settings", "tools", "transcript"]
+
+PREFERRED = ("claude", "codex")
+"""If no driver is named or configured: the first of these that is installed. Examples in help texts name them too."""
 
 
-def names() -> list[str]:
-    """The name of every driver."""
+@cache
+def names(part: Part) -> tuple[str, ...]:
+    """The vendors that have a part, in the order of their names."""
+    # With `os`, because every keeper asks this and `pathlib` takes longer to import than all else here.
     folders = ((path, name) for path in vendors.__path__ for name in os.listdir(path))  # noqa: PTH208
-    return sorted(name for path, name in folders if os.path.exists(f"{path}/{name}/{_PART}.py"))  # noqa: PTH110
+    return tuple(sorted(name for path, name in folders if os.path.exists(f"{path}/{name}/{part}.py")))  # noqa: PTH110
 
 
-def find(name: str) -> Driver:
+def find_driver(name: str) -> "Driver":
     """A driver by its name."""
-    if name not in names():
-        raise unknown(name)
-    driver: Driver = import_module(f"{vendors.__name__}.{name}.{_PART}").DRIVER
+    if name not in names("driver"):
+        raise unknown_driver(name)
+    driver: Driver = _load(name, "driver")
     return driver
 
 
-def all_drivers() -> list[Driver]:
-    """Every driver."""
-    return [find(name) for name in names()]
-
-
-def unknown(name: str, profiles: Iterable[str] = ()) -> UnknownDriver:
-    """The error for a driver that is not there."""
-    known = ", ".join(dict.fromkeys([*names(), *profiles]))
+def unknown_driver(name: str, profiles: Iterable[str] = ()) -> UnknownDriver:
+    """The error for a driver that does not exist."""
+    known = ", ".join(dict.fromkeys([*names("driver"), *profiles]))
     return UnknownDriver(f"there is no driver {name!r}; there are {known}", field="driver", value=name)
+
+
+@cache
+def facts() -> Mapping[str, "Facts"]:
+    """The facts about every vendor, by its name."""
+    return _load_all("facts")
+
+
+@cache
+def hooks() -> Mapping[str, "Hooks"]:
+    """The hooks of every vendor that has some."""
+    return _load_all("hooks")
+
+
+@cache
+def settings() -> Mapping[str, "Program"]:
+    """The settings files of every vendor into which our hooks can be written."""
+    return _load_all("settings")
+
+
+@cache
+def tools() -> Mapping[str, "Tools"]:
+    """The files in which every vendor can be told of our MCP server."""
+    return _load_all("tools")
+
+
+@cache
+def transcripts() -> Mapping[str, "Transcripts"]:
+    """The transcripts of every vendor that can be read."""
+    return _load_all("transcript")
+
+
+# Facts of all vendors together.
+
+
+def passed_variables() -> list[str]:
+    """The environment variables that hold the programs' settings and keys; * stands for anything."""
+    return [variable for each in facts().values() for variable in each.passed_variables]
+
+
+def own_variables() -> frozenset[str]:
+    """The variables that describe the running session of any program to the commands that it starts."""
+    return frozenset().union(*(each.own_variables for each in facts().values()))
+
+
+def directive_files() -> list[str]:
+    """The names of the files from which programs read a project's directives."""
+    return [each.directive_file for each in facts().values() if each.directive_file]
+
+
+def skill_folders() -> list[str]:
+    """The folders of the programs' skills, in a project and in the user's home."""
+    return [each.skill_folder for each in facts().values() if each.skill_folder]
+
+
+def with_status_line() -> dict[str, str]:
+    """The vendors whose programs show a line of ours below their prompt, with their titles."""
+    return {name: each.title for name, each in facts().items() if each.shows_status_line}
+
+
+def _load_all(part: Part) -> dict[str, Any]:
+    return {name: _load(name, part) for name in names(part)}
+
+
+def _load(name: str, part: Part) -> Any:
+    return getattr(import_module(f"{vendors.__name__}.{name}.{part}"), part.upper())

@@ -13,12 +13,9 @@ from msgspec.structs import replace
 from ramet.config.settings import DriverSettings, ProfileSettings
 from ramet.errors import DriverMissing, UnknownDriver
 from ramet.model.work.driver import Abilities, DriverRow
-from ramet.protocol.keeping import Launch
-from ramet.vendors.contract.driver_protocol import Driver
-from ramet.vendors.registry import find, names, unknown
-
-PREFERRED = ("claude", "codex")
-"""Where nobody says which: the first of these that is installed."""
+from ramet.protocol.work.keepers import Launch
+from ramet.vendors import registry
+from ramet.vendors.contract.driver_protocol import Driver, Start
 
 _VERSION_SECONDS = 10
 _VERSION = re.compile(r"\d+(?:\.\d+)+\S*")
@@ -39,13 +36,14 @@ def resolve(wanted: str | None, settings: DriverSettings, environ: Mapping[str, 
     name = wanted or settings.default
     if name is not None:
         return _locate(name, settings, environ)
-    for preferred in PREFERRED:
+    for preferred in registry.PREFERRED:
         try:
             return _locate(preferred, settings, environ)
         except DriverMissing:
             continue
-    fix = "; or ".join(find(preferred).fix for preferred in PREFERRED)
-    raise DriverMissing(f"none of {', '.join(PREFERRED)} is installed", fix=f"{fix}; or set drivers.default")
+    fix = "; or ".join(registry.find_driver(preferred).fix for preferred in registry.PREFERRED)
+    names = ", ".join(registry.PREFERRED)
+    raise DriverMissing(f"none of {names} is installed", fix=f"{fix}; or set drivers.default")
 
 
 def installed(settings: DriverSettings, environ: Mapping[str, str], *, versions: bool = True) -> list[DriverRow]:
@@ -54,9 +52,20 @@ def installed(settings: DriverSettings, environ: Mapping[str, str], *, versions:
         default = resolve(None, settings, environ).name
     except (DriverMissing, UnknownDriver):
         default = None
-    every = dict.fromkeys([*names(), *settings.profiles])
+    every = dict.fromkeys([*registry.names("driver"), *settings.profiles])
     rows = [_row(name, settings, environ, versions=versions) for name in every]
     return [replace(row, is_default=row.name == default) for row in rows]
+
+
+def launch(driver: Driver, start: Start) -> Launch:
+    """The process that makes an attempt, inside the profile's wrapper.
+
+    Work may be asked for by an agent. The variables that describe that agent's session are left out, whichever program
+    it is and whichever one is started.
+    """
+    foreign = registry.own_variables()
+    environment = {name: value for name, value in start.environment.items() if name not in foreign}
+    return wrap(driver.launch(replace(start, environment=environment)), start.profile)
 
 
 def wrap(launch: Launch, profile: ProfileSettings) -> Launch:
@@ -67,9 +76,9 @@ def wrap(launch: Launch, profile: ProfileSettings) -> Launch:
 
 def _locate(name: str, settings: DriverSettings, environ: Mapping[str, str]) -> Found:
     profile = settings.profiles.get(name, ProfileSettings())
-    if name not in settings.profiles and name not in names():
-        raise unknown(name, settings.profiles)
-    driver = find(profile.driver or name)
+    if name not in settings.profiles and name not in registry.names("driver"):
+        raise registry.unknown_driver(name, settings.profiles)
+    driver = registry.find_driver(profile.driver or name)
     program = _program(name, driver, profile, environ)
     return Found(name=name, driver=driver, profile=profile, program=program)
 
@@ -123,7 +132,7 @@ def _row(name: str, settings: DriverSettings, environ: Mapping[str, str], *, ver
         fix=None,
     )
     try:
-        driver = find(row.driver)
+        driver = registry.find_driver(row.driver)
         row = replace(row, abilities=driver.abilities)
         program = _program(name, driver, profile, environ)
     except UnknownDriver as error:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from tests.cli.command_line import CommandLine
+from tests.cli.history.branch_contents import compiled, hash_at
 from tests.cli.terminal import at_terminal
 
 _TURNS = ("Carts are lost. Why?", "They live in the browser.", "Where should they live?", "With the account.")
@@ -16,16 +17,6 @@ def history(ramet: CommandLine) -> CommandLine:
     for number, turn in enumerate(_TURNS):
         ramet.ok("commit", "main", turn, "--role", "assistant" if number % 2 else "user")
     return ramet
-
-
-def hash_at(ramet: CommandLine, depth: int, branch: str = "main") -> str:
-    rows = ramet.json("log", branch, "-n", "100")["items"]
-    return str(next(row["hash"] for row in rows if row["depth"] == depth))
-
-
-def compiled(ramet: CommandLine, branch: str = "main") -> list[str]:
-    reply = ramet.json("compile", branch, "--format", "openai")
-    return [message["content"] for message in reply["messages"]]
 
 
 def test_a_text_comes_from_an_argument_standard_input_or_a_file(ramet: CommandLine) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from tests.cli.command_line import CommandLine
-from tests.cli.history.test_history_commands import hash_at
+from tests.cli.history.branch_contents import hash_at
 from tests.cli.terminal import at_terminal
 
 from ramet.client.autostart import connect

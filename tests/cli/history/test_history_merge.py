@@ -4,7 +4,7 @@ import json
 
 import pytest
 from tests.cli.command_line import CommandLine
-from tests.cli.history.test_history_commands import compiled, hash_at
+from tests.cli.history.branch_contents import compiled, hash_at
 
 
 @pytest.fixture

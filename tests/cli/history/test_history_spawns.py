@@ -2,7 +2,7 @@
 
 import pytest
 from tests.cli.command_line import CommandLine
-from tests.cli.history.test_history_commands import compiled
+from tests.cli.history.branch_contents import compiled
 
 
 @pytest.fixture

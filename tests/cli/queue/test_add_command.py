@@ -1,12 +1,13 @@
 """Putting work into the queue by hand."""
 
+import os
 import re
 import subprocess
 
 import pytest
 from tests.cli.command_line import CommandLine
 
-from ramet.cli.commands.queue.add import slug
+from ramet.model.record.task import directory_name
 
 
 @pytest.mark.parametrize(
@@ -20,12 +21,12 @@ from ramet.cli.commands.queue.add import slug
     ],
 )
 def test_a_task_is_named_after_the_first_line_of_its_prompt(prompt: str, name: str) -> None:
-    assert slug(prompt) == name
+    assert directory_name(prompt) == name
 
 
 def test_a_prompt_without_latin_letters_is_named_by_its_hash() -> None:
-    assert re.fullmatch(r"task-[0-9a-f]{8}", slug("買い物かご"))
-    assert slug("買い物かご") != slug("買い物")
+    assert re.fullmatch(r"task-[0-9a-f]{8}", directory_name("買い物かご"))
+    assert directory_name("買い物かご") != directory_name("買い物")
 
 
 def test_a_repository_becomes_a_project_and_the_prompt_a_task(shop: CommandLine) -> None:
@@ -115,6 +116,11 @@ def test_what_does_not_exist_is_refused_and_nothing_is_queued(
     assert (done.returncode, complaint in done.stderr) == (status, True)
     assert shop.json("queue", "--all")["items"] == []
     assert shop.json("task", "list")["items"] == []
+
+
+def test_a_prompt_that_is_not_utf8_is_refused(shop: CommandLine) -> None:
+    done = shop("add", os.fsdecode(b"caf\xe9"))
+    assert (done.returncode, "error: the request is not UTF-8" in done.stderr) == (2, True)
 
 
 def test_what_it_waits_for_is_said(shop: CommandLine) -> None:

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,17 +12,7 @@ from typing import Any
 import pytest
 from tests.cli.command_line import CommandLine
 from tests.cli.terminal import at_terminal
-
-_SECONDS = 60
-
-
-def wait_for(fact: Callable[[], Any]) -> Any:
-    """What the fact comes to, once it is true."""
-    deadline = time.monotonic() + _SECONDS
-    while not (found := fact()):
-        assert time.monotonic() < deadline, "it did not come true in time"
-        time.sleep(0.05)
-    return found
+from tests.cli.waits import PATIENCE_SECONDS, gate, wait_for
 
 
 class Work:
@@ -52,7 +41,7 @@ class Work:
 
     def end(self) -> tuple[int, str]:
         """The exit status, and what else it said."""
-        said, complaint = self.process.communicate(timeout=_SECONDS)
+        said, complaint = self.process.communicate(timeout=PATIENCE_SECONDS)
         assert complaint == ""
         return self.process.returncode, said
 
@@ -76,12 +65,6 @@ def start(shop: CommandLine) -> Iterator[Callable[..., Work]]:
 
 def add(ramet: CommandLine, command: str, *arguments: str) -> None:
     ramet.ok("add", command, "--driver", "shell", *arguments)
-
-
-def gate(ramet: CommandLine) -> tuple[str, Path]:
-    """A command that waits for a file, and the file."""
-    file = ramet.home / "gate"
-    return f"until [ -e {file} ]; do sleep 0.05; done; echo through", file
 
 
 def is_running(ramet: CommandLine, effort: str) -> bool:
@@ -160,6 +143,11 @@ def test_agents_see_of_the_environment_only_what_is_allowed(shop: CommandLine) -
     done = shop("work", "--once", environ={"LC_SHOP": "seen", "MY_OWN": "hidden"})
     assert done.returncode == 0
     assert shop.ok("show", "e1", "--output").strip() == "seen-"
+
+
+def test_an_environment_that_is_not_utf8_is_refused_instead_of_waited_for(shop: CommandLine) -> None:
+    done = shop("work", "--once", environ={"NAME": os.fsdecode(b"caf\xe9")})
+    assert (done.returncode, "error: the request is not UTF-8" in done.stderr) == (2, True)
 
 
 def test_an_unknown_driver_is_refused_before_anything_runs(shop: CommandLine) -> None:

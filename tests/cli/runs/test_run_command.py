@@ -6,79 +6,17 @@ import pty
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from tests.cli.command_line import CommandLine
-from tests.cli.queue.test_work_command import gate, wait_for
+from tests.cli.runs.run_steps import Run, reviewer, run, states, write
 from tests.cli.terminal import at_terminal
+from tests.cli.waits import PATIENCE_SECONDS, gate, wait_for
 
 from ramet.cli.main import COMMANDS
 
-_SECONDS = 60
 _THREE = "- [ ] 1. echo one\n- [ ] 2. exit 3\n- [ ] 3. echo three\n"
-
-
-class Run:
-    """A `ramet run` or `ramet chain` in the background."""
-
-    def __init__(self, ramet: CommandLine, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [ramet.program, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=ramet.environ,
-            cwd=ramet.cwd,
-        )
-
-    def read_until(self, text: str) -> str:
-        """The line that has the text."""
-        assert self.process.stdout is not None
-        said = []
-        for line in self.process.stdout:
-            said.append(line)
-            if text in line:
-                return line
-        raise AssertionError(f"it ended without {text!r}: {said}")
-
-    def interrupt(self) -> None:
-        self.process.send_signal(signal.SIGINT)
-
-    def end(self) -> tuple[int, str]:
-        """The exit status, and what else it said."""
-        said, _ = self.process.communicate(timeout=_SECONDS)
-        return self.process.returncode, said
-
-
-@pytest.fixture
-def start(shop: CommandLine) -> Iterator[Callable[..., Run]]:
-    """Starts `ramet run`; none is left when the test ends, and nothing that it runs."""
-    started: list[Run] = []
-
-    def begin(*arguments: str, command: str = "run") -> Run:
-        started.append(Run(shop, command, *arguments))
-        return started[-1]
-
-    yield begin
-    for run in started:
-        run.process.kill()
-        run.process.communicate()
-    for row in shop.json("queue", "--state", "active")["items"]:
-        shop("kill", f"e{row['id']}")
-
-
-def write(ramet: CommandLine, text: str) -> str:
-    (ramet.cwd / "tasks.md").write_text(text)
-    return "tasks.md"
-
-
-def run(ramet: CommandLine, text: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return ramet("run", write(ramet, text), "--driver", "shell", *arguments)
-
-
-def states(ramet: CommandLine, name: str = "r1") -> list[str]:
-    return [line["state"] for line in ramet.json("runs", "show", name)["lines"]]
 
 
 # Starting.
@@ -347,7 +285,7 @@ def test_a_person_is_asked_before_another_begins(shop: CommandLine) -> None:
         text=True,
         env=shop.environ,
         cwd=shop.cwd,
-        timeout=_SECONDS,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     os.close(ours)
@@ -404,27 +342,6 @@ def test_on_a_terminal_there_is_a_board_with_every_line(shop: CommandLine, colum
 
 
 # Chains.
-
-
-def reviewer(ramet: CommandLine, *verdicts: str) -> None:
-    """An agent that writes the reviews in turn, and something else for everything else."""
-    folder = ramet.home / "reviews"
-    folder.mkdir()
-    for number, verdict in enumerate(verdicts, 1):
-        (folder / str(number)).write_text(verdict)
-    script = ramet.home / "agent.sh"
-    script.write_text(
-        f"""prompt=$(cat); report=$(printf '%s' "$prompt" | grep -o '\\.ramet/e[0-9]*/[A-Za-z0-9_]*\\.md' | tail -1)
-case "$report" in
-  *REVIEW*) next=$(ls {folder} | head -1); mkdir -p "$(dirname "$report")"; mv {folder}/"$next" "$report";;
-  ?*) mkdir -p "$(dirname "$report")"; echo 'The plan' > "$report";;
-  *) date +%N >> cart.txt;;
-esac
-echo done
-"""
-    )
-    profile = {"driver": "command", "program": ["/bin/sh", str(script)], "output": "text"}
-    (ramet.cwd / "ramet.yaml").write_text(json.dumps({"drivers": {"profiles": {"scripted": profile}}}))
 
 
 _CHANGES = "Verdict: CHANGES_REQUESTED\n\n- BLOCKER: cart.txt:3 it loses items\n- NIT: cart.txt:9 a long name\n"

@@ -8,22 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import fields
 from tests.cli.command_line import CommandLine
-from tests.cli.queue.test_work_command import gate
-from tests.cli.runs.test_run_command import (
-    Run,
-    reviewer,
-    run,
-    start,
-    states,
-    write,
-)
+from tests.cli.runs.run_steps import Run, reviewer, run, states, write
+from tests.cli.waits import gate
 
 import ramet
 from ramet.cli.commands.runs.run import run as run_command
 from ramet.protocol.operations import OPERATIONS
-from ramet.protocol.runs import RunDetail
-
-__all__ = ["start"]  # a fixture
+from ramet.protocol.runs.runs import RunDetail
 
 _STOPS = "- [ ] 1. echo one\n- [ ] 2. exit 3\n- [ ] 3. cat\n"
 _UNREACHABLE = {"RAMET_DATABASE_TYPE": "postgres", "RAMET_DATABASE_URL": "postgres://me:hunter2@127.0.0.1:9/r"}

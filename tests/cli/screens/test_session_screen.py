@@ -1,9 +1,14 @@
 """`ramet show s1`: one session, as a person wants to know of it."""
 
 import json
+import re
 
+import msgspec
 import pytest
 from tests.cli.command_line import CommandLine
+
+from ramet.cli.times import duration, seconds_between
+from ramet.model.record.session import Session
 
 WINDOW = "2f1c0c4e-0000-4000-8000-000000000001"
 
@@ -42,7 +47,11 @@ def test_it_says_what_was_asked_for_and_what_is_at_work(asked: CommandLine) -> N
 
 def test_it_says_how_a_session_ended(asked: CommandLine) -> None:
     tell(asked, "SessionEnd", reason="exit")
-    assert asked.ok("show", "s1").startswith("s1 claude: success after 0s, 0s ago\n")
+    session = msgspec.convert(asked.json("show", "s1"), Session)
+    assert session.ended_at is not None
+    took = duration(seconds_between(session.created_at, session.ended_at))
+    headline = asked.ok("show", "s1").splitlines()[0]
+    assert re.fullmatch(rf"s1 claude: success after {took}, \d+s ago", headline)
 
 
 def test_programs_get_all_of_it(asked: CommandLine) -> None:

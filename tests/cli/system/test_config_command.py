@@ -40,6 +40,20 @@ def test_one_key_is_told_in_full(offline: CommandLine) -> None:
     assert (shown["allowed"], shown["variable"]) == ("postgres or sqlite", "RAMET_DATABASE_TYPE")
 
 
+def test_agents_see_the_variables_of_their_programs_unless_somebody_says_otherwise(offline: CommandLine) -> None:
+    shown = offline.json("config", "work.environment")
+    assert shown["value"] == shown["default"]
+    assert shown["value"][-4:] == ["ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*"]
+    narrowed = offline.json("--set", 'work.environment=["PATH"]', "config", "work.environment")
+    assert (narrowed["value"], narrowed["default"]) == (["PATH"], shown["default"])
+
+
+@pytest.mark.parametrize("words", [(), ("drivers.profiles",), ("--json",), ("drivers.profiles", "--json")])
+def test_profiles_are_shown_like_any_other_value(offline: CommandLine, words: tuple[str, ...]) -> None:
+    profiles = '{"careful": {"driver": "shell", "model": "large"}}'
+    assert '"model": "large"' in offline.ok("--set", f"drivers.profiles={profiles}", "config", *words)
+
+
 def test_a_key_that_does_not_exist_is_refused_with_what_may_be_meant(offline: CommandLine) -> None:
     done = offline("config", "database.typ")
     assert done.returncode == 2

@@ -17,8 +17,8 @@ from tests.conformance.history.story import (
 )
 from tests.world import Counting, World
 
-from ramet.protocol.frames import find_operation
-from ramet.protocol.history import Compress
+from ramet.protocol.history.contexts import Compress
+from ramet.protocol.wire.frames import find_operation
 from ramet.store.history import commits
 
 WORD = "four "

@@ -130,7 +130,7 @@ def pieces_of(steps: list[tuple[str, str]]) -> list[Piece]:
         role = {"call": "assistant", "result": "tool"}.get(kind, kind)
         content_type = "tool_io" if is_tool else "dialogue"
         text = f"{kind} {number}"
-        pieces.append(Piece(number, b"", number, content_type, role, text, 1, "normal", payload))
+        pieces.append(Piece(text, number, b"", number, content_type, role, 1, "normal", payload))
     return pieces
 
 

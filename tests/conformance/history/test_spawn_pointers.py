@@ -14,7 +14,7 @@ from tests.world import World, open_world
 from ramet.errors import CycleFound, SpawnCycle, SpawnError, TaskFileInvalid
 from ramet.model.instant import to_iso
 from ramet.model.runs.task_file import parse
-from ramet.protocol.history import SpawnRow
+from ramet.protocol.history.child_branches import SpawnRow
 from ramet.store.history import child_branches
 from ramet.store.history.child_branches import NewSpawn
 

@@ -15,7 +15,7 @@ from tests.conformance.hook_calls import (
     hook,
     start,
 )
-from tests.conformance.test_load import plan, statements
+from tests.conformance.query_plans import plan, statements
 from tests.world import World, open_world
 
 OTHERS, TURNS, SUBAGENTS, MARKS = 2_000, 10_000, 500, 1_000
@@ -62,20 +62,20 @@ def long_session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 @pytest.mark.parametrize(
     ("index", "noun", "query", "params"),
     [
-        ("idx_messages_prompts", "hooks", "newest_prompt", {"session_id": 1}),
-        ("idx_messages_prompts", "contracts", "prompts", {"session_id": 1}),
-        ("idx_messages_provisional", "hooks", "provisional", {"session_id": 1}),
-        ("idx_usage_cost", "usage", "has_cost", {"session_id": 1, "prefix": "cost/"}),
-        ("idx_sessions_parent", "hooks", "open_within", {"session_id": 1, "effort_id": 1}),
-        ("idx_ingests_session", "ingests", "of_session", {"session_id": 1}),
-        ("ingests_", "ingests", "of_path", {"path": "/t/1"}),
-        ("idx_messages_prompts", "contracts", "first_prompts", {"ids": "[1, 2]"}),
-        ("idx_messages_session_ts", "hooks", "answered", {"ids": "[1, 2]"}),
-        ("idx_messages_session_ts", "ingests", "tool_of_call", {"session_id": 1, "mark": "t1"}),
-        ("idx_messages_lists", "contracts", "calls", {"session_id": 1, "limit": 500}),
-        ("idx_commits_boundaries", "contracts", "boundaries", {**RUN, "limit": 10}),
-        ("idx_commits_boundaries", "compactions", "done", RUN),
-        ("idx_tags_tag", "compactions", "marked", {**RUN, "tag": "pre-compact/1"}),
+        ("idx_messages_prompts", "hooks/hooks", "newest_prompt", {"session_id": 1}),
+        ("idx_messages_prompts", "hooks/resume_contracts", "prompts", {"session_id": 1}),
+        ("idx_messages_provisional", "hooks/hooks", "provisional", {"session_id": 1}),
+        ("idx_usage_cost", "record/usage", "has_cost", {"session_id": 1, "prefix": "cost/"}),
+        ("idx_sessions_parent", "hooks/hooks", "open_within", {"session_id": 1, "effort_id": 1}),
+        ("idx_ingests_session", "hooks/transcripts", "of_session", {"session_id": 1}),
+        ("ingests_", "hooks/transcripts", "of_path", {"path": "/t/1"}),
+        ("idx_messages_prompts", "hooks/resume_contracts", "first_prompts", {"ids": "[1, 2]"}),
+        ("idx_messages_session_ts", "hooks/hooks", "answered", {"ids": "[1, 2]"}),
+        ("idx_messages_session_ts", "hooks/transcripts", "tool_of_call", {"session_id": 1, "mark": "t1"}),
+        ("idx_messages_lists", "hooks/resume_contracts", "calls", {"session_id": 1, "limit": 500}),
+        ("idx_commits_boundaries", "hooks/resume_contracts", "boundaries", {**RUN, "limit": 10}),
+        ("idx_commits_boundaries", "hooks/compactions", "done", RUN),
+        ("idx_tags_tag", "hooks/compactions", "marked", {**RUN, "tag": "pre-compact/1"}),
     ],
 )
 def test_what_a_hook_looks_for_is_found_by_an_index(

@@ -14,12 +14,12 @@ from tests.conformance.hook_calls import (
     session,
     start,
 )
-from tests.conformance.test_load import plan
+from tests.conformance.query_plans import plan
 from tests.world import Counting, World
 
 from ramet.engine import Call
 from ramet.engine.contents import Contents
-from ramet.protocol.frames import decode_params, find_operation
+from ramet.protocol.wire.frames import decode_params, find_operation
 from ramet.store.database.connection import Connection
 
 
@@ -85,7 +85,7 @@ def test_what_gave_way_to_the_transcript_is_collected(world: World) -> None:
 
 
 def test_whether_a_prompt_was_said_is_found_by_an_index(world: World) -> None:
-    said = plan(world, "hooks", "is_said", session_id=1, hash=b"0" * 32, since_ms=0)
+    said = plan(world, "hooks/hooks", "is_said", session_id=1, hash=b"0" * 32, since_ms=0)
     assert not world.is_sqlite or "idx_messages_prompts" in said
 
 

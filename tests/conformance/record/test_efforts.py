@@ -5,7 +5,15 @@ from typing import Any, get_args
 import pytest
 from tests.world import World
 
-from ramet.errors import EffortFinished, EffortNotFound, SessionEnded, TaskNotFound, UnknownSkill, WrongTask
+from ramet.errors import (
+    EffortFinished,
+    EffortNotFound,
+    SessionEnded,
+    StoreError,
+    TaskNotFound,
+    UnknownSkill,
+    WrongTask,
+)
 from ramet.model.record.effort import Outcome
 
 TASK = "/shop/tasks/cart"
@@ -137,7 +145,7 @@ def test_an_effort_whose_session_cannot_follow_is_not_started_at_all(
 def test_validating_an_effort_passes_or_fails_each_check(world: World) -> None:
     world.skill("paint", [{"label": "1: Look", "proof": ["seen"]}, "2: Do"])
     session = world.session("paint")
-    unproved = world.call("db.effort.validate", effort_id=session.effort_id)
+    unproved = world.call("db.effort.checks", effort_id=session.effort_id)
     assert {check.name: check.passed for check in unproved.checks} == {
         "finished": False,
         "phases": False,
@@ -148,7 +156,7 @@ def test_validating_an_effort_passes_or_fails_each_check(world: World) -> None:
     world.call("db.effort.phase", effort_id=session.effort_id, label="2")
     world.call("db.session.finish", session_id=session.id)
     world.call("db.effort.finish", effort_id=session.effort_id)
-    assert world.call("db.effort.validate", effort_id=session.effort_id).passed
+    assert world.call("db.effort.checks", effort_id=session.effort_id).passed
 
 
 @pytest.mark.requirement("R228", "R215")
@@ -159,7 +167,7 @@ def test_validating_sees_a_proof_that_the_skill_asks_for_since(world: World) -> 
     world.call("db.effort.finish", effort_id=effort.id)
     phases = [{"label": "1: Look", "proof": {"seen": "string"}}]
     world.call("db.skills.upsert", name="paint", project_id=project_id, phases=phases)
-    report = world.call("db.effort.validate", effort_id=effort.id)
+    report = world.call("db.effort.checks", effort_id=effort.id)
     assert [check.detail for check in report.checks if not check.passed] == ["not proved: 1: Look: seen"]
 
 
@@ -169,7 +177,7 @@ def test_validating_sees_a_proof_that_the_skill_asks_for_since(world: World) -> 
     [
         ("db.effort.finish", {}),
         ("db.effort.phase", {"label": "1"}),
-        ("db.effort.validate", {}),
+        ("db.effort.checks", {}),
         ("db.effort.get", {}),
         ("db.session.start", {"task_id": TASK}),
     ],
@@ -217,3 +225,12 @@ def test_one_effort_is_got_by_its_id_with_its_history(world: World) -> None:
     got = world.call("db.effort.get", effort_id=effort.id)
     assert (got.id, got.skill, got.current_phase, got.artifact_prefix) == (effort.id, "plan", "1: Understand", "1_PLAN")
     assert [(record.phase_label, record.proof) for record in got.phases] == [("1: Understand", {"seen": 1})]
+
+
+@pytest.mark.requirement("R279")
+def test_a_damaged_column_of_a_part_is_named_in_the_error(world: World) -> None:
+    effort = world.effort("plan")
+    world.sql("UPDATE efforts SET changes = '{broken'")
+    with pytest.raises(StoreError, match="the changes of a stored effort is damaged") as refusal:
+        world.call("db.effort.get", effort_id=effort.id)
+    assert (refusal.value.field, refusal.value.value) == ("changes", "{broken")

@@ -169,7 +169,7 @@ def test_an_effort_whose_skill_has_vanished_goes_on_without_rules(world: World) 
     effort = world.effort("paint")
     world.call("db.skills.delete", name="paint", project_id=project_id)
     assert enter(world, effort.id, "7: Whatever").current_phase == "7: Whatever"
-    assert not world.call("db.effort.validate", effort_id=effort.id).passed
+    assert not world.call("db.effort.checks", effort_id=effort.id).passed
 
 
 @pytest.mark.requirement("R225")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.conformance import queue_worker
+from tests.conformance.query_plans import statements
 from tests.conformance.run_steps import (
     TASK,
     attend,
@@ -18,7 +19,6 @@ from tests.conformance.run_steps import (
     start,
     states,
 )
-from tests.conformance.test_load import statements
 from tests.world import World
 
 from ramet.cli.main import SECTIONS

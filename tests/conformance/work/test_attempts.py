@@ -18,6 +18,7 @@ from tests.conformance.queue_worker import (
     start,
     text,
 )
+from tests.conformance.stored_text import everything
 from tests.world import World
 
 from ramet.errors import AgentBusy, EffortHeld, SessionNotFound, WrongTask
@@ -320,8 +321,6 @@ def test_a_native_id_that_another_session_has_is_not_taken_from_it(world: World)
 
 
 def test_no_secret_of_a_stream_is_kept(world: World) -> None:
-    from tests.conformance.test_secrets import everything
-
     secret = "ghp_" + "a1B2" * 9
     attempt = start(world, prompt=f"use {secret}")
     report(

@@ -292,17 +292,19 @@ def test_a_kept_reply_of_a_claim_is_of_the_kind_that_it_was(world: World) -> Non
 
 
 def test_a_claim_survives_its_way_over_the_wire(world: World) -> None:
-    from ramet.protocol.frames import encode
     from ramet.protocol.operation import decode_reply
-    from ramet.protocol.operations import OPERATIONS
+    from ramet.protocol.wire.frames import encode
+    from ramet.protocol.work.leases import ClaimWork
+    from ramet.protocol.work.queue import NextWork
 
     add(world)
     for reply in (claim(world), claim(world, "host/2")):
-        assert decode_reply(OPERATIONS["work.claim"].reply, encode(reply)) == reply
-    kind = OPERATIONS["work.next"].reply
+        assert decode_reply(ClaimWork, encode(reply)) == reply
     effort = add(world)
-    assert decode_reply(kind, encode(world.call("work.next"))).id == effort.id
-    assert decode_reply(kind, json.dumps(None).encode()) is None
+    found = decode_reply(NextWork, encode(world.call("work.next")))
+    assert found is not None
+    assert found.id == effort.id
+    assert decode_reply(NextWork, json.dumps(None).encode()) is None
 
 
 def test_two_efforts_do_not_work_in_one_worktree(world: World) -> None:

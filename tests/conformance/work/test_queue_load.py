@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.query_plans import plan, statements
 from tests.conformance.queue_worker import (
     KEEPER,
     add,
@@ -12,7 +13,6 @@ from tests.conformance.queue_worker import (
     claim,
     text,
 )
-from tests.conformance.test_load import plan, statements
 from tests.world import World, open_world
 
 FINISHED, QUEUED = 5_000, 500
@@ -51,17 +51,17 @@ def long_queue(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 @pytest.mark.parametrize(
     ("index", "noun", "query", "params"),
     [
-        ("idx_efforts_queue", "queue", "next_ready", ANY),
-        ("idx_efforts_queue", "leases", "claim_next", {**ANY, "worker": "w", "lease_seconds": 60}),
-        ("idx_efforts_", "queue", "page_queued", {"run_id": None, "before": 10**6, "limit": 10}),
-        ("idx_efforts_queue", "queue", "next_ready", {**ANY, "run_id": 1}),
-        ("idx_efforts_queue", "runs", "has_queued", {"run_id": 1}),
-        ("idx_efforts_", "runs", "count_active", {"run_id": 1}),
-        ("idx_efforts_run", "queue", "page_of_run", {"run_id": 1, "state": None, "before": 10**6, "limit": 10}),
-        ("idx_efforts_lease", "leases", "take_expired", {"now": ANY["now"]}),
-        ("idx_efforts_owner", "leases", "worker", {"worker": "w", "now": ANY["now"]}),
-        ("idx_efforts_owner", "queue", "page_active", {"run_id": None, "before": 10**6, "limit": 10}),
-        ("idx_efforts_owner", "leases", "worktree_user", {"worktree": "/t", "id": 1}),
+        ("idx_efforts_queue", "work/queue", "next_ready", ANY),
+        ("idx_efforts_queue", "work/leases", "claim_next", {**ANY, "worker": "w", "lease_seconds": 60}),
+        ("idx_efforts_", "work/queue", "page_queued", {"run_id": None, "before": 10**6, "limit": 10}),
+        ("idx_efforts_queue", "work/queue", "next_ready", {**ANY, "run_id": 1}),
+        ("idx_efforts_queue", "runs/runs", "has_queued", {"run_id": 1}),
+        ("idx_efforts_", "runs/runs", "count_active", {"run_id": 1}),
+        ("idx_efforts_run", "work/queue", "page_of_run", {"run_id": 1, "state": None, "before": 10**6, "limit": 10}),
+        ("idx_efforts_lease", "work/leases", "take_expired", {"now": ANY["now"]}),
+        ("idx_efforts_owner", "work/leases", "worker", {"worker": "w", "now": ANY["now"]}),
+        ("idx_efforts_owner", "work/queue", "page_active", {"run_id": None, "before": 10**6, "limit": 10}),
+        ("idx_efforts_owner", "work/leases", "worktree_user", {"worktree": "/t", "id": 1}),
     ],
 )
 def test_what_waits_and_what_runs_is_found_by_an_index(

@@ -10,14 +10,14 @@ import pytest
 from tests.conformance.queue_worker import add, claim, complete
 from tests.world import World, open_in, open_world
 
-from ramet.daemon.executors.commit_listener import Listening
+from ramet.daemon.executors.commit_listener import CommitListener
 from ramet.store.database.postgres.store import PostgresStore
 from ramet.store.database.store import Topic
 
 PATIENCE_SECONDS = 30.0
 
 
-class Hearing:
+class AgentOutput:
     """A loop on a thread of its own, and what was heard on it."""
 
     def __init__(self, store: PostgresStore) -> None:
@@ -25,7 +25,7 @@ class Hearing:
         self._thread = threading.Thread(target=self.loop.run_forever)
         self._thread.start()
         self.heard: list[Topic] = []
-        self.listening = Listening(store.listen, self.heard.append, self.loop)
+        self.listening = CommitListener(store.listen, self.heard.append, self.loop)
         self.wait(lambda: self.heard == ["work", "events"])  # as soon as it listens, everything is looked at
         self.heard.clear()
 
@@ -49,15 +49,17 @@ def world(tmp_path: Path, postgres_url: str) -> Iterator[World]:
 
 
 @pytest.fixture
-def hearing(world: World) -> Iterator[Hearing]:
+def hearing(world: World) -> Iterator[AgentOutput]:
     assert isinstance(world.store, PostgresStore)
-    hears = Hearing(world.store)
+    hears = AgentOutput(world.store)
     yield hears
     hears.close()
 
 
 @pytest.mark.requirement("R310")
-def test_work_is_heard_of_when_it_is_committed_and_once_for_each_transaction(world: World, hearing: Hearing) -> None:
+def test_work_is_heard_of_when_it_is_committed_and_once_for_each_transaction(
+    world: World, hearing: AgentOutput
+) -> None:
     add(world)
     hearing.wait(lambda: hearing.heard == ["work"])
     claimed = claim(world)
@@ -65,7 +67,7 @@ def test_work_is_heard_of_when_it_is_committed_and_once_for_each_transaction(wor
     hearing.wait(lambda: hearing.heard == ["work", "work"])
 
 
-def test_what_is_rolled_back_is_not_heard_of_and_what_is_no_work_neither(world: World, hearing: Hearing) -> None:
+def test_what_is_rolled_back_is_not_heard_of_and_what_is_no_work_neither(world: World, hearing: AgentOutput) -> None:
     add(world)
     hearing.wait(lambda: hearing.heard == ["work"])
     world.session()
@@ -76,15 +78,15 @@ def test_what_is_rolled_back_is_not_heard_of_and_what_is_no_work_neither(world: 
     hearing.wait(lambda: hearing.heard == ["work", "work"])
 
 
-def test_another_database_on_the_same_server_is_not_heard(world: World, hearing: Hearing) -> None:
+def test_another_database_on_the_same_server_is_not_heard(world: World, hearing: AgentOutput) -> None:
     world.sql("SELECT pg_notify('ramet_work', 'another')")
     world.sql("SELECT pg_notify('ramet_events', current_schema())")
     hearing.wait(lambda: hearing.heard == ["events"])
 
 
-def test_others_hear_of_commits_here_and_of_many_in_a_row_once(world: World, hearing: Hearing) -> None:
+def test_others_hear_of_commits_here_and_of_many_in_a_row_once(world: World, hearing: AgentOutput) -> None:
     assert isinstance(world.store, PostgresStore)
-    other = Hearing(world.store)
+    other = AgentOutput(world.store)
     try:
         for _ in range(50):
             hearing.listening.committed()
@@ -96,7 +98,7 @@ def test_others_hear_of_commits_here_and_of_many_in_a_row_once(world: World, hea
 
 
 def test_a_connection_that_the_server_ends_is_made_again_and_everything_looked_at(
-    world: World, hearing: Hearing
+    world: World, hearing: AgentOutput
 ) -> None:
     others = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()"
     world.sql(f"SELECT pg_terminate_backend(pid) {others}")
@@ -111,7 +113,7 @@ def test_a_server_that_cannot_be_reached_is_asked_again_until_it_can(tmp_path: P
     reach, store._url = store._url, "postgresql://nobody@127.0.0.1:1/nothing"
     loop = asyncio.new_event_loop()
     heard: list[Topic] = []
-    listening = Listening(store.listen, heard.append, loop)
+    listening = CommitListener(store.listen, heard.append, loop)
     try:
         store._url = reach
         deadline = time.monotonic() + PATIENCE_SECONDS

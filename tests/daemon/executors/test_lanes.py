@@ -18,8 +18,8 @@ from ramet.engine import Engine
 from ramet.faults import Faults
 from ramet.model.hooks.hook import HookEvent
 from ramet.model.redaction import Redactor
-from ramet.protocol.hooks import AddEntries, HookFacts, RecordHook
-from ramet.protocol.operations import BY_REQUEST
+from ramet.protocol.hooks.hooks import HookFacts, RecordHook
+from ramet.protocol.hooks.transcripts import AddEntries
 from ramet.store.database.blobs import Codec
 from ramet.store.database.postgres.connection import PostgresConnection
 from ramet.store.database.postgres.store import PostgresStore
@@ -45,7 +45,7 @@ class Lanes:
     def record(self, native_id: str) -> "Future[Any]":
         answered: Future[Any] = Future()
         request = record(native_id)
-        operation = BY_REQUEST[RecordHook]
+        operation = RecordHook.op
         self.loop.call_soon_threadsafe(self.pool.submit, operation, request, "runner", answered.set_result)
         return answered
 

@@ -16,9 +16,9 @@ from tests.daemon.harness import PATIENCE_SECONDS
 from tests.daemon.process import Home
 
 from ramet.config.settings import HookSettings
-from ramet.daemon.hooks.disk_lookups import Lookers, Patience
+from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
 from ramet.model.hooks.hook import HookEvent
-from ramet.protocol.hooks import HookFacts
+from ramet.protocol.hooks.hooks import HookFacts
 
 EVENT = HookEvent(vendor="claude", moment="post_tool_use", name="PostToolUse", native_id="w1")
 HANGING_GIT = """#!/bin/sh
@@ -28,12 +28,12 @@ exec sleep 300
 LOOKING = """
 import asyncio, threading
 from ramet.config.settings import HookSettings
-from ramet.daemon.hooks.disk_lookups import Lookers, Patience
+from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
 from ramet.model.hooks.hook import HookEvent
 
 async def live():
     event = HookEvent(vendor="claude", moment="post_tool_use", name="PostToolUse", native_id="w1")
-    print(await Lookers(Patience.of(HookSettings(deadline_ms=50))).look(event, threading.Event().wait))
+    print(await DiskLookups(Patience.of(HookSettings(deadline_ms=50))).look(event, threading.Event().wait))
 
 asyncio.run(live())
 """
@@ -64,7 +64,7 @@ def test_what_nobody_waits_for_any_more_is_not_looked_at() -> None:
         return HookFacts()
 
     async def live() -> list[HookFacts | None]:
-        lookers = Lookers(Patience.of(HookSettings(deadline_ms=200)))
+        lookers = DiskLookups(Patience.of(HookSettings(deadline_ms=200)))
         found = await asyncio.gather(*(lookers.look(EVENT, hang) for _ in range(4)), lookers.look(EVENT, note))
         disk.set()
         return [*found, await lookers.look(EVENT, HookFacts)]
@@ -78,7 +78,7 @@ def test_a_look_that_fails_is_whoever_s_who_asked() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(Lookers(Patience.of(HookSettings())).look(EVENT, fail))
+        asyncio.run(DiskLookups(Patience.of(HookSettings())).look(EVENT, fail))
 
 
 def test_where_git_hangs_a_session_is_told_the_rest_and_the_daemon_stops(

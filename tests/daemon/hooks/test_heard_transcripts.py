@@ -14,19 +14,11 @@ from tests.daemon.ingest import ingesting_in
 from tests.vendors.transcript_fixtures import CLAUDE
 
 from ramet.daemon.hooks import transcript_feed
-from ramet.daemon.hooks.transcript_feed import Ingesting
+from ramet.daemon.hooks.transcript_feed import TranscriptFeed
 from ramet.errors import DatabaseUnreachable, SessionNotFound
 from ramet.model.hooks.hook import HookAnswer, HookEvent
-from ramet.protocol.hooks import (
-    AddEntries,
-    HookFacts,
-    HookReply,
-    Ingest,
-    Ingested,
-    Ingests,
-    ListIngests,
-    RecordHook,
-)
+from ramet.protocol.hooks.hooks import HookFacts, HookReply, RecordHook
+from ramet.protocol.hooks.transcripts import AddEntries, Ingest, Ingested, Ingests, ListIngests
 
 PATIENCE_SECONDS = 30
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
@@ -75,7 +67,7 @@ class Engine:
             return (await self.added.get()).path
 
 
-def tell(reading: Ingesting, path: Path, session_id: int) -> None:
+def tell(reading: TranscriptFeed, path: Path, session_id: int) -> None:
     """A hook of that session, as the daemon hears it."""
     event = HookEvent(vendor="claude", moment="stop", name="Stop", native_id=path.stem, transcript_path=str(path))
     reading.hear(event, HookReply(answer=HookAnswer(), session_id=session_id, wants_ingest=True))
@@ -96,7 +88,7 @@ async def becomes(fact: Callable[[], bool]) -> None:
     raise AssertionError("it did not come true in time")
 
 
-def following(reading: Ingesting, work: Callable[[], Awaitable[None]]) -> None:
+def following(reading: TranscriptFeed, work: Callable[[], Awaitable[None]]) -> None:
     """Do something while it reads."""
 
     async def live() -> None:

@@ -14,12 +14,12 @@ from tests.daemon.harness import PATIENCE_SECONDS, Client, Database, RunningServ
 from tests.vendors.hook_payloads import RECORDED, recorded, vendor_of
 
 from ramet.config.settings import HookSettings
-from ramet.daemon.executors.requester import Asking
-from ramet.daemon.hooks.disk_lookups import Lookers, Patience
-from ramet.daemon.hooks.service import Hooking
+from ramet.daemon.executors.requester import Requester
+from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
+from ramet.daemon.hooks.service import HookService
 from ramet.errors import InvalidParams, SessionNotFound
 from ramet.model.hooks.hook import HookAnswer, HookEvent
-from ramet.protocol.hooks import HookFacts, HookProcess, HookReply, RecordHook
+from ramet.protocol.hooks.hooks import HookFacts, HookProcess, HookReply, RecordHook
 
 PRE = "claude/PreToolUse.Bash.json"
 
@@ -42,7 +42,7 @@ class Hooked:
         self.disk.set()
         self._answer = answer
         server.database.answer = self._record
-        server.in_loop(lambda: self._equip(server, is_gated))
+        server.use(self._serve(server, is_gated))
         self.client: Client = server.connect()
 
     def event(self, vendor: str, payload: Any, **params: Any) -> Any:
@@ -59,18 +59,15 @@ class Hooked:
         items: list[dict[str, Any]] = self.client.call("hooks.timings")["result"]["items"]
         return items
 
-    def _equip(self, server: RunningServer, is_gated: bool) -> None:
-        asking = Asking(server.database, server.loop)
-        server.server.equip(
-            hooking=Hooking(
-                asking,
-                self._gather,
-                self._find_process,
-                Lookers(Patience.of(HookSettings())),
-                server.loop,
-                is_gated=is_gated,
-                reading=self,
-            )
+    def _serve(self, server: RunningServer, is_gated: bool) -> HookService:
+        return HookService(
+            Requester(server.database, server.loop),
+            self._gather,
+            self._find_process,
+            DiskLookups(Patience.of(HookSettings())),
+            server.loop,
+            is_gated=is_gated,
+            reading=self,
         )
 
     def _gather(self, event: HookEvent) -> HookFacts:

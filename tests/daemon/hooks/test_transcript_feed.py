@@ -22,7 +22,8 @@ from tests.vendors.transcript_fixtures import CLAUDE, CODEX, FIXTURES
 
 from ramet.daemon.hooks import transcript_feed
 from ramet.model.hooks.hook import HookAnswer, HookEvent
-from ramet.protocol.hooks import AddEntries, HookReply, Ingest, Ingested, Ingests
+from ramet.protocol.hooks.hooks import HookReply
+from ramet.protocol.hooks.transcripts import AddEntries, Ingest, Ingested, Ingests
 
 PATIENCE_SECONDS = 30
 NOW = datetime(2026, 1, 5, tzinfo=UTC)

@@ -15,8 +15,9 @@ import pytest
 from tests.daemon.process import Home
 
 from ramet.daemon.hooks import vanished_agents
-from ramet.daemon.hooks.vanished_agents import Vanishing, find_former_process, find_process
-from ramet.protocol.hooks import HookProcess, OpenProcess, OpenProcesses, Vanish
+from ramet.daemon.hooks.vanished_agents import VanishedAgents, find_former_process, find_process
+from ramet.protocol.hooks.hooks import HookProcess
+from ramet.protocol.hooks.processes import OpenProcess, OpenProcesses, Vanish
 from ramet.runner.processes.process_identity import started_at
 
 PATIENCE_SECONDS = 30
@@ -180,7 +181,7 @@ def test_only_what_is_gone_is_ended_and_only_when_its_transcript_was_read(monkey
         told.append(("read", session_id))
 
     async def live() -> None:
-        following = asyncio.create_task(Vanishing(ask, read, None).follow())
+        following = asyncio.create_task(VanishedAgents(ask, read, None).follow())
         await asyncio.wait_for(looked.wait(), PATIENCE_SECONDS)
         following.cancel()
 
@@ -203,7 +204,7 @@ def test_a_session_that_cannot_be_ended_keeps_none_behind_it_open(monkeypatch: p
             raise ZeroDivisionError
 
     async def live() -> int:
-        following = asyncio.create_task(Vanishing(ask, read, None).follow())
+        following = asyncio.create_task(VanishedAgents(ask, read, None).follow())
         first = await asyncio.wait_for(ended.get(), PATIENCE_SECONDS)
         following.cancel()
         return first

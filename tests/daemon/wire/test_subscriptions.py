@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 from tests.daemon.conftest import Serve
@@ -10,8 +11,9 @@ from tests.daemon.harness import Client, Database, RunningServer
 
 from ramet.daemon.executors.executor import Done
 from ramet.errors import StorageFailed
+from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-from ramet.protocol.requests import ListEvents, Request
+from ramet.protocol.system.events import ListEvents
 
 
 def _subscribe(server: RunningServer, after: int | None = None) -> Client:
@@ -126,7 +128,7 @@ class _FailingOnce(Database):
 
     has_failed = False
 
-    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         if isinstance(request, ListEvents) and not self.has_failed:
             self.has_failed = True
             return done(StorageFailed())
@@ -146,7 +148,7 @@ class _Slow(Database):
         super().__init__()
         self.pages: list[Callable[[], None]] = []
 
-    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         assert isinstance(request, ListEvents)
         self.pages.append(partial(done, self._page(request)))
 

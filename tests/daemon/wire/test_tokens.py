@@ -5,22 +5,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.daemon.harness import Client, RunningServer
+from tests.daemon.harness import KEY, Client, RunningServer
 
 from ramet.daemon.wire.tokens import KEY_FILE, Tokens, read_key
 from ramet.model.principal import asking_session, of_session
 from ramet.model.redaction import Redactor
 from ramet.protocol.operations import OPERATIONS
 
-KEY = b"k" * 32
-
 
 @pytest.fixture
 def tokens(server: RunningServer) -> Tokens:
     """The server's."""
-    tokens = Tokens(KEY, str(server.path))
-    server.in_loop(lambda: server.server.equip(tokens=tokens))
-    return tokens
+    return Tokens(KEY, str(server.path))
 
 
 def test_a_token_is_its_sessions_alone_and_the_same_after_a_restart() -> None:

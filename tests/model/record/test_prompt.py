@@ -1,13 +1,13 @@
 """What an agent is told follows from its effort, its chain, and nothing else."""
 
 import hashlib
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.model.efforts import effort
 
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.record.effort import Changes, Effort
@@ -20,14 +20,6 @@ from ramet.model.record.prompt import (
 )
 
 HEADING = "## Plan to implement:\n"
-
-
-def effort(number: int, skill: str, **facts: Any) -> Effort:
-    known: dict[str, Any] = {field.name: None for field in msgspec.structs.fields(Effort)}
-    known |= {"priority": 0, "attempts": 0, "lease_generation": 0, "agent_failures": 0, "host_failures": 0}
-    known |= {"task_id": "/shop/tasks/cart", "ordinal": number, "lifecycle": "finished", "outcome": "success"}
-    known |= {"created_at": datetime(2026, 1, 5, tzinfo=UTC), "prompt": f"prompt of e{number}"}
-    return Effort(**(known | {"id": number, "skill": skill} | facts))
 
 
 def told(target: Effort, *ancestors: Effort, texts: dict[int, str] | None = None, **facts: Any) -> Composed:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.properties.test_model_properties import bounded
+from tests.properties.hypothesis_settings import bounded
 
 from ramet.errors import InvalidParams
 from ramet.model.runs.conversation import ContextAccumulator, Turn

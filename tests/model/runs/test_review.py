@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.properties.test_model_properties import bounded
+from tests.properties.hypothesis_settings import bounded
 
 from ramet.model.runs.review import (
     Finding,

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 import pytest
-from tests.model.record.test_prompt import effort
+from tests.model.efforts import effort
 
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.spawn.child_prompt import compose

@@ -20,6 +20,7 @@ from ramet.model.work.retry_policy import (
     backoff_ms,
     decide,
 )
+from ramet.protocol.record.efforts import EffortRow, nest
 
 POLICY = RetryPolicy(retries=2, host_retries=5, backoff_seconds=5, backoff_max_seconds=300)
 
@@ -30,10 +31,10 @@ def tried(**facts: int) -> Tried:
 
 
 def effort(**facts: Any) -> Effort:
-    row: dict[str, Any] = dict.fromkeys(Effort.__struct_fields__)
+    row: dict[str, Any] = dict.fromkeys(EffortRow.__struct_fields__)
     row |= {"id": 7, "task_id": "/t", "skill": "do", "ordinal": 1, "lifecycle": "active", "priority": 0}
     row |= {"created_at": "2026-01-05T08:00:00Z", "attempts": 1, "lease_generation": 1}
-    return convert(row | {"agent_failures": 0, "host_failures": 0, **facts}, Effort)
+    return nest(convert(row | {"agent_failures": 0, "host_failures": 0, **facts}, EffortRow))
 
 
 @pytest.mark.parametrize("outcome", get_args(Outcome))

@@ -59,12 +59,12 @@ def test_a_later_attempt_inherits_the_same(desk: Desk) -> None:
 
 
 def test_a_child_works_where_its_parent_does(desk: Desk) -> None:
-    worktree = desk.workplace.places.worktrees / "shop" / "e1"
+    worktree = desk.machine.places.worktrees / "shop" / "e1"
     (worktree / "src").mkdir(parents=True)
     session = parent(desk, worktree=str(worktree), git_branch="ramet/e1", git_base="0" * 40)
     for order, expected in (({}, worktree), ({"workspacePath": "src"}, worktree / "src")):
         child = spawn(desk, session, **order)
-        assert child_setup.find_workspace(desk.workplace, child, str(desk.project)) == str(expected)
+        assert child_setup.find_workspace(desk.machine, child, str(desk.project)) == str(expected)
 
 
 def test_a_workspace_behind_a_symbolic_link_is_refused(desk: Desk, tmp_path: Path) -> None:
@@ -72,37 +72,37 @@ def test_a_workspace_behind_a_symbolic_link_is_refused(desk: Desk, tmp_path: Pat
     (tmp_path / "out").mkdir()
     child = spawn(desk, parent(desk), workspacePath="way/out")
     with pytest.raises(PathOutside, match="symbolic link"):
-        child_setup.find_workspace(desk.workplace, child, str(desk.project))
+        child_setup.find_workspace(desk.machine, child, str(desk.project))
 
 
 def test_a_workspace_that_is_gone_says_so(desk: Desk) -> None:
     child = spawn(desk, parent(desk), workspacePath="vanished")
     with pytest.raises(WorktreeError, match="is not there any more"):
-        child_setup.find_workspace(desk.workplace, child, str(desk.project))
+        child_setup.find_workspace(desk.machine, child, str(desk.project))
 
 
 def test_a_workspace_outside_of_everything_is_refused_here_too(desk: Desk, tmp_path: Path) -> None:
     child = replace(spawn(desk, parent(desk)), workspace=str(tmp_path))
     with pytest.raises(PathOutside):
-        child_setup.find_workspace(desk.workplace, child, str(desk.project))
+        child_setup.find_workspace(desk.machine, child, str(desk.project))
 
 
 @pytest.mark.requirement("R142")
 def test_tools_are_confined_or_refused_and_never_ignored(desk: Desk) -> None:
     spawned = child_setup.read(spawn(desk, parent(desk), allowedTools=["Read"]))
     assert spawned.allowed_tools == ["Read"]
-    child_setup.require_confinement(registry.find("claude"), spawned)
+    child_setup.require_confinement(registry.find_driver("claude"), spawned)
     for name in ("codex", "shell", "command"):
         with pytest.raises(InvalidParams, match="cannot be confined"):
-            child_setup.require_confinement(registry.find(name), spawned)
-        child_setup.require_confinement(registry.find(name), Spawned())
+            child_setup.require_confinement(registry.find_driver(name), spawned)
+        child_setup.require_confinement(registry.find_driver(name), Spawned())
 
 
 @pytest.mark.requirement("R107")
 def test_programs_that_take_tools_are_given_ours_unless_they_are_off() -> None:
-    given = child_setup.tool_server(registry.find("claude"), WorkSettings(), 600)
+    given = child_setup.tool_server(registry.find_driver("claude"), WorkSettings(), 600)
     assert given is not None
     assert [given.command, *given.arguments] == [sys.executable, "-P", "-m", "ramet.mcp"]
     assert (given.seconds, "RAMET_TOKEN" in given.variables) == (600, True)
-    assert child_setup.tool_server(registry.find("shell"), WorkSettings(), None) is None
-    assert child_setup.tool_server(registry.find("codex"), WorkSettings(tools=False), None) is None
+    assert child_setup.tool_server(registry.find_driver("shell"), WorkSettings(), None) is None
+    assert child_setup.tool_server(registry.find_driver("codex"), WorkSettings(tools=False), None) is None

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.runner.desk import Desk
 
 from ramet.errors import EffortNotFound
-from ramet.protocol.work import WorkChain
+from ramet.protocol.work.attempts import WorkChain
 from ramet.runner.attempts import prompts
 from ramet.workspace.worktrees import worktree
 
@@ -22,7 +22,7 @@ FILE = ".ramet/e1/1_PLAN.md"
 def test_a_fresh_worktree_has_its_plan_though_the_plans_file_is_gone_everywhere(desk: Desk) -> None:
     plan = desk.run("plan", output_content=PLAN)
     effort = desk.add("implement", based_on=plan.id)
-    git, folder = desk.workplace.git, desk.workplace.places.worktrees
+    git, folder = desk.machine.git, desk.machine.places.worktrees
     made = worktree.prepare(git, folder, str(desk.project), f"e{effort.id}")
     assert made is not None
     assert list(Path(made.path, ".ramet").iterdir()) == [Path(made.path, ".ramet", ".gitignore")]
@@ -105,7 +105,7 @@ def test_a_plan_that_was_deleted_is_a_marker(desk: Desk) -> None:
     plan = desk.run("plan", output_content=PLAN)
     effort = desk.add("implement", based_on=plan.id)
     chain = desk.ask(WorkChain(effort_id=effort.id))
-    desk.workplace.ask = lambda _: replace(chain, efforts=chain.efforts[:1], missing=[plan.id])
+    desk.machine.ask = lambda _: replace(chain, efforts=chain.efforts[:1], missing=[plan.id])
     assert f"{HEADING}(e1, which this goes back to, is gone" in desk.prompt(effort).prompt
 
 

@@ -13,7 +13,7 @@ from tests.keeper.scripted_daemon import wait_for
 
 from ramet.model.record.effort import StopRequest
 from ramet.model.work.stream import End, Text
-from ramet.protocol.keeping import RECORD_FILE, SPOOL_FILE, STOP_FILE, KeeperRecord, Spooled
+from ramet.protocol.work.keepers import RECORD_FILE, SPOOL_FILE, STOP_FILE, KeeperRecord, Spooled
 from ramet.runner.processes import keepers, process_identity, process_tree
 
 

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from tests.keeper.scripted_daemon import wait_for
 
-from ramet.protocol.keeping import MARKER
+from ramet.protocol.work.keepers import MARKER
 from ramet.runner.processes import process_identity, process_tree
 
 Start = Callable[..., "subprocess.Popen[bytes]"]

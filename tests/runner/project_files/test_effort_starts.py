@@ -220,7 +220,7 @@ def test_work_goes_on_where_the_project_is_not_with_a_warning(storm: Desk) -> No
     session = start(storm, agent_id="blue").session
     for host, path in (("here", str(storm.project)), ("elsewhere", "/mnt/shop")):
         storm.world.call("db.project.upsert", path=path, host=host, remote="git@forge.example:team/shop")
-    storm.workplace.host = "elsewhere"
+    storm.machine.host = "elsewhere"
     resumed = storm.call("commands.session.continue", session_id=session.id)
     assert "on this machine" in resumed.warnings[0]
     assert "- phases: 1: Dialogue Loop" in resumed.markdown
@@ -331,7 +331,7 @@ def test_skill_files_are_listed_and_parsed(storm: Desk) -> None:
 
 @pytest.mark.requirement("R252")
 def test_a_skill_file_of_the_user_s_own_is_parsed_where_it_is_listed(desk: Desk) -> None:
-    home = Path(desk.workplace.environ["HOME"])
+    home = Path(desk.machine.environ["HOME"])
     for name, text in (("brainstorm", STORM), ("tidy", "nothing")):
         (home / f".agents/skills/{name}").mkdir(parents=True)
         (home / f".agents/skills/{name}/SKILL.md").write_text(text)

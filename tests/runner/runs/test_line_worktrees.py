@@ -17,7 +17,7 @@ class Lines(RunDesk):
     """A run whose lines are worked on in real worktrees."""
 
     def place(self, claimed: Any) -> Worktree:
-        placed = line_worktrees.place(self.desk.workplace, claimed, self.detail, str(self.desk.project))
+        placed = line_worktrees.place(self.desk.machine, claimed, self.detail, str(self.desk.project))
         assert placed is not None
         return placed
 
@@ -67,7 +67,7 @@ def test_a_run_of_another_database_has_another_worktree(desk: Desk) -> None:
     claimed = run.claim()
     first = run.place(claimed)
     other = replace(run.detail, created_at=claimed.created_at.replace(year=2001))
-    second = line_worktrees.place(desk.workplace, claimed, other, str(desk.project))
+    second = line_worktrees.place(desk.machine, claimed, other, str(desk.project))
     assert second is not None
     assert [first.branch, second.branch] == [f"ramet/r{run.id}", f"ramet/r{run.id}-2"]
 
@@ -156,7 +156,7 @@ def test_outside_of_a_repository_there_is_no_worktree_and_nothing_is_missing(des
     run.run("error", failure="permanent", reason="it broke")
     elsewhere = tmp_path / "no repository"
     elsewhere.mkdir()
-    assert line_worktrees.place(desk.workplace, run.claim(), run.detail, str(elsewhere)) is None
+    assert line_worktrees.place(desk.machine, run.claim(), run.detail, str(elsewhere)) is None
 
 
 def test_the_worktree_of_a_run_is_kept_until_its_last_line_has_ended(desk: Desk) -> None:

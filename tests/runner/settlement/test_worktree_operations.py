@@ -15,7 +15,7 @@ from ramet.workspace.worktrees.worktree import Worktree
 
 def work_in(desk: Desk, effort: Any) -> Worktree:
     """Make the effort's worktree, claim it and begin, as a worker does."""
-    git, folder = desk.workplace.git, desk.workplace.places.worktrees
+    git, folder = desk.machine.git, desk.machine.places.worktrees
     made = worktree.prepare(git, folder, str(desk.project), f"e{effort.id}", owner=owner_of(effort))
     assert made is not None
     claimed = queue_worker.claim(desk.world, effort_id=effort.id)

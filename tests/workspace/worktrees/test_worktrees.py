@@ -200,7 +200,7 @@ def test_eight_at_once_on_one_repository_are_all_made(shop: Shop) -> None:
 @pytest.mark.timeout(120)
 def test_eight_processes_that_want_the_same_one_get_it(shop: Shop) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from ramet.workspace import worktrees as w;"
+        "import os, sys; from pathlib import Path; from ramet.workspace.worktrees import worktree as w;"
         "made = w.prepare(w.Git(os.environ), Path(sys.argv[1]), sys.argv[2], 'e1', owner='e1'); print(made.path)"
     )
     command = [sys.executable, "-c", code, str(shop.folder), str(shop.project)]

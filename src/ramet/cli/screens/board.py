@@ -114,7 +114,7 @@ class Board:
 
 def _colour(change: Change) -> str:
     if change.kind == "ended":
-        return "green" if change.effort["outcome"] == "success" else "red"
+        return "green" if change.effort.outcome == "success" else "red"
     return _COLOURS.get(change.kind, "")
 
 
@@ -132,12 +132,13 @@ def _table(running: Collection[Running]) -> "RenderableType":
     for one in running:
         effort = one.effort
         table.add_row(
-            f"e{effort['id']}",
-            *(Text(str(effort[name])) for name in ("skill", "driver")),
+            f"e{effort.id}",
+            Text(effort.skill),
+            Text(str(effort.driver)),
             one.status,
             ago(one.since),
-            short_number(tokens(effort["usage"])),
-            cost(effort["usage"]) or "-",
+            short_number(tokens(effort.usage)),
+            cost(effort.usage) or "-",
             Text(first_line(one.words), "dim"),
         )
     return Padding(table, (1, 0, 0, 0))

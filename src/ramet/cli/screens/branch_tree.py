@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ramet.cli.exchanges import ask_many
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row
 from ramet.cli.screens.styled_lines import Line, is_unicode, print_lines
+from ramet.protocol.history.child_branches import SpawnRow, Spawns
 
-Children = dict[str, list[Row]]
+Children = dict[str, list[SpawnRow]]
 """The spawns of each history, the oldest first."""
 
 
@@ -20,16 +21,14 @@ class Tree(NamedTuple):
 
 def read_tree(invocation: Invocation, name: str) -> Tree:
     """From the root that a history descends from, a generation at a time."""
-    ancestors = invocation.call("history.spawns", branch=name)["ancestors"]
+    ancestors = invocation.ask(Spawns(branch=name)).ancestors
     root = ancestors[-1] if ancestors else name
     children: Children = {}
     generation = [root]
     while generation:
-        found = invocation.connection.call_many([("history.spawns", {"branch": each}) for each in generation])
-        children |= {each: reply["children"] for each, reply in zip(generation, found, strict=True)}
-        generation = [
-            spawn["child"] for reply in found for spawn in reply["children"] if spawn["child"] not in children
-        ]
+        found = ask_many(invocation, [Spawns(branch=each) for each in generation])
+        children |= {each: reply.children for each, reply in zip(generation, found, strict=True)}
+        generation = [spawn.child for reply in found for spawn in reply.children if spawn.child not in children]
     return Tree(root, children)
 
 
@@ -46,11 +45,11 @@ def _lines(tree: Tree, name: str) -> Iterator[Line]:
         spawn, indent, is_last = ahead.pop()
         yield [
             (indent + (last if is_last else other), "dim"),
-            (spawn["child"], _style(spawn["child"], name)),
+            (spawn.child, _style(spawn.child, name)),
             _rest(spawn),
         ]
         below = indent + (gap if is_last else line)
-        spawns = reversed(tree.children.get(spawn["child"], []))
+        spawns = reversed(tree.children.get(spawn.child, []))
         ahead += [(each, below, index == 0) for index, each in enumerate(spawns)]
 
 
@@ -58,7 +57,7 @@ def _style(branch: str, name: str) -> str:
     return "bold green" if branch == name else ""
 
 
-def _rest(spawn: Row) -> tuple[str, str]:
-    count = len(spawn["collapses"])
+def _rest(spawn: SpawnRow) -> tuple[str, str]:
+    count = len(spawn.collapses)
     folded = f", folded in {count} times" if count > 1 else ", folded in" if count else ""
-    return f"  {spawn['purpose']} ({spawn['inheritance_mode']}{folded})", "dim"
+    return f"  {spawn.purpose} ({spawn.inheritance_mode}{folded})", "dim"

@@ -1,13 +1,15 @@
 """How a commit reads on a line or two: its name, its place, whose it is, and the beginning of what it says."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
+from ramet.cli.exchanges import ask_many
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row
 from ramet.cli.screens.effort_lines import short_agent
 from ramet.cli.screens.styled_lines import Line, spaced
 from ramet.cli.times import ago
+from ramet.protocol.history.commits import CommitDetail, CommitRow, Show
 
 SHORT = 8
 """How much of a hash people see; any unique beginning of four digits or more names the commit."""
@@ -18,20 +20,20 @@ _PRIORITY_STYLES = {"pinned": "bold magenta", "important": "magenta", "skip": "d
 class Told(NamedTuple):
     """A commit's row, with what the row alone does not say."""
 
-    row: Row
+    row: CommitRow
     note: Mapping[str, Any]
     """What a program wrote: of a merge, a spawn, a collapse."""
 
     @property
     def kind(self) -> str:
         """`merge`, `spawn`, `collapse`, `compression`, `edit`, or nothing special."""
-        if self.row["second_parent"]:
+        if self.row.second_parent:
             return "merge"
-        if self.row["collapses"]:
+        if self.row.collapses:
             return "collapse"
-        if self.row["compresses"]:
+        if self.row.compresses:
             return "compression"
-        return str(self.note.get("kind", "")) if not self.row["target"] else "edit"
+        return str(self.note.get("kind", "")) if not self.row.target else "edit"
 
 
 def short(commit_hash: str) -> str:
@@ -39,20 +41,20 @@ def short(commit_hash: str) -> str:
     return commit_hash[:SHORT]
 
 
-def tell(invocation: Invocation, rows: Sequence[Row]) -> list[Told]:
+def tell(invocation: Invocation, rows: Sequence[CommitRow]) -> list[Told]:
     """The rows, each with its note; those that have one are read together."""
-    linked = [row["hash"] for row in rows if row["content_type"] == "metadata" or row["collapses"]]
-    details = invocation.connection.call_many([("history.show", {"hash": each}) for each in linked]) if linked else []
-    notes = {detail["hash"]: note(detail) for detail in details}
-    return [Told(row, notes.get(row["hash"], {})) for row in rows]
+    linked = [row.hash for row in rows if row.content_type == "metadata" or row.collapses]
+    details = ask_many(invocation, [Show(hash=each) for each in linked])
+    notes = {detail.hash: note(detail) for detail in details}
+    return [Told(row, notes.get(row.hash, {})) for row in rows]
 
 
-def note(detail: Row) -> Mapping[str, Any]:
+def note(detail: CommitDetail) -> Mapping[str, Any]:
     """What a program wrote into a commit: of which kind it is, and its parts."""
-    collapse = (detail["metadata"] or {}).get("collapse")
+    collapse = (detail.metadata or {}).get("collapse")
     if collapse:
         return {"kind": "collapse", **collapse}
-    content = detail["content"] or {}
+    content = detail.content or {}
     data = content.get("data")
     return {**(data if isinstance(data, dict) else {}), "kind": content.get("kind")}
 
@@ -63,13 +65,13 @@ def title(told: Told, branches: Iterable[str]) -> Line:
     names = ", ".join(branches)
     return spaced(
         [
-            (short(row["hash"]), "yellow"),
+            (short(row.hash), "yellow"),
             (f"({names})" if names else "", "bold green"),
-            (f"#{row['depth']}", "dim"),
+            (f"#{row.depth}", "dim"),
             (_what(told), "cyan"),
-            (_priority(row), _PRIORITY_STYLES.get(row["priority"], "")),
+            (_priority(row), _PRIORITY_STYLES.get(row.priority, "")),
             (_tags(row), "blue"),
-            (f"by {short_agent(row['author'])}, {since(row['at'])}", "dim"),
+            (f"by {short_agent(row.author)}, {since(row.at)}", "dim"),
         ]
     )
 
@@ -80,11 +82,11 @@ def one_line(told: Told, branches: Iterable[str]) -> Line:
     names = ", ".join(branches)
     return spaced(
         [
-            (short(row["hash"]), "yellow"),
+            (short(row.hash), "yellow"),
             (f"({names})" if names else "", "bold green"),
-            (_priority(row), _PRIORITY_STYLES.get(row["priority"], "")),
+            (_priority(row), _PRIORITY_STYLES.get(row.priority, "")),
             (_tags(row), "blue"),
-            ("" if told.kind in ("merge", "spawn") else f"{row['role']}:", "cyan"),
+            ("" if told.kind in ("merge", "spawn") else f"{row.role}:", "cyan"),
             (summary(told), ""),
         ]
     )
@@ -99,17 +101,17 @@ def summary(told: Told) -> str:
         case "spawn":
             return f"spawns {note.get('child')} ({note.get('inherit')}): {note.get('purpose')}"
         case "collapse":
-            return f"collapses {row['collapses']}: {row['preview']}"
-        case "compression":
-            first, last = row["compresses"]
-            return f"stands for #{first} to #{last}: {row['preview']}"
-        case "edit":
-            return f"edits {short(row['target'])}: {row['preview']}"
+            return f"collapses {row.collapses}: {row.preview}"
+        case "compression" if row.compresses:
+            first, last = row.compresses
+            return f"stands for #{first} to #{last}: {row.preview}"
+        case "edit" if row.target:
+            return f"edits {short(row.target)}: {row.preview}"
         case _:
-            return str(row["preview"])
+            return row.preview
 
 
-def since(moment: str) -> str:
+def since(moment: datetime) -> str:
     """`3m ago`; what is younger than a second is `now`."""
     elapsed = (ago(moment) or "0s").split()[0]
     return "now" if elapsed == "0s" else f"{elapsed} ago"
@@ -120,18 +122,18 @@ def _what(told: Told) -> str:
     kind.
     """
     row = told.row
-    if row["content_type"] == "metadata":
+    if row.content_type == "metadata":
         return told.kind or "metadata"
-    if row["content_type"] == "dialogue":
-        return str(row["role"])
-    if row["content_type"] == "tool_io" and row["tool"]:
-        return f"{row['role']} {'calls ' if row['role'] == 'assistant' else ''}{row['tool']}"
-    return f"{row['role']} {row['content_type']}"
+    if row.content_type == "dialogue":
+        return row.role
+    if row.content_type == "tool_io" and row.tool:
+        return f"{row.role} {'calls ' if row.role == 'assistant' else ''}{row.tool}"
+    return f"{row.role} {row.content_type}"
 
 
-def _priority(row: Row) -> str:
-    return "" if row["priority"] == "normal" else str(row["priority"])
+def _priority(row: CommitRow) -> str:
+    return "" if row.priority == "normal" else row.priority
 
 
-def _tags(row: Row) -> str:
-    return f"[{', '.join(row['tags'])}]" if row["tags"] else ""
+def _tags(row: CommitRow) -> str:
+    return f"[{', '.join(row.tags)}]" if row.tags else ""

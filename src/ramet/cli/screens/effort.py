@@ -3,9 +3,10 @@
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row, clean, count, print_fields, print_json
+from ramet.cli.output import clean, count, print_fields, print_json
 from ramet.cli.screens.commit_lines import short
 from ramet.cli.screens.effort_lines import (
     changed,
@@ -15,6 +16,12 @@ from ramet.cli.screens.effort_lines import (
     waits_for,
 )
 from ramet.cli.times import ago, duration, seconds_between, until
+from ramet.model.notice import Notice
+from ramet.model.record.session import Session
+from ramet.protocol.record.efforts import GetEffort
+from ramet.protocol.record.sessions import FindSessions
+from ramet.protocol.system.notices import ListNotices
+from ramet.protocol.work.queue import GetWork, WorkReply
 
 _OUTPUT_LINES = 12
 _FILES = 10
@@ -22,51 +29,45 @@ _FILES = 10
 
 def show_effort(invocation: Invocation, effort_id: int) -> None:
     """Its state, what it waits for, what it changed, used and said, its sessions and its notices."""
-    named = {"effort_id": effort_id}
-    detail, work, sessions, notices = invocation.connection.call_many(
-        [("db.effort.get", named), ("work.get", named), ("db.session.find", named), ("fleet.notices", {"all": True})]
-    )
-    told = {
-        **detail,
-        **work,
-        "sessions": sessions["items"],
-        "notices": [row for row in notices["items"] if row["effort_id"] == effort_id],
-    }
+    detail = invocation.ask(GetEffort(effort_id=effort_id))
+    work = invocation.ask(GetWork(effort_id=effort_id))
+    sessions = invocation.ask(FindSessions(effort_id=effort_id)).items
+    notices = [row for row in invocation.ask(ListNotices(all=True)).items if row.effort_id == effort_id]
     if invocation.as_json:
-        return print_json(told)
-    click.echo(clean(f"e{effort_id} {told['skill']}: {_headline(told)}"))
-    print_fields({name: value for name, value in _facts(told).items() if value})
-    for name in ("sessions", "notices"):
-        _show_list(name, [_LINES[name](row) for row in told[name]])
-    return _show_output(told)
+        return print_json({**asdict(detail), **asdict(work), "sessions": sessions, "notices": notices})
+    click.echo(clean(f"e{effort_id} {work.skill}: {_headline(work)}"))
+    print_fields({name: value for name, value in _facts(work, detail.holder).items() if value})
+    _show_list("sessions", [_session_line(row) for row in sessions])
+    _show_list("notices", [_notice_line(row) for row in notices])
+    return _show_output(work)
 
 
-def _headline(row: Row) -> str:
-    if row["finished_at"]:
-        return f"{state(row)}, {ago(row['finished_at'])} ago"
-    return f"{state(row)}, {ago(row['created_at'])} since it was added"
+def _headline(row: WorkReply) -> str:
+    if row.finished_at:
+        return f"{state(row)}, {ago(row.finished_at)} ago"
+    return f"{state(row)}, {ago(row.created_at)} since it was added"
 
 
-def _facts(row: Row) -> dict[str, Any]:
+def _facts(row: WorkReply, holder: str | None) -> dict[str, Any]:
     return {
-        "prompt": _prompt(row["prompt"]),
-        "task": row["task_id"],
-        "phase": row["current_phase"],
+        "prompt": _prompt(row.prompt),
+        "task": row.task_id,
+        "phase": row.current_phase,
         "waits for": waits_for(row),
-        "why": " ".join(filter(None, [row["reason"], row["failure"] and f"({row['failure']})"])),
-        "stopping": row["stop_request"] and (row["stop_request"]["reason"] or row["stop_request"]["outcome"]),
-        "driver": " ".join(filter(None, [row["driver"], row["model"]])),
-        "attempts": row["attempts"] and _attempts(row),
-        "lease": row["lease_owner"] and row["lease_expires_at"] and _lease(row),
-        "holder": row["holder"],
-        "retry of": row["retry_of"] and f"e{row['retry_of']}",
-        "based on": row["based_on"] and f"e{row['based_on']}",
-        "depends on": ", ".join(f"e{effort_id}" for effort_id in row["depends_on"] or ()),
-        "worktree": row["worktree"],
+        "why": " ".join(filter(None, [row.reason, row.failure and f"({row.failure})"])),
+        "stopping": row.stop_request and (row.stop_request.reason or row.stop_request.outcome),
+        "driver": " ".join(filter(None, [row.driver, row.model])),
+        "attempts": row.attempts and _attempts(row),
+        "lease": _lease(row),
+        "holder": holder,
+        "retry of": row.retry_of and f"e{row.retry_of}",
+        "based on": row.based_on and f"e{row.based_on}",
+        "depends on": ", ".join(f"e{effort_id}" for effort_id in row.depends_on or ()),
+        "worktree": row.worktree,
         "branch": _branch(row),
         "changes": _changes(row),
-        "usage": ", ".join(used(row["usage"])),
-        "report": row["report_file"],
+        "usage": ", ".join(used(row.usage)),
+        "report": row.report_file,
     }
 
 
@@ -75,49 +76,48 @@ def _prompt(prompt: str | None) -> str:
     return first_line(prompt) + (f" (and {count(more, 'line')} more)" if more > 0 else "")
 
 
-def _attempts(row: Row) -> str:
-    failures = {"failed": row["agent_failures"], "failed through no fault of the agent's": row["host_failures"]}
-    return "; ".join([f"{row['attempts']}", *(f"{number} {how}" for how, number in failures.items() if number)])
+def _attempts(row: WorkReply) -> str:
+    failures = {"failed": row.agent_failures, "failed through no fault of the agent's": row.host_failures}
+    return "; ".join([f"{row.attempts}", *(f"{number} {how}" for how, number in failures.items() if number)])
 
 
-def _lease(row: Row) -> str:
-    return f"{row['lease_owner']}, generation {row['lease_generation']}, for another {until(row['lease_expires_at'])}"
-
-
-def _branch(row: Row) -> str:
-    ends = dict.fromkeys(short(commit) for commit in (row["git_base"], row["git_head"]) if commit)
-    return " ".join(filter(None, [row["git_branch"], "..".join(ends)]))
-
-
-def _changes(row: Row) -> str | None:
-    sums = changed(row)
-    if sums is None:
+def _lease(row: WorkReply) -> str | None:
+    if not row.lease_owner or row.lease_expires_at is None:
         return None
-    files = row["changes"]["files"]
+    return f"{row.lease_owner}, generation {row.lease_generation}, for another {until(row.lease_expires_at)}"
+
+
+def _branch(row: WorkReply) -> str:
+    ends = dict.fromkeys(short(commit) for commit in (row.git_base, row.git_head) if commit)
+    return " ".join(filter(None, [row.git_branch, "..".join(ends)]))
+
+
+def _changes(row: WorkReply) -> str | None:
+    sums = changed(row)
+    if sums is None or row.changes is None:
+        return None
+    files = row.changes.files
     more = [f"and {len(files) - _FILES} more"] if len(files) > _FILES else []
     return f"{sums}: {', '.join([*files[:_FILES], *more])}"
 
 
-def _session_line(row: Row) -> str:
-    status = "open" if row["ended_at"] is None else row["outcome"] or "ended"
-    took = seconds_between(row["created_at"], row["ended_at"]) if row["ended_at"] else None
-    native = f"{row['driver']}:{row['native_id']}" if row["native_id"] else row["driver"]
-    facts = [status, None if took is None else duration(took), native, row["notes"] or _exit(row)]
-    return f"s{row['id']} " + ", ".join(str(fact) for fact in facts if fact)
+def _session_line(row: Session) -> str:
+    status = "open" if row.ended_at is None else row.outcome or "ended"
+    took = seconds_between(row.created_at, row.ended_at) if row.ended_at else None
+    native = f"{row.driver}:{row.native_id}" if row.native_id else row.driver
+    facts = [status, None if took is None else duration(took), native, row.notes or _exit(row)]
+    return f"s{row.id} " + ", ".join(str(fact) for fact in facts if fact)
 
 
-def _exit(row: Row) -> str | None:
+def _exit(row: Session) -> str | None:
     """How its process ended, where that says anything."""
-    if row["exit_signal"]:
-        return f"signal {row['exit_signal']}"
-    return f"exit status {row['exit_status']}" if row["exit_status"] else None
+    if row.exit_signal:
+        return f"signal {row.exit_signal}"
+    return f"exit status {row.exit_status}" if row.exit_status else None
 
 
-def _notice_line(row: Row) -> str:
-    return f"{row['id']} {row['text']}" + (" (dismissed)" if row["dismissed_at"] else "")
-
-
-_LINES = {"sessions": _session_line, "notices": _notice_line}
+def _notice_line(row: Notice) -> str:
+    return f"{row.id} {row.text}" + (" (dismissed)" if row.dismissed_at else "")
 
 
 def _show_list(name: str, lines: list[str]) -> None:
@@ -127,13 +127,13 @@ def _show_list(name: str, lines: list[str]) -> None:
         click.echo(f"  {' '.join(clean(line).split())}")
 
 
-def _show_output(row: Row) -> None:
-    if row["output_content"] is None:
+def _show_output(row: WorkReply) -> None:
+    if row.output_content is None:
         return
-    lines = clean(row["output_content"]).strip().splitlines()
+    lines = clean(row.output_content).strip().splitlines()
     click.echo("\noutput")
     for line in lines[:_OUTPUT_LINES]:
         click.echo(f"  {line}".rstrip())
     if len(lines) > _OUTPUT_LINES:
         more = count(len(lines) - _OUTPUT_LINES, "line")
-        click.echo(f"  … {more} more: `ramet show e{row['id']} --output`")
+        click.echo(f"  … {more} more: `ramet show e{row.id} --output`")

@@ -2,10 +2,9 @@
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 
-from ramet.cli.output import Row
 from ramet.cli.screens.commit_lines import Told
+from ramet.protocol.history.commits import CommitRow
 
 Heads = Mapping[str, Sequence[str]]
 """The branches that stand at a commit, by its hash."""
@@ -13,10 +12,13 @@ Parents = Mapping[str, Sequence[str]]
 """The parents of each commit, by its hash; only those that are in it themselves."""
 
 
-def find_parents(rows: Iterable[Row]) -> dict[str, list[str]]:
+def find_parents(rows: Iterable[CommitRow]) -> dict[str, list[str]]:
     """The parents of each commit that are there themselves."""
-    found = {row["hash"]: [row["parent"], row["second_parent"]] for row in rows}
-    return {name: [parent for parent in parents if parent in found] for name, parents in found.items()}
+    found = {row.hash: [row.parent, row.second_parent] for row in rows}
+    return {
+        name: [parent for parent in parents if parent is not None and parent in found]
+        for name, parents in found.items()
+    }
 
 
 def link(told: Sequence[Told], heads: Heads) -> dict[str, list[str]]:
@@ -26,9 +28,9 @@ def link(told: Sequence[Told], heads: Heads) -> dict[str, list[str]]:
     """
     parents = find_parents(each.row for each in told)
     roots = {name: _root(head, parents) for head, names in heads.items() if head in parents for name in names}
-    first = {each.row["hash"] for each in told if each.row["parent"] is None}
+    first = {each.row.hash for each in told if each.row.parent is None}
     for each in reversed(told):
-        child, name = each.note.get("child"), each.row["hash"]
+        child, name = each.note.get("child"), each.row.hash
         if each.kind == "spawn" and roots.get(child or "") in first:
             _hang(parents, roots[str(child)], name)
             first.discard(roots[str(child)])
@@ -55,7 +57,7 @@ def _hang(parents: dict[str, list[str]], child: str, parent: str) -> None:
         parents[child].append(parent)
 
 
-def by_time(rows: Mapping[str, Row], parents: Parents) -> Iterator[str]:
+def by_time(rows: Mapping[str, CommitRow], parents: Parents) -> Iterator[str]:
     """The newest first, and none before what came out of it."""
     children = _count_children(parents)
     ready = [(_age(rows[name]), name) for name in parents if not children[name]]
@@ -69,8 +71,8 @@ def by_time(rows: Mapping[str, Row], parents: Parents) -> Iterator[str]:
                 heapq.heappush(ready, (_age(rows[parent]), parent))
 
 
-def _age(row: Row) -> tuple[float, int]:
-    return -datetime.fromisoformat(row["at"]).timestamp(), -row["depth"]
+def _age(row: CommitRow) -> tuple[float, int]:
+    return -row.at.timestamp(), -row.depth
 
 
 def by_line(names: Sequence[str], parents: Parents) -> Iterator[str]:

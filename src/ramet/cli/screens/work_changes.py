@@ -2,13 +2,22 @@
 
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
 
+from ramet.cli.exchanges import ask_many
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row, clean, count
+from ramet.cli.output import clean, count
 from ramet.cli.screens.effort_lines import changed, used
 from ramet.cli.times import duration, seconds_between, until
+from ramet.model.event import Event
 from ramet.model.history.branch import session_branch
+from ramet.model.record.message import Message
+from ramet.protocol.history.commits import Log
+from ramet.protocol.record.agents import FleetStatus
+from ramet.protocol.record.messages import ListMessages
+from ramet.protocol.system.notices import ListNotices
+from ramet.protocol.work.queue import GetWork, WorkReply
 
 _LOOK_SECONDS = 0.5
 _TELLING = (
@@ -18,13 +27,16 @@ _TELLING = (
 _TOLD_ANYWAY = ("gave_up", "timeout", "stuck", "limit", "budget")
 """Notices that say what the end of the attempt says."""
 
+ChangeKind = Literal["started", "running", "says", "limited", "stuck", "stopping", "notice", "requeued", "ended"]
+
 
 class Change(NamedTuple):
     """Something that happened to an effort."""
 
-    kind: str
-    effort: Row
-    event: Row
+    kind: ChangeKind
+    effort: WorkReply
+    at: datetime
+    session_id: int | None
     text: str | None = None
     seconds: float | None = None
     """How long the attempt took, where it is over."""
@@ -33,9 +45,9 @@ class Change(NamedTuple):
         """The line that a program reads."""
         return {
             "change": self.kind,
-            "at": self.event["at"],
-            "effort_id": self.effort["id"],
-            "session_id": self.event["session_id"],
+            "at": self.at,
+            "effort_id": self.effort.id,
+            "session_id": self.session_id,
             "seconds": self.seconds,
             "text": self.text,
             "effort": self.effort,
@@ -45,10 +57,10 @@ class Change(NamedTuple):
 class Running:
     """An effort that runs, and what is known of its agent."""
 
-    def __init__(self, effort: Row, event: Row) -> None:
+    def __init__(self, effort: WorkReply, since: datetime, session_id: int | None) -> None:
         self.effort = effort
-        self.since: str = event["at"]
-        self.session_id: int | None = event["session_id"]
+        self.since = since
+        self.session_id = session_id
         self.status = "starting"
         self.words = ""
         self.is_stale = True
@@ -72,18 +84,20 @@ class Watch:
         self._next_look = 0.0
         self._begun: set[int] = set()
         self.running: dict[int, Running] = {}
-        self.ended: dict[int, Row] = {}
+        self.ended: dict[int, WorkReply] = {}
 
     def find_running(self) -> Iterator[Change]:
         """What runs already: somebody else asked for it, or a former daemon began it."""
-        for member in self._invocation.call("fleet.status")["items"]:
-            effort = self._get(member["effort_id"])
-            if effort["lease_owner"] is not None and self._is_wanted(effort):
-                yield self._begin("running", effort, {"at": member["since"], "session_id": member["session_id"]})
+        for member in self._invocation.ask(FleetStatus()).items:
+            effort = self._get(member.effort_id)
+            if effort.lease_owner is not None and self._is_wanted(effort):
+                yield self._begin("running", effort, member.since, member.session_id)
 
-    def take(self, event: Row) -> Iterator[Change]:
+    def take(self, event: Event) -> Iterator[Change]:
         """What an event has to say."""
-        effort_id, kind = event["effort_id"], event["kind"]
+        effort_id, kind, data = event.effort_id, event.kind, event.data or {}
+        if effort_id is None:
+            return
         if kind == "effort.claimed":
             if self._is_wanted(self._get(effort_id)):
                 self._begun.add(effort_id)
@@ -92,9 +106,10 @@ class Watch:
         elif kind == "session.reported":
             yield from self._listen(effort_id, event)
         elif kind in _TELLING:
-            yield self._follow(kind, self._get(effort_id), event)
-        elif kind == "notice.added" and event["data"]["kind"] not in _TOLD_ANYWAY:
-            yield Change("notice", self._get(effort_id), event, text=self._notice(event["data"]["notice"]))
+            yield self._follow(self._get(effort_id), event)
+        elif kind == "notice.added" and data["kind"] not in _TOLD_ANYWAY:
+            text = self._notice(data["notice"])
+            yield Change("notice", self._get(effort_id), event.at, event.session_id, text=text)
 
     def look(self) -> None:
         """Bring up to date what is known of those that run; not more often than anybody can read it."""
@@ -102,68 +117,68 @@ class Watch:
             return
         self._next_look = time.monotonic() + _LOOK_SECONDS
         stale = [(one, one.session_id) for one in self.running.values() if one.is_stale and one.session_id is not None]
-        logs = [("history.log", {"branch": session_branch(session_id), "limit": 1}) for _, session_id in stale]
-        rows = [("work.get", {"effort_id": one.effort["id"]}) for one, _ in stale]
-        fleet, *replies = self._invocation.connection.call_many([("fleet.status", None), *logs, *rows])
-        for member in fleet["items"]:
-            if (known := self.running.get(member["effort_id"])) is not None:
-                known.status = member["status"] or known.status
-        for (one, _), log, row in zip(stale, replies, replies[len(stale) :], strict=False):
+        fleet = self._invocation.ask(FleetStatus())
+        logs = ask_many(self._invocation, [Log(branch=session_branch(session_id), limit=1) for _, session_id in stale])
+        rows = ask_many(self._invocation, [GetWork(effort_id=one.effort.id) for one, _ in stale])
+        for member in fleet.items:
+            if (known := self.running.get(member.effort_id)) is not None:
+                known.status = member.status or known.status
+        for (one, _), log, row in zip(stale, logs, rows, strict=True):
             one.is_stale = False
             one.effort = row
-            one.words = next((said["preview"] for said in log["items"] if said["role"] != "user"), "")
+            one.words = next((said.preview for said in log.items if said.role != "user"), "")
 
-    def _is_wanted(self, effort: Row) -> bool:
-        return effort["id"] in self._wanted if self._wanted else effort["run_id"] == self._run
+    def _is_wanted(self, effort: WorkReply) -> bool:
+        return effort.id in self._wanted if self._wanted else effort.run_id == self._run
 
-    def _get(self, effort_id: int) -> Row:
-        row: Row = self._invocation.call("work.get", effort_id=effort_id)
-        return row
+    def _get(self, effort_id: int) -> WorkReply:
+        return self._invocation.ask(GetWork(effort_id=effort_id))
 
     def _notice(self, notice_id: int) -> str | None:
-        notices = self._invocation.call("fleet.notices", all=True)["items"]
-        return next((notice["text"] for notice in notices if notice["id"] == notice_id), None)
+        notices = self._invocation.ask(ListNotices(all=True)).items
+        return next((notice.text for notice in notices if notice.id == notice_id), None)
 
-    def _begin(self, kind: str, effort: Row, event: Row) -> Change:
-        self._begun.add(effort["id"])
-        self.running[effort["id"]] = Running(effort, event)
-        return Change(kind, effort, event)
+    def _begin(self, kind: ChangeKind, effort: WorkReply, at: datetime, session_id: int | None) -> Change:
+        self._begun.add(effort.id)
+        self.running[effort.id] = Running(effort, at, session_id)
+        return Change(kind, effort, at, session_id)
 
-    def _follow(self, kind: str, effort: Row, event: Row) -> Change:
-        if kind == "effort.attempted":
-            return self._begin("started", effort, event)
-        if kind == "effort.stop_requested":
-            return Change("stopping", effort, event, text=event["data"]["reason"])
-        if kind == "session.stuck":
-            return Change("stuck", effort, event, text=event["data"]["text"])
-        if kind == "session.limited":
-            return Change("limited", effort, event, text=event["data"]["text"])
-        former = self.running.pop(effort["id"], None)
-        seconds = seconds_between(former.since, event["at"]) if former else None
-        if kind == "effort.requeued":
-            return Change("requeued", effort, event, seconds=seconds)
-        self.ended[effort["id"]] = effort
-        return Change("ended", effort, event, seconds=seconds)
+    def _follow(self, effort: WorkReply, event: Event) -> Change:
+        at, session_id, data = event.at, event.session_id, event.data or {}
+        if event.kind == "effort.attempted":
+            return self._begin("started", effort, at, session_id)
+        if event.kind == "effort.stop_requested":
+            return Change("stopping", effort, at, session_id, text=data["reason"])
+        if event.kind == "session.stuck":
+            return Change("stuck", effort, at, session_id, text=data["text"])
+        if event.kind == "session.limited":
+            return Change("limited", effort, at, session_id, text=data["text"])
+        former = self.running.pop(effort.id, None)
+        seconds = seconds_between(former.since, at) if former else None
+        if event.kind == "effort.requeued":
+            return Change("requeued", effort, at, session_id, seconds=seconds)
+        self.ended[effort.id] = effort
+        return Change("ended", effort, at, session_id, seconds=seconds)
 
-    def _listen(self, effort_id: int, event: Row) -> Iterator[Change]:
+    def _listen(self, effort_id: int, event: Event) -> Iterator[Change]:
         running = self.running.get(effort_id)
         if running is None:
             return
         running.is_stale = True
-        running.session_id = event["session_id"] or running.session_id
+        running.session_id = event.session_id or running.session_id
         if not self._is_verbose or running.session_id is None:
             return
         for message in self._new_messages(running, running.session_id):
-            if message["role"] == "assistant":
-                yield Change("says", running.effort, event, text=message["content"])
+            if message.role == "assistant":
+                yield Change("says", running.effort, event.at, event.session_id, text=message.content)
 
-    def _new_messages(self, running: Running, session_id: int) -> Iterator[Row]:
+    def _new_messages(self, running: Running, session_id: int) -> Iterator[Message]:
         """What was said since the last time; a session that goes on also has what was said before this attempt."""
         while True:
-            page = self._invocation.call("db.messages.list", session_id=session_id, offset=running.told)
-            running.told += len(page["items"])
-            yield from (said for said in page["items"] if seconds_between(running.since, said["timestamp"]) >= 0)
-            if page["next"] is None:
+            page = self._invocation.ask(ListMessages(session_id=session_id, offset=running.told))
+            running.told += len(page.items)
+            yield from (said for said in page.items if seconds_between(running.since, said.timestamp) >= 0)
+            if page.next is None:
                 return
 
 
@@ -172,10 +187,10 @@ def sentence(change: Change) -> str:
     effort, name = change.effort, _name(change.effort)
     match change.kind:
         case "started" | "running":
-            attempt = f", attempt {effort['attempts']}" if effort["attempts"] > 1 else ""
+            attempt = f", attempt {effort.attempts}" if effort.attempts > 1 else ""
             how = "started" if change.kind == "started" else "goes on"
-            place = effort["worktree"] or effort["workspace"] or "the project"
-            return f"{name} {effort['skill']} {how} ({effort['driver']}{attempt}) in {place}"
+            place = effort.worktree or effort.workspace or "the project"
+            return f"{name} {effort.skill} {how} ({effort.driver}{attempt}) in {place}"
         case "says":
             return clean(f"{name} says: {(change.text or '').strip()}").replace("\n", "\n  ")
         case "limited":
@@ -192,22 +207,22 @@ def sentence(change: Change) -> str:
             return f"{name} {_how(change)}"
 
 
-def _name(effort: Row) -> str:
+def _name(effort: WorkReply) -> str:
     """`e12`; of a run's line its number too."""
-    return f"e{effort['id']}" if effort["run_line"] is None else f"{effort['run_line']} (e{effort['id']})"
+    return f"e{effort.id}" if effort.run_line is None else f"{effort.run_line} (e{effort.id})"
 
 
 def _how(change: Change) -> str:
     """`success 12s, 3 files +40 -2, 1,204 tokens, $0.03`, and why where it was none."""
     effort = change.effort
-    word = effort["outcome"] or (f"failed ({effort['failure']})" if effort["failure"] else "ended")
+    word = effort.outcome or (f"failed ({effort.failure})" if effort.failure else "ended")
     lead = f"{word} {duration(change.seconds)}" if change.seconds is not None else word
-    facts = ", ".join([lead, *filter(None, [changed(effort)]), *used(effort["usage"])])
-    return f"{facts}: {effort['reason']}" if effort["reason"] else facts
+    facts = ", ".join([lead, *filter(None, [changed(effort)]), *used(effort.usage)])
+    return f"{facts}: {effort.reason}" if effort.reason else facts
 
 
-def _again(effort: Row) -> str:
-    return f"again in {until(effort['not_before'])}" if effort["not_before"] else "it is queued again"
+def _again(effort: WorkReply) -> str:
+    return f"again in {until(effort.not_before)}" if effort.not_before else "it is queued again"
 
 
 def summary(finished: dict[str, int]) -> str:

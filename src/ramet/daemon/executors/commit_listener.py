@@ -1,4 +1,4 @@
-"""Listening: a thread that hears what others commit to a shared server, and tells them of our own commits.
+"""The commit listener: a thread that hears what others commit to a shared server, and tells them of our own commits.
 
 When the connection is lost it is made again, and everything is looked at once more: what was told meanwhile is not
 told again.
@@ -26,7 +26,7 @@ _LONGEST_PAUSE_SECONDS = 30.0
 _FAREWELL_SECONDS = 2.0
 
 
-class Listening:
+class CommitListener:
     """Lives as long as the daemon."""
 
     def __init__(

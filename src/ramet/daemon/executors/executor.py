@@ -6,8 +6,8 @@ stands `assistance`, which asks a model first where a change needs one.
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-from ramet.protocol.requests import Request
 
 Done = Callable[[Any], None]
 """Called once, on the event loop's thread, with the reply or with a `RametError`."""
@@ -23,10 +23,10 @@ class Executor(Protocol):
     def transactions(self) -> int:
         """How many transactions have been committed."""
 
-    def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Run a change; `done` is called when it is durable, or with the error. Never raises."""
 
-    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Run an operation that only reads. A short one may call `done` before returning."""
 
     def last_event(self, done: Done) -> None:

@@ -18,9 +18,9 @@ from ramet.daemon.executors.executor import Done, Executor
 from ramet.engine import Engine
 from ramet.engine.history.model_answers import fill
 from ramet.errors import RametError
-from ramet.protocol.ai import Question, needs_model
+from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-from ramet.protocol.requests import Request
+from ramet.protocol.system.ai import Question
 from ramet.store import Store
 
 log = logging.getLogger(__name__)
@@ -31,12 +31,12 @@ _THREADS = 8
 
 class _Item(NamedTuple):
     operation: Operation
-    request: Request
+    request: Request[Any]
     principal: str
     done: Done
 
 
-class AssistedExecutor:
+class ModelExecutor:
     """An executor that asks a model first where a change needs one, and leaves all else to the one below it."""
 
     def __init__(
@@ -67,9 +67,9 @@ class AssistedExecutor:
         """How many transactions have been committed."""
         return self._executor.transactions
 
-    def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Run a change, after a model has been asked where it needs one."""
-        if not needs_model(request):
+        if not request.needs_model():
             return self._executor.submit(operation, request, principal, done)
         self._waiting += 1
         self._queue.put(_Item(operation, request, principal, done))
@@ -95,7 +95,7 @@ class AssistedExecutor:
             except RuntimeError:
                 return  # the daemon has stopped waiting, and its loop is closed
 
-    def _assist(self, item: _Item) -> Request | Raw | RametError:
+    def _assist(self, item: _Item) -> Request[Any] | Raw | RametError:
         """The change to submit; or the reply, where there is one already, or why there is none."""
         try:
             question = self._question(item)

@@ -16,15 +16,16 @@ from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.settings import Settings
-from ramet.daemon.executors.commit_listener import Listening
+from ramet.daemon.executors.commit_listener import CommitListener
 from ramet.daemon.executors.executor import Done
 from ramet.daemon.executors.readers import Readers
 from ramet.engine import Call, Engine
 from ramet.errors import DatabaseUnreachable, RametError, TooContended
 from ramet.faults import Faults
-from ramet.protocol.hooks import AddEntries, RecordHook
+from ramet.protocol.hooks.hooks import RecordHook
+from ramet.protocol.hooks.transcripts import AddEntries
+from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-from ramet.protocol.requests import Request
 from ramet.store.database.connection import Connection
 from ramet.store.database.postgres.connection import Retry
 from ramet.store.database.postgres.store import PostgresStore
@@ -81,9 +82,9 @@ class Pool:
         self._next_upkeep = 0.0
         for thread in self._threads:
             thread.start()
-        self._listening = Listening(store.listen, on_commit, loop)
+        self._listening = CommitListener(store.listen, on_commit, loop)
 
-    def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Queue a change in the lane of what it changes."""
         try:
             call = self._engine.prepare(operation, request, principal)
@@ -93,7 +94,7 @@ class Pool:
         self._waiting += 1
         self._lanes[hash(_subject(request)) % len(self._lanes)].put((call, done))
 
-    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Answer on a reader's connection."""
         self._readers.read(operation, request, principal, done)
 
@@ -193,7 +194,7 @@ class Pool:
         self._listening.committed()
 
 
-def _subject(request: Request) -> Any:
+def _subject(request: Request[Any]) -> Any:
     """What a change is about: changes with the same subject take turns. The hooks of a session, and what is read of its
     transcript behind them, have that transcript in common.
     """

@@ -16,8 +16,10 @@ from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import Done
 from ramet.engine import Engine
 from ramet.errors import DatabaseUnreachable, RametError
+from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-from ramet.protocol.requests import ListEvents, ListMessages, Request
+from ramet.protocol.record.messages import ListMessages
+from ramet.protocol.system.events import ListEvents
 from ramet.store import Store
 from ramet.store.database.connection import Connection
 from ramet.store.database.operations import answer
@@ -54,7 +56,7 @@ class Readers:
         self._connections: list[Connection] = []
         self.pending = 0
 
-    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Answer an operation that only reads."""
         if self._in_place and operation.host == "engine" and not _is_long(request):
             done(self._answer(operation, request, principal))
@@ -83,7 +85,7 @@ class Readers:
         self.pending -= 1
         done(future.result())
 
-    def _answer(self, operation: Operation, request: Request, principal: str) -> Any:
+    def _answer(self, operation: Operation, request: Request[Any], principal: str) -> Any:
         try:
             if operation.host == "store":
                 return answer(self._store, request, self._settings)
@@ -94,7 +96,7 @@ class Readers:
             log.exception("reading failed method=%s", operation.name)
             return RametError()
 
-    def _perform(self, operation: Operation, request: Request, principal: str) -> Any:
+    def _perform(self, operation: Operation, request: Request[Any], principal: str) -> Any:
         db = self._begin()
         try:
             return self._engine.perform(db, self._engine.prepare(operation, request, principal), self._clock.now_ms())
@@ -130,5 +132,5 @@ class Readers:
         return connection
 
 
-def _is_long(request: Request) -> bool:
+def _is_long(request: Request[Any]) -> bool:
     return isinstance(request, ListMessages | ListEvents) and request.limit > _SHORT_PAGE

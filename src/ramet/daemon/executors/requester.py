@@ -10,15 +10,13 @@ from typing import Any
 
 from msgspec import Raw
 
-from ramet.daemon.executors.executor import Executor
+from ramet.daemon.executors.executor import Done, Executor
 from ramet.errors import DaemonStopping, RametError
 from ramet.model.principal import RUNNER
-from ramet.protocol.operation import decode_reply
-from ramet.protocol.operations import BY_REQUEST
-from ramet.protocol.requests import Request
+from ramet.protocol.operation import R, Request, decode_reply
 
 
-class Asking:
+class Requester:
     """Requests to the executor, each named by its type."""
 
     def __init__(self, executor: Executor, loop: asyncio.AbstractEventLoop) -> None:
@@ -28,13 +26,13 @@ class Asking:
         self._lock = threading.Lock()
         self._is_closed = False
 
-    async def ask(self, request: Request, principal: str = RUNNER) -> Any:
+    async def ask(self, request: Request[R], principal: str = RUNNER) -> R:
         """The reply; a refusal is raised."""
         answered: asyncio.Future[Any] = self._loop.create_future()
         self._start(request, principal, lambda reply: _answer(answered, reply))
         return _raised(request, await answered)
 
-    def ask_from_thread(self, request: Request) -> Any:
+    def ask_from_thread(self, request: Request[R]) -> R:
         """The same for a thread that is not the event loop's. It waits."""
         answered: Future[Any] = Future()
         with self._lock:
@@ -54,8 +52,8 @@ class Asking:
             for answered in tuple(self._waiting):
                 _answer(answered, DaemonStopping())
 
-    def _start(self, request: Request, principal: str, done: Any) -> None:
-        operation = BY_REQUEST[type(request)]
+    def _start(self, request: Request[Any], principal: str, done: Done) -> None:
+        operation = request.op
         if operation.changes:
             self._executor.submit(operation, request, principal, done)
         else:
@@ -68,8 +66,10 @@ def _answer(answered: "Future[Any] | asyncio.Future[Any]", reply: Any) -> None:
         answered.set_result(reply)
 
 
-def _raised(request: Request, reply: Any) -> Any:
+def _raised(request: Request[R], reply: Any) -> R:
     """The reply, be it one that was kept for its idempotency key; a refusal is raised."""
     if isinstance(reply, RametError):
         raise reply
-    return decode_reply(BY_REQUEST[type(request)].reply, reply) if isinstance(reply, Raw) else reply
+    if isinstance(reply, Raw):
+        return decode_reply(type(request), reply)
+    return reply  # type: ignore[no-any-return]

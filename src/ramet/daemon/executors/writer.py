@@ -19,8 +19,8 @@ from ramet.daemon.executors.readers import Readers
 from ramet.engine import Call, Engine
 from ramet.errors import BatchRolledBack, RametError
 from ramet.faults import Faults
+from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-from ramet.protocol.requests import Request
 from ramet.store.database.sqlite.store import SqliteStore
 from ramet.store.database.store import Topic
 
@@ -62,7 +62,7 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="writer")
         self._thread.start()
 
-    def submit(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Queue a change; what can be prepared outside the writer's thread is prepared here."""
         try:
             call = self._engine.prepare(operation, request, principal)
@@ -72,7 +72,7 @@ class Writer:
         self._waiting += 1
         self._queue.put((call, done))
 
-    def read(self, operation: Operation, request: Request, principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Answer beside the writer."""
         self._readers.read(operation, request, principal, done)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 
 from ramet.config.settings import HookSettings
 from ramet.model.hooks.hook import HookEvent
-from ramet.protocol.hooks import HookFacts
+from ramet.protocol.hooks.hooks import HookFacts
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class Patience(NamedTuple):
         )
 
 
-class Lookers:
+class DiskLookups:
     """A few threads that look. They end with the process, whatever they wait for."""
 
     def __init__(self, patience: Patience) -> None:

@@ -10,8 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from ramet.model.hooks.hook import HookEvent
+from ramet.vendors import registry
 from ramet.vendors.contract import json_lines
-from ramet.vendors.hook_registry import VENDORS
 
 _MOST_BYTES = 2 * 1024 * 1024
 """Hooks write half as much."""
@@ -74,7 +74,7 @@ def _read(file: Path) -> Iterator[Gap]:
                 told = msgspec.json.decode(line, type=dict)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
-            vendor = VENDORS.get(str(told.get("vendor")))
+            vendor = registry.hooks().get(str(told.get("vendor")))
             event = None if vendor is None else vendor.read(told)
             if event is not None and event.native_id and event.transcript_path:
                 yield Gap(event, json_lines.count(told, "pid") or None, json_lines.count(told, "at"))

@@ -1,5 +1,4 @@
-"""Notifying: when a session that nobody spawned has ended, whoever wants to know is told. Children are their parents'
-business.
+"""Notifications: people are told when a session that no other session spawned has ended.
 
 What is told follows from the log of events, read from behind: so nothing that runs knows of it, waits for it or fails
 with it. Telling is done on a thread of its own, at most once each, and what comes faster than it can be told is left
@@ -10,17 +9,17 @@ import asyncio
 import logging
 import queue
 import threading
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ramet.daemon.hooks.channels import Channel
 from ramet.errors import DaemonStopping
 from ramet.model.event import Event
 from ramet.model.record.notification import Notification, compose
 from ramet.model.record.session import Session
-from ramet.protocol.replies import Page
-from ramet.protocol.requests import FindSessions, GetSession, ListEvents, Request
-from ramet.protocol.work import GetWork, WorkReply
+from ramet.protocol.operation import AsyncAsk
+from ramet.protocol.record.sessions import FindSessions, GetSession
+from ramet.protocol.system.events import ListEvents
+from ramet.protocol.work.queue import GetWork
 
 log = logging.getLogger(__name__)
 
@@ -30,13 +29,11 @@ _MOST_WAITING = 100
 _FAREWELL_SECONDS = 1.0
 """How long what is being told may hold up a daemon that stops."""
 
-Ask = Callable[[Request], Awaitable[Any]]
 
-
-class Notifying:
+class Notifications:
     """Reads on in the log of events, and tells the channels."""
 
-    def __init__(self, channels: Sequence[Channel], ask: Ask, worker: str) -> None:
+    def __init__(self, channels: Sequence[Channel], ask: AsyncAsk, worker: str) -> None:
         """`worker` is what this daemon's workers are named after: others who share the database tell of their own."""
         self._ask = ask
         self._workers = f"{worker}/"
@@ -45,7 +42,7 @@ class Notifying:
 
     async def begin(self) -> None:
         """Take note of where the log ends: what happens from now on is told."""
-        newest: Page[Event] = await self._ask(ListEvents(newest=True, limit=1))
+        newest = await self._ask(ListEvents(newest=True, limit=1))
         self._cursor = newest.items[0].id if newest.items else 0
 
     async def follow(self) -> None:
@@ -73,11 +70,11 @@ class Notifying:
     async def _take(self, event: Event) -> None:
         """A worker's session is over when its effort is: an attempt that is followed by another one is no end."""
         if event.kind == "session.ended" and event.session_id is not None:
-            session: Session = await self._ask(GetSession(session_id=event.session_id))
+            session = await self._ask(GetSession(session_id=event.session_id))
             if session.instance is None:
                 await self._tell(session, event)
         elif event.kind == "effort.finished" and event.effort_id is not None:
-            found: Page[Session] = await self._ask(FindSessions(effort_id=event.effort_id))
+            found = await self._ask(FindSessions(effort_id=event.effort_id))
             if found.items and found.items[0].instance is not None and self._is_ours(found.items[0]):
                 await self._tell(found.items[0], event)
 
@@ -87,7 +84,7 @@ class Notifying:
     async def _tell(self, session: Session, event: Event) -> None:
         if session.parent_session_id is not None or session.outcome is None:
             return
-        effort: WorkReply = await self._ask(GetWork(effort_id=session.effort_id))
+        effort = await self._ask(GetWork(effort_id=session.effort_id))
         is_worked = session.instance is not None
         notification = compose(
             skill=effort.skill,

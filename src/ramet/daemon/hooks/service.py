@@ -12,15 +12,25 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from ramet.daemon.executors.requester import Asking
-from ramet.daemon.hooks.disk_lookups import BOUNDARIES, Lookers
+from ramet.daemon.executors.requester import Requester
+from ramet.daemon.hooks.disk_lookups import BOUNDARIES, DiskLookups
 from ramet.daemon.hooks.timings import Timings
+from ramet.daemon.wire.answers import Later, answers
 from ramet.daemon.wire.calls import Call
 from ramet.errors import InvalidParams, RametError
 from ramet.model.hooks.hook import HookEvent
-from ramet.protocol.hooks import HookCall, HookFacts, HookOutput, HookProcess, HookReply, HookTimings, RecordHook
+from ramet.protocol.hooks.hooks import (
+    HookCall,
+    HookFacts,
+    HookOutput,
+    HookProcess,
+    HookReply,
+    HookTimings,
+    ListTimings,
+    RecordHook,
+)
+from ramet.vendors import registry
 from ramet.vendors.contract import hook_payload
-from ramet.vendors.hook_registry import VENDORS
 
 log = logging.getLogger(__name__)
 
@@ -46,49 +56,51 @@ class Reading(Protocol):
         """Read the event's transcript to its end."""
 
 
-class Hooking:
+class HookService:
     """Answers the hooks. Everything here runs on the event loop's thread, but for what looks at the disk."""
 
     def __init__(
         self,
-        asking: Asking,
+        requester: Requester,
         gather: Gather,
         find_process: FindProcess,
-        lookers: Lookers,
+        lookers: DiskLookups,
         loop: asyncio.AbstractEventLoop,
         *,
         is_gated: bool = False,
         reading: Reading | None = None,
     ) -> None:
         """`is_gated`: whether directives must be known before a change, and not only after it."""
-        self._asking = asking
+        self._requester = requester
         self._gather = gather
         self._find_process = find_process
         self._lookers = lookers
         self._loop = loop
         self._factual_tool_moments = ("pre_tool_use", "post_tool_use") if is_gated else ("post_tool_use",)
         self._reading = reading
+        self._vendors = registry.hooks()  # imported now, so that no agent waits for it
         self._timings = Timings()
         self._answering: set[asyncio.Task[None]] = set()
 
-    def run(self, call: Call) -> None:
-        """The operation `hooks.event`."""
-        task = self._loop.create_task(self._answer(call, time.perf_counter()))
+    @answers(HookCall)
+    def run(self, call: Call, request: HookCall) -> Later[HookOutput]:
+        """Answer a hook. What it starts goes on without the connection: the hook is written down all the same."""
+        task = self._loop.create_task(self._answer(call, request, time.perf_counter()))
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
+        return Later()
 
-    def timings(self) -> HookTimings:
-        """The operation `hooks.timings`."""
+    @answers(ListTimings)
+    def timings(self, call: Call, request: ListTimings) -> HookTimings:  # noqa: ARG002
+        """How long hooks took."""
         return self._timings.show()
 
     def close(self) -> None:
         """Leave nothing behind that was begun for a hook. Called after the last answer."""
         self._lookers.close()
 
-    async def _answer(self, call: Call, start: float) -> None:
-        request = call.request
-        assert isinstance(request, HookCall)  # noqa: S101
-        vendor = VENDORS.get(request.vendor)
+    async def _answer(self, call: Call, request: HookCall, start: float) -> None:
+        vendor = self._vendors.get(request.vendor)
         event, output, has_failed = _UNKNOWN, HookOutput(), False
         try:
             if vendor is not None:
@@ -124,8 +136,7 @@ class Hooking:
 
     async def _ask(self, request: HookCall, event: HookEvent, facts: HookFacts) -> HookReply:
         record = RecordHook(event=event, facts=facts, session=request.session, agent=request.agent, pid=request.pid)
-        reply: HookReply = await self._asking.ask(record)
-        return reply
+        return await self._requester.ask(record)
 
     async def _look(self, call: Call, request: HookCall, event: HookEvent) -> HookFacts:
         """What the machine says; next to nothing where it takes longer than an agent should wait for that."""

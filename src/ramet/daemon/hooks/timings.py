@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from ramet.protocol.hooks import HookTiming, HookTimings
+from ramet.protocol.hooks.hooks import HookTiming, HookTimings
 
 _KEPT = 500
 _MOST_KINDS = 200

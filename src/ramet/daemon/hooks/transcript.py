@@ -6,19 +6,17 @@ again, so a file may be read twice, and a daemon killed at any point.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ramet.errors import DaemonStopping
-from ramet.protocol.hooks import AddEntries, Ingested
-from ramet.protocol.requests import Request
-from ramet.vendors.transcript_files import Piece, Position, read_piece
-from ramet.vendors.transcript_registry import Reader
+from ramet.protocol.hooks.transcripts import AddEntries
+from ramet.protocol.operation import AsyncAsk
+from ramet.vendors.contract.transcript_files import Piece, Position, read_piece
+from ramet.vendors.contract.transcript_lines import Transcripts
 
 log = logging.getLogger(__name__)
-
-Ask = Callable[[Request], Awaitable[Any]]
 
 
 class Owner(NamedTuple):
@@ -31,7 +29,7 @@ class Owner(NamedTuple):
 class Transcript:
     """A file that is read, whose it is, and how far it was read."""
 
-    def __init__(self, path: Path, owner: Owner, reader: Reader, position: Position) -> None:
+    def __init__(self, path: Path, owner: Owner, reader: Transcripts, position: Position) -> None:
         self.path = path
         self.owner = owner
         self.reader = reader
@@ -41,7 +39,7 @@ class Transcript:
         self.lock = asyncio.Lock()
 
 
-async def read_to_end(ask: Ask, transcripts: Iterable[Transcript]) -> None:
+async def read_to_end(ask: AsyncAsk, transcripts: Iterable[Transcript]) -> None:
     """A piece of each in turn, so that a long one keeps no other waiting."""
     waiting = deque(transcripts)
     while waiting:
@@ -50,7 +48,7 @@ async def read_to_end(ask: Ask, transcripts: Iterable[Transcript]) -> None:
             waiting.append(transcript)
 
 
-async def read_on(ask: Ask, transcript: Transcript) -> bool:
+async def read_on(ask: AsyncAsk, transcript: Transcript) -> bool:
     """Read one piece. Whether there is more; a piece that cannot be written is read again another time."""
     try:
         async with transcript.lock:
@@ -65,7 +63,7 @@ async def read_on(ask: Ask, transcript: Transcript) -> bool:
     return piece is not None and not piece.is_last
 
 
-async def _add(ask: Ask, transcript: Transcript, piece: Piece) -> None:
+async def _add(ask: AsyncAsk, transcript: Transcript, piece: Piece) -> None:
     """Write a piece, and remember where to go on."""
     request = AddEntries(
         session_id=transcript.owner.session_id,
@@ -74,9 +72,9 @@ async def _add(ask: Ask, transcript: Transcript, piece: Piece) -> None:
         offset=piece.position.offset,
         inode=piece.position.inode,
         entries=piece.reading.entries,
-        counts_subagents=transcript.reader.COUNTS_SUBAGENTS,
+        counts_subagents=transcript.reader.counts_subagents,
     )
-    added: Ingested = await ask(request)
+    added = await ask(request)
     transcript.owner = Owner(added.session_id)
     transcript.position = piece.position
     if piece.reading.skipped:

@@ -15,10 +15,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ramet.daemon.hooks import gaps
-from ramet.daemon.hooks.disk_lookups import Lookers
+from ramet.daemon.hooks.disk_lookups import DiskLookups
 from ramet.daemon.hooks.gaps import Gap
 from ramet.daemon.hooks.transcript import (
-    Ask,
     Owner,
     Transcript,
     read_on,
@@ -27,9 +26,11 @@ from ramet.daemon.hooks.transcript import (
 from ramet.daemon.hooks.vanished_agents import find_former_process
 from ramet.errors import DaemonStopping, DatabaseUnreachable, TooContended
 from ramet.model.hooks.hook import HookEvent
-from ramet.protocol.hooks import HookFacts, HookReply, Ingests, ListIngests, RecordHook
-from ramet.vendors.transcript_files import Position
-from ramet.vendors.transcript_registry import READERS
+from ramet.protocol.hooks.hooks import HookFacts, HookReply, RecordHook
+from ramet.protocol.hooks.transcripts import ListIngests
+from ramet.protocol.operation import AsyncAsk
+from ramet.vendors import registry
+from ramet.vendors.contract.transcript_files import Position
 
 log = logging.getLogger(__name__)
 
@@ -56,14 +57,14 @@ class _Heard(NamedTuple):
     """Whether the session is that of a sub-agent, inside which the hook was called, and the transcript another's."""
 
 
-class Ingesting:
+class TranscriptFeed:
     """Reads on in the transcripts of all sessions that are known."""
 
     def __init__(
         self,
-        ask: Ask,
+        ask: AsyncAsk,
         gather: Gather,
-        lookers: Lookers,
+        lookers: DiskLookups,
         gaps_file: Path,
         patience_seconds: float,
         host: str | None = None,
@@ -77,6 +78,7 @@ class Ingesting:
         self._patience_seconds = patience_seconds
         self._host = host
         self._are_gaps_ours = are_gaps_ours
+        self._readers = registry.transcripts()
         self._known: dict[str, Transcript] = {}
         self._heard: dict[str, _Heard] = {}
         """What was told since the last reading, by path."""
@@ -84,7 +86,8 @@ class Ingesting:
 
     def hear(self, event: HookEvent, reply: HookReply) -> None:
         """A hook was recorded, and the transcript may say more. Never waits."""
-        if reply.wants_ingest and reply.session_id is not None and event.transcript_path and event.vendor in READERS:
+        is_readable = event.vendor in self._readers
+        if reply.wants_ingest and reply.session_id is not None and event.transcript_path and is_readable:
             self._heard[event.transcript_path] = _Heard(event.vendor, reply.session_id, event.agent_id is not None)
             self._woken.set()
 
@@ -193,16 +196,15 @@ class Ingesting:
         if path not in self._known:
             await self._meet(ListIngests(path=path))
         if path not in self._known and not told.is_subagent:
-            self._know(Transcript(Path(path), Owner(told.session_id), READERS[told.vendor], Position()))
+            self._know(Transcript(Path(path), Owner(told.session_id), self._readers[told.vendor], Position()))
         return [self._known[path]] if path in self._known else []
 
     async def _meet(self, request: ListIngests) -> None:
         """Transcripts of which the store says how far they were read."""
-        found: Ingests = await self._ask(request)
-        for row in found.items:
-            if row.driver in READERS:
-                position = Position(row.offset, row.inode)
-                self._know(Transcript(Path(row.path), Owner(row.session_id), READERS[row.driver], position))
+        for row in (await self._ask(request)).items:
+            reader = self._readers.get(row.driver or "")
+            if reader is not None:
+                self._know(Transcript(Path(row.path), Owner(row.session_id), reader, Position(row.offset, row.inode)))
 
     def _know(self, transcript: Transcript) -> Transcript:
         return self._known.setdefault(str(transcript.path), transcript)
@@ -238,7 +240,7 @@ class Ingesting:
 def _find_subagents(transcripts: Iterable[Transcript]) -> list[Transcript]:
     return [
         Transcript(subagent.path, Owner(known[subagent.above].owner.session_id, subagent.agent_id), reader, Position())
-        for reader in READERS.values()
+        for reader in registry.transcripts().values()
         if (known := {each.path: each for each in transcripts if each.reader is reader})
         for subagent in reader.find_subagents(list(known))
     ]

@@ -8,13 +8,13 @@ it is on. What cannot be known for certain is left alone.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import psutil
 
 from ramet.errors import DaemonStopping
-from ramet.protocol.hooks import HookProcess, ListProcesses, OpenProcess, OpenProcesses, Vanish
-from ramet.protocol.requests import Request
+from ramet.protocol.hooks.hooks import HookProcess
+from ramet.protocol.hooks.processes import ListProcesses, OpenProcess, Vanish
+from ramet.protocol.operation import AsyncAsk
 from ramet.runner.processes.process_identity import is_alive, started_at
 
 log = logging.getLogger(__name__)
@@ -44,12 +44,10 @@ def find_former_process(pid: int, before: float, host: str | None) -> HookProces
     return HookProcess(pid=pid, started=start if start is not None and start <= before else 0.0, host=host)
 
 
-class Vanishing:
+class VanishedAgents:
     """Looks now and then whether the processes of open sessions are still there."""
 
-    def __init__(
-        self, ask: Callable[[Request], Awaitable[Any]], read: Callable[[int], Awaitable[None]], host: str | None
-    ) -> None:
+    def __init__(self, ask: AsyncAsk, read: Callable[[int], Awaitable[None]], host: str | None) -> None:
         """`read` reads a session's transcripts to their ends: whether it had answered stands there."""
         self._ask = ask
         self._read = read
@@ -67,7 +65,7 @@ class Vanishing:
                 log.warning("processes could not be looked at error=%s", type(error).__name__, exc_info=error)
 
     async def _look(self) -> None:
-        found: OpenProcesses = await self._ask(ListProcesses(host=self._host))
+        found = await self._ask(ListProcesses(host=self._host))
         for process in await asyncio.to_thread(_list_gone, found.items):
             try:
                 await self._end(process)

@@ -8,10 +8,10 @@ from msgspec import UnsetType
 
 from ramet.errors import RametError
 from ramet.model.redaction import Redactor
-from ramet.protocol import frames
-from ramet.protocol.frames import RequestId
+from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-from ramet.protocol.requests import Request
+from ramet.protocol.wire import frames
+from ramet.protocol.wire.frames import RequestId
 
 if TYPE_CHECKING:
     from ramet.daemon.wire.connection import Connection
@@ -48,7 +48,7 @@ class Call:
         connection: "Connection",
         request_id: RequestId | UnsetType,
         operation: Operation,
-        request: Request,
+        request: Request[Any],
         batch: Batch | None,
     ) -> None:
         self.connection = connection

@@ -26,8 +26,7 @@ from ramet.daemon.wire.socket_file import peer_pid
 from ramet.errors import InvalidRequest, RametError, RequestTooLarge
 from ramet.model.principal import USER
 from ramet.model.redaction import Redactor
-from ramet.protocol import frames
-from ramet.protocol.ai import needs_model
+from ramet.protocol.wire import frames
 
 _MAX_OPEN = 128
 """How many calls of one connection may be under way at once."""
@@ -200,12 +199,12 @@ class Connection(asyncio.Protocol):
             return True
         if not self._service.keeps_order or open_calls >= _MAX_OPEN:
             return False
-        if self._is_waiting_for_model or needs_model(call.request):
+        if self._is_waiting_for_model or call.request.needs_model():
             return False
         return not (self._open_reads if call.operation.changes else self._open_changes)
 
     def _start(self, call: Call) -> None:
-        self._is_waiting_for_model = needs_model(call.request)
+        self._is_waiting_for_model = call.request.needs_model()
         if call.operation.changes:
             self._open_changes += 1
         else:

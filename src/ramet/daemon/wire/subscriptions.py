@@ -15,10 +15,9 @@ from ramet.daemon.executors.executor import Executor
 from ramet.daemon.wire.connection import Connection
 from ramet.model.event import Event
 from ramet.model.principal import USER
-from ramet.protocol.frames import encode_notification
-from ramet.protocol.operations import OPERATIONS
 from ramet.protocol.replies import Page
-from ramet.protocol.requests import ListEvents
+from ramet.protocol.system.events import ListEvents
+from ramet.protocol.wire.frames import encode_notification
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +91,7 @@ class Subscriptions:
                 subscriber.is_reading = True
                 subscriber.is_behind = False
             page = ListEvents(after=cursor, limit=_PAGE)
-            self._executor.read(OPERATIONS["events.list"], page, USER, partial(self._tell, group))
+            self._executor.read(page.op, page, USER, partial(self._tell, group))
 
     def _tell(self, group: list[_Subscriber], reply: Any) -> None:
         for subscriber in group:

@@ -4,10 +4,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ramet.engine.answers import answers
 from ramet.engine.history import commits as histories
-from ramet.engine.history import references
+from ramet.engine.history import compiler, references
 from ramet.engine.history.commits import Kind
-from ramet.engine.history.compiler import Compiler
 from ramet.engine.history.compression import SUMMARY
 from ramet.engine.transaction import Transaction
 from ramet.errors import BranchExists, ModelMissing, NothingToExpand, SpawnCycle, SpawnError
@@ -21,13 +21,11 @@ from ramet.model.history.content import (
     MetadataContent,
     pack,
 )
-from ramet.protocol.history import (
+from ramet.protocol.history.child_branches import (
     Collapse,
     CollapseReply,
-    CommitRow,
     Expand,
     Expanded,
-    Filter,
     Latest,
     Report,
     ResumeLatest,
@@ -36,6 +34,8 @@ from ramet.protocol.history import (
     Spawns,
     SpawnTree,
 )
+from ramet.protocol.history.commits import CommitRow
+from ramet.protocol.history.contexts import Filter
 from ramet.store.history import child_branches, commits, segments
 from ramet.store.history.child_branches import CollapsedChild, NewSpawn
 from ramet.store.history.commits import StoredCommit
@@ -44,7 +44,8 @@ _EVERYTHING = 2**31 - 1
 _ALWAYS_INHERITED = ("instruction", "config")
 
 
-def spawn(tx: Transaction, compiler: Compiler, request: Spawn) -> SpawnRow:
+@answers(Spawn)
+def spawn(tx: Transaction, request: Spawn) -> SpawnRow:
     """A child history. What it inherits is taken before the spawn is written into the parent."""
     references.head(tx, request.parent, "parent")
     _refuse_relatives(tx, request)
@@ -52,7 +53,7 @@ def spawn(tx: Transaction, compiler: Compiler, request: Spawn) -> SpawnRow:
     if request.inherit == "full_clone":
         segments.create_branch(tx.db, request.child, before.commit_id if before else None, tx.now_ms)
     else:
-        inherit(tx, compiler, request, before)
+        inherit(tx, request, before)
     return link(tx, request, before)
 
 
@@ -96,11 +97,11 @@ def _refuse_relatives(tx: Transaction, request: Spawn) -> None:
         raise BranchExists(f"there is a branch {request.child!r} already", field="child", value=request.child)
 
 
-def inherit(tx: Transaction, compiler: Compiler, request: Spawn, before: Point | None) -> None:
+def inherit(tx: Transaction, request: Spawn, before: Point | None) -> None:
     """What of the parent is copied into the child."""
     head = references.head_or_new(tx, request.child)
     if request.inherit == "head_snapshot":
-        _snapshot(tx, compiler, head, before, request.max_tokens)
+        _snapshot(tx, head, before, request.max_tokens)
         return
     require_filter(request.filter)
     if request.filter is not None:
@@ -119,9 +120,9 @@ def _says_something(chosen: Filter) -> bool:
     return any(part is not None for part in (chosen.types, chosen.tags, chosen.last_turns))
 
 
-def _snapshot(tx: Transaction, compiler: Compiler, head: Head, before: Point | None, max_tokens: int | None) -> None:
+def _snapshot(tx: Transaction, head: Head, before: Point | None, max_tokens: int | None) -> None:
     """The parent's compiled text in one instruction; what does not fit goes, the oldest first."""
-    pieces = compiler.compile(tx, before, is_changing=True).context.visible()
+    pieces = compiler.compile_context(tx, before, is_changing=True).context.visible()
     chosen = pieces if max_tokens is None else within_budget(pieces, max_tokens)
     text = "\n\n".join(f"[{piece.role}]: {piece.text}" for piece in chosen)
     if text:
@@ -163,6 +164,7 @@ def _write_into_parent(tx: Transaction, head: Head, request: Spawn, purpose: str
     histories.add(tx, head, tx.contents.prepare(packed.text), Kind(content_type=packed.content_type, role=packed.role))
 
 
+@answers(Collapse)
 def collapse(tx: Transaction, request: Collapse) -> CollapseReply:
     """Fold a child's work into its parent, from a text, a report, or the child's own closing words."""
     pointer = child_branches.get_parent(tx.db, request.child)
@@ -224,6 +226,7 @@ def render_report(report: Report) -> str:
     return "\n\n".join(parts)
 
 
+@answers(Expand)
 def expand(tx: Transaction, request: Expand) -> Expanded:
     """What stands behind a collapse or a compression."""
     point = references.place(tx, request.hash, "hash")
@@ -259,6 +262,7 @@ def _copied_collapse(tx: Transaction, stored: StoredCommit) -> CollapsedChild | 
     return CollapsedChild(named["child"], commits.find(tx.db, bytes.fromhex(named["head"] or "")))
 
 
+@answers(Spawns)
 def show_tree(tx: Transaction, request: Spawns) -> SpawnTree:
     """A history's parent, ancestors and children."""
     references.head(tx, request.branch)
@@ -269,6 +273,7 @@ def show_tree(tx: Transaction, request: Spawns) -> SpawnTree:
     )
 
 
+@answers(ResumeLatest)
 def latest(tx: Transaction, request: ResumeLatest) -> Latest:
     """The newest root history that was not brought to its end: where to go on after a crash."""
     for branch, head in child_branches.list_roots(tx.db, request.prefix or ""):

@@ -1,11 +1,13 @@
 """Histories: commits, branches, and the moves by which every rewrite can be taken back."""
 
-from typing import Any
+from typing import Any, Generic
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
-from ramet.engine.contents import Prepared
+from ramet.engine.answers import Q, answers, prepares
+from ramet.engine.contents import Contents, Prepared
 from ramet.engine.history import references
 from ramet.engine.transaction import Transaction
 from ramet.errors import (
@@ -30,8 +32,31 @@ from ramet.model.history.content import (
     unpack,
 )
 from ramet.model.instant import from_datetime, to_datetime
-from ramet.protocol import history as wire
-from ramet.protocol.history import BranchRow, CommitDetail, CommitReply, CommitRow, MoveRow
+from ramet.protocol.history.branches import (
+    At,
+    BranchRow,
+    CreateBranch,
+    DeleteBranch,
+    ListBranches,
+    ListMoves,
+    MoveRow,
+    Reset,
+    Undo,
+)
+from ramet.protocol.history.commits import (
+    Annotate,
+    Commit,
+    CommitDetail,
+    CommitReply,
+    CommitRow,
+    Edit,
+    Log,
+    Pick,
+    RegisteredType,
+    RegisterType,
+    Show,
+    Tag,
+)
 from ramet.protocol.replies import Page
 from ramet.store.history import branches, commits, segments
 from ramet.store.history.commits import StoredCommit
@@ -51,16 +76,29 @@ class Kind(Struct, frozen=True, kw_only=True):
     reported_tokens: int | None = None
 
 
-class PreparedCommit(Struct, frozen=True):
+class PreparedCommit(Struct, Generic[Q], frozen=True):
     """A request, and its content that needs no transaction any more."""
 
-    request: Any
+    request: Q
     content: Prepared
 
 
-def commit(tx: Transaction, prepared: PreparedCommit) -> CommitReply:
+@prepares(Commit)
+def prepare_commit(request: Commit, contents: Contents) -> PreparedCommit[Commit]:
+    """Redact, hash and compress what is committed."""
+    return PreparedCommit(request, contents.prepare_commit(request))
+
+
+@prepares(Edit)
+def prepare_edit(request: Edit, contents: Contents) -> PreparedCommit[Edit]:
+    """Redact, hash and compress the new text."""
+    return PreparedCommit(request, contents.prepare(request.text))
+
+
+@answers(Commit)
+def commit(tx: Transaction, prepared: PreparedCommit[Commit]) -> CommitReply:
     """Add to a branch; one that is not there begins with it."""
-    request: wire.Commit = prepared.request
+    request = prepared.request
     content = prepared.content
     hints = require_type(tx, content.content_type or "dialogue")
     head = references.head_or_new(tx, request.branch)
@@ -79,9 +117,10 @@ def commit(tx: Transaction, prepared: PreparedCommit) -> CommitReply:
     return committed(tx, request.branch, done, content)
 
 
-def edit(tx: Transaction, prepared: PreparedCommit) -> CommitReply:
+@answers(Edit)
+def edit(tx: Transaction, prepared: PreparedCommit[Edit]) -> CommitReply:
     """Put another text in the place of a commit's."""
-    request: wire.Edit = prepared.request
+    request = prepared.request
     head = references.head(tx, request.branch)
     target = references.within(tx, references.spans(tx, head), request.target, "target")
     stored = commits.read_one(tx.db, tx.codec, target)
@@ -95,7 +134,8 @@ def edit(tx: Transaction, prepared: PreparedCommit) -> CommitReply:
     return committed(tx, request.branch, done, prepared.content)
 
 
-def pick(tx: Transaction, request: wire.Pick) -> CommitReply:
+@answers(Pick)
+def pick(tx: Transaction, request: Pick) -> CommitReply:
     """Add a copy of a commit to a branch."""
     head = references.head_or_new(tx, request.branch)
     stored = commits.read_one(tx.db, tx.codec, references.commit(tx, request.hash))
@@ -108,7 +148,8 @@ def pick(tx: Transaction, request: wire.Pick) -> CommitReply:
     return CommitReply(hash=done.hash.hex(), depth=done.seq, tokens=stored.tokens, branch=request.branch)
 
 
-def log(tx: Transaction, request: wire.Log) -> Page[CommitRow]:
+@answers(Log)
+def log(tx: Transaction, request: Log) -> Page[CommitRow]:
     """The commits of a branch, the newest first; `next` is the depth to go on below."""
     point = references.either(tx, request.branch, request.hash)
     limit = min(request.limit, tx.limits.page_max)
@@ -120,7 +161,8 @@ def log(tx: Transaction, request: wire.Log) -> Page[CommitRow]:
     return Page(items=items, next=found[limit - 1].seq if len(found) > limit else None)
 
 
-def show(tx: Transaction, request: wire.Show) -> CommitDetail:
+@answers(Show)
+def show(tx: Transaction, request: Show) -> CommitDetail:
     """One commit with all that it says."""
     point = references.place(tx, request.hash, "hash")
     if point is None:
@@ -128,7 +170,8 @@ def show(tx: Transaction, request: wire.Show) -> CommitDetail:
     return detail(tx, point)
 
 
-def create_branch(tx: Transaction, request: wire.CreateBranch) -> BranchRow:
+@answers(CreateBranch)
+def create_branch(tx: Transaction, request: CreateBranch) -> BranchRow:
     """A new branch at a place."""
     if segments.find_head(tx.db, request.name) is not None:
         raise BranchExists(f"there is a branch {request.name!r} already", field="name", value=request.name)
@@ -138,12 +181,14 @@ def create_branch(tx: Transaction, request: wire.CreateBranch) -> BranchRow:
     return branch(tx, request.name)
 
 
-def list_branches(tx: Transaction, request: wire.ListBranches) -> Page[BranchRow]:
+@answers(ListBranches)
+def list_branches(tx: Transaction, request: ListBranches) -> Page[BranchRow]:
     """The branches whose names begin so."""
     return Page(items=branches.list_all(tx.db, request.prefix or "", tx.limits.page_max))
 
 
-def delete(tx: Transaction, request: wire.DeleteBranch) -> BranchRow:
+@answers(DeleteBranch)
+def delete(tx: Transaction, request: DeleteBranch) -> BranchRow:
     """Let go of a name; `undo` brings it back as long as its commits are there."""
     head = references.head(tx, request.branch)
     session = branches.find_session(tx.db, request.branch)
@@ -155,7 +200,8 @@ def delete(tx: Transaction, request: wire.DeleteBranch) -> BranchRow:
     return gone
 
 
-def reset(tx: Transaction, request: wire.Reset) -> BranchRow:
+@answers(Reset)
+def reset(tx: Transaction, request: Reset) -> BranchRow:
     """Let a branch point at another place."""
     head = references.head(tx, request.branch)
     point = references.place(tx, request.to, "to")
@@ -163,7 +209,8 @@ def reset(tx: Transaction, request: wire.Reset) -> BranchRow:
     return branch(tx, request.branch)
 
 
-def undo(tx: Transaction, request: wire.Undo) -> BranchRow:
+@answers(Undo)
+def undo(tx: Transaction, request: Undo) -> BranchRow:
     """Take back the last rewrites, exactly."""
     for step in range(request.steps):
         rewrite = branches.find_last_rewrite(tx.db, request.branch)
@@ -179,7 +226,8 @@ def undo(tx: Transaction, request: wire.Undo) -> BranchRow:
     return branch(tx, request.branch)
 
 
-def list_moves(tx: Transaction, request: wire.ListMoves) -> Page[MoveRow]:
+@answers(ListMoves)
+def list_moves(tx: Transaction, request: ListMoves) -> Page[MoveRow]:
     """The rewrites of a branch, the newest first; those of one that was deleted too."""
     found = branches.list_moves(tx.db, request.branch, min(request.limit, tx.limits.page_max))
     if not found:
@@ -187,7 +235,8 @@ def list_moves(tx: Transaction, request: wire.ListMoves) -> Page[MoveRow]:
     return Page(items=found)
 
 
-def annotate(tx: Transaction, request: wire.Annotate) -> CommitDetail:
+@answers(Annotate)
+def annotate(tx: Transaction, request: Annotate) -> CommitDetail:
     """Say how much a commit matters."""
     point = references.commit(tx, request.hash)
     commits.annotate(tx.db, point.commit_id, request.priority)
@@ -195,7 +244,8 @@ def annotate(tx: Transaction, request: wire.Annotate) -> CommitDetail:
     return detail(tx, point)
 
 
-def tag(tx: Transaction, request: wire.Tag) -> CommitDetail:
+@answers(Tag)
+def tag(tx: Transaction, request: Tag) -> CommitDetail:
     """Set a commit's tags."""
     point = references.commit(tx, request.hash)
     commits.set_tags(tx.db, point.commit_id, request.tags)
@@ -203,7 +253,8 @@ def tag(tx: Transaction, request: wire.Tag) -> CommitDetail:
     return detail(tx, point)
 
 
-def register(tx: Transaction, request: wire.RegisterType) -> wire.RegisterType:
+@answers(RegisterType)
+def register(tx: Transaction, request: RegisterType) -> RegisteredType:
     """Register a kind of content; the built-in ones are as they are."""
     if request.name in BUILTIN_CONTENT_TYPES:
         raise InvalidParams(
@@ -217,10 +268,11 @@ def register(tx: Transaction, request: wire.RegisterType) -> wire.RegisterType:
     )
     commits.register_type(tx.db, request.name, hints)
     tx.record("content_type.registered", data={"name": request.name})
-    return request
+    return RegisteredType(**asdict(request))
 
 
-def at(tx: Transaction, request: wire.At) -> BranchRow:
+@answers(At)
+def at(tx: Transaction, request: At) -> BranchRow:
     """Where a branch stood at a time, or at one of its commits."""
     if (request.time is None) == (request.hash is None):
         raise InvalidParams("give a time or a hash, one of the two", field="time")

@@ -1,22 +1,24 @@
 """Compressing: a summary in the place of a range. The originals stay where they are, under the summary."""
 
+from ramet.engine.answers import answers
 from ramet.engine.history import commits as histories
-from ramet.engine.history import references
+from ramet.engine.history import compiler, references
 from ramet.engine.history.commits import Kind
-from ramet.engine.history.compiler import Compiler
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidRange, ModelMissing
 from ramet.model.history.branch import Head, Point
 from ramet.model.history.compilation import Piece, is_protected
 from ramet.model.history.content import COMPRESSES
 from ramet.model.history.extract import extract
-from ramet.protocol.history import CommitReply, Compress
+from ramet.protocol.history.commits import CommitReply
+from ramet.protocol.history.contexts import Compress
 from ramet.store.history import commits
 
 SUMMARY = Kind(content_type="output", role="user")
 
 
-def compress(tx: Transaction, compiler: Compiler, request: Compress) -> CommitReply:
+@answers(Compress)
+def compress(tx: Transaction, request: Compress) -> CommitReply:
     """Put a summary in the place of a range, given or extracted; what is pinned or a boundary stays."""
     head = references.head(tx, request.branch)
     first, last = _range(tx, head, request)
@@ -24,21 +26,21 @@ def compress(tx: Transaction, compiler: Compiler, request: Compress) -> CommitRe
     if text is None:
         if request.method == "model":
             raise ModelMissing("the summary was not asked of a model", field="method", value=request.method)
-        pieces = compressible(tx, compiler, request)
+        pieces = compressible(tx, request)
         text = extract(pieces, commits.type_hints(tx.db), request.target_tokens)
     else:
-        compressible(tx, compiler, request)
+        compressible(tx, request)
     content = tx.contents.prepare(text, {COMPRESSES: [first.seq, last.seq]})
     done = histories.add(tx, head, content, SUMMARY)
     histories.moved(tx, request.branch, head.commit_id, done.id, "compress")
     return histories.committed(tx, request.branch, done, content)
 
 
-def compressible(tx: Transaction, compiler: Compiler, request: Compress) -> list[Piece]:
+def compressible(tx: Transaction, request: Compress) -> list[Piece]:
     """What of the range a summary would stand for; there must be something."""
     head = references.head(tx, request.branch)
     first, last = _range(tx, head, request)
-    kept = compiler.compile(tx, references.either(tx, request.branch, None), is_changing=True)
+    kept = compiler.compile_context(tx, references.either(tx, request.branch, None), is_changing=True)
     pieces = [
         piece
         for piece in kept.context.visible()

@@ -2,21 +2,23 @@
 
 import difflib
 
-from ramet.engine.history import references
+from ramet.engine.answers import answers
+from ramet.engine.context_cache import Kept
+from ramet.engine.history import compiler, references
 from ramet.engine.history.commits import row
-from ramet.engine.history.compiler import Compiler, Kept
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Point, Span
 from ramet.model.history.compilation import Piece, within_budget, within_window
 from ramet.model.history.provider_messages import RENDERERS, Renderer
-from ramet.protocol.history import Compile, Compiled, Diff, DiffReply, Window
+from ramet.protocol.history.contexts import Compile, Compiled, Diff, DiffReply, Window
 from ramet.store.history import commits
 
 
-def compile_branch(tx: Transaction, compiler: Compiler, request: Compile) -> Compiled:
+@answers(Compile)
+def compile_branch(tx: Transaction, request: Compile) -> Compiled:
     """A branch as messages, within a budget and a window. What is left out stays where it is."""
     point = references.either(tx, request.branch, request.hash)
-    kept = compiler.compile(tx, point)
+    kept = compiler.compile_context(tx, point)
     pieces, omitted = kept.context.visible(), 0
     if request.window is None and request.max_tokens is None:
         renderer = compiler.render(kept, request.format)
@@ -33,7 +35,7 @@ def compile_branch(tx: Transaction, compiler: Compiler, request: Compile) -> Com
         head=point.hash.hex() if point else None,
         system=renderer.system(),
     )
-    return reply if request.since is None else _since(tx, compiler, request, request.since, reply)
+    return reply if request.since is None else _since(tx, request, request.since, reply)
 
 
 def _choose(pieces: list[Piece], window: Window | None, max_tokens: int | None) -> list[Piece]:
@@ -47,9 +49,9 @@ def _render(pieces: list[Piece], form: str) -> Renderer:
     return renderer
 
 
-def _since(tx: Transaction, compiler: Compiler, request: Compile, since: str, reply: Compiled) -> Compiled:
+def _since(tx: Transaction, request: Compile, since: str, reply: Compiled) -> Compiled:
     """Only what came behind a commit, where what the caller has is still the beginning; else everything."""
-    before = compiler.render(compiler.compile(tx, references.commit(tx, since, "since")), request.format)
+    before = compiler.render(compiler.compile_context(tx, references.commit(tx, since, "since")), request.format)
     known, _ = before.finish()
     if reply.omitted or reply.messages[: len(known)] != known or before.system() != reply.system:
         return reply
@@ -64,7 +66,8 @@ def _since(tx: Transaction, compiler: Compiler, request: Compile, since: str, re
     )
 
 
-def diff(tx: Transaction, compiler: Compiler, request: Diff) -> DiffReply:
+@answers(Diff)
+def diff(tx: Transaction, request: Diff) -> DiffReply:
     """How two contexts differ: the commits that only one has, and the compiled texts side by side."""
     a, b = references.place(tx, request.a, "a"), references.place(tx, request.b, "b")
     spans_a, spans_b = references.spans(tx, a), references.spans(tx, b)
@@ -81,8 +84,8 @@ def diff(tx: Transaction, compiler: Compiler, request: Diff) -> DiffReply:
     )
     text = "\n".join(
         difflib.unified_diff(
-            _lines(compiler, compiler.compile(tx, a)),
-            _lines(compiler, compiler.compile(tx, b)),
+            _lines(compiler.compile_context(tx, a)),
+            _lines(compiler.compile_context(tx, b)),
             request.a,
             request.b,
             lineterm="",
@@ -91,7 +94,7 @@ def diff(tx: Transaction, compiler: Compiler, request: Diff) -> DiffReply:
     return DiffReply(base=base.hash.hex() if base else None, only_a=only_a, only_b=only_b, text=text)
 
 
-def _lines(compiler: Compiler, kept: Kept) -> list[str]:
+def _lines(kept: Kept) -> list[str]:
     messages, _ = compiler.render(kept, "text").finish()
     return [line for message in messages for line in [*str(message["content"]).splitlines(), ""]]
 

@@ -1,12 +1,14 @@
 """Garbage: what nothing reaches any more."""
 
+from ramet.engine.answers import answers
 from ramet.engine.transaction import Transaction
-from ramet.protocol.history import Collected, CollectGarbage
+from ramet.protocol.history.branches import Collected, CollectGarbage
 from ramet.store.history import garbage
 
 _DAY_MS = 86_400_000
 
 
+@answers(CollectGarbage)
 def collect(tx: Transaction, request: CollectGarbage) -> Collected:
     """Delete what no branch, recent move, spawn, collapse or transcript reaches."""
     deleted = garbage.collect(tx.db, tx.now_ms - request.retention_days * _DAY_MS)

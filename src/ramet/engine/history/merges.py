@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from ramet.engine.answers import answers
 from ramet.engine.history import commits as histories
 from ramet.engine.history import references
 from ramet.engine.history.commits import Kind, origin
@@ -24,7 +25,7 @@ from ramet.model.history.content import (
     TypeHints,
     pack,
 )
-from ramet.protocol.history import Conflict, Merge, MergeReply
+from ramet.protocol.history.branches import Conflict, Merge, MergeReply
 from ramet.store.history import commits, segments
 from ramet.store.history.commits import StoredCommit
 from ramet.store.history.segments import NewCommit
@@ -68,6 +69,7 @@ class Choice(Struct, frozen=True):
     left_out: frozenset[bytes]
 
 
+@answers(Merge)
 def merge(tx: Transaction, request: Merge) -> MergeReply:
     """Join another history into a branch; conflicts that nobody decided come back, and nothing changes."""
     head = references.head(tx, request.into, "into")

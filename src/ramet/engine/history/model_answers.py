@@ -6,13 +6,13 @@ What is asked is what the database has, from which secrets have been taken out.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.engine.history import references
-from ramet.engine.history.compiler import Compiler
+from ramet.engine.answers import answers
+from ramet.engine.history import compiler, references
 from ramet.engine.history.compression import compressible
 from ramet.engine.transaction import Transaction
 from ramet.errors import ModelFailed, ModelMissing, SpawnError
@@ -24,42 +24,45 @@ from ramet.model.history.child_branch import (
 )
 from ramet.model.history.compilation import Piece
 from ramet.model.redaction import Redactor
-from ramet.protocol.ai import Answer, Embed, Generate, Generated, Question
-from ramet.protocol.history import Collapse, Compress
-from ramet.protocol.hooks import LogNoted
-from ramet.protocol.requests import Change, Request
+from ramet.protocol.history.child_branches import Collapse
+from ramet.protocol.history.contexts import Compress
+from ramet.protocol.hooks.notes import LogNoted
+from ramet.protocol.operation import Change, Request
+from ramet.protocol.system.ai import Answer, Embed, Embedded, Generate, Generated, Question
 from ramet.store.history import child_branches
 
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
-class Filled(Request, frozen=True, kw_only=True):
+
+class Filled(Request[None], frozen=True, kw_only=True):
     """A request with what a model answered. It never travels: it is made here and performed here."""
 
-    asked: Change
+    asked: Change[Any]
     done: Struct
     """The request with the model's text in it, or the answer itself where that was all that was wanted."""
     answer: Answer
 
 
-def question(tx: Transaction, compiler: Compiler, redactor: Redactor, request: Request) -> Question:
+def question(tx: Transaction, redactor: Redactor, request: Request[Any]) -> Question:
     """What a model has to be asked; refuses what would be refused afterwards."""
     match request:
         case Generate() | Embed():
             return request
         case Compress():
-            pieces = compressible(tx, compiler, request)
+            pieces = compressible(tx, request)
             prompt = build_summarize_prompt(_text(pieces), target_tokens=request.target_tokens)
             return Generate(prompt=prompt, system=DEFAULT_SUMMARY_SYSTEM)
         case Collapse():
-            return _ask_for_report(tx, compiler, redactor, request)
+            return _ask_for_report(tx, redactor, request)
         case _:
             raise TypeError(f"{type(request).__name__} needs no model")
 
 
-def _ask_for_report(tx: Transaction, compiler: Compiler, redactor: Redactor, request: Collapse) -> Generate:
+def _ask_for_report(tx: Transaction, redactor: Redactor, request: Collapse) -> Generate:
     pointer = child_branches.get_parent(tx.db, request.child)
     if pointer is None:
         raise SpawnError(f"{request.child!r} was not spawned from anything", field="child", value=request.child)
-    pieces = compiler.compile(tx, references.place(tx, request.child, "child")).context.visible()
+    pieces = compiler.compile_context(tx, references.place(tx, request.child, "child")).context.visible()
     if not pieces:
         raise SpawnError(f"{request.child!r} has nothing to report", field="child", value=request.child)
     instructions, _ = redactor.redact_value(request.instructions)
@@ -73,7 +76,7 @@ def _text(pieces: list[Piece]) -> str:
     return "\n\n".join(f"[{piece.role}]: {piece.text}" for piece in pieces)
 
 
-def fill(request: Request, answer: Answer) -> Filled:
+def fill(request: Request[Any], answer: Answer) -> Filled:
     """The request as it is performed, now that a model has answered."""
     match request:
         case Compress() | Collapse():
@@ -95,8 +98,19 @@ def _whole(answer: Generated) -> str:
     return text
 
 
-def give(tx: Transaction, answer: Answer | Question) -> Answer:  # noqa: ARG001
-    """Hand on what a model answered."""
+@answers(Generate)
+def give_text(tx: Transaction, answer: Generated | Generate) -> Generated:  # noqa: ARG001
+    """Hand on what a model wrote."""
+    return _answered(answer)
+
+
+@answers(Embed)
+def give_vectors(tx: Transaction, answer: Embedded | Embed) -> Embedded:  # noqa: ARG001
+    """Hand on a model's vectors."""
+    return _answered(answer)
+
+
+def _answered(answer: AnyAnswer | Question) -> AnyAnswer:
     if isinstance(answer, Generate | Embed):
         raise ModelMissing("no model was asked")
     return answer

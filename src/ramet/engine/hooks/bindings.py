@@ -18,9 +18,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ramet.engine.hooks import light_efforts
 from ramet.engine.hooks.callers import Caller, Told, native_name
 from ramet.engine.record import (
-    light_efforts,
     lookup,
     ownership,
     projects,
@@ -33,8 +33,9 @@ from ramet.model.instant import to_iso
 from ramet.model.record.effort import Effort, Outcome
 from ramet.model.record.project import normal_path
 from ramet.model.record.session import Session, SessionRef
-from ramet.protocol.hooks import HookFacts
-from ramet.protocol.requests import StartSession, UpsertProject
+from ramet.protocol.hooks.hooks import HookFacts
+from ramet.protocol.record.projects import UpsertProject
+from ramet.protocol.record.sessions import StartSession
 from ramet.store.hooks import hooks
 from ramet.store.hooks import transcripts as ingest_rows
 from ramet.store.hooks.hooks import Hooked
@@ -42,7 +43,7 @@ from ramet.store.record import agents
 from ramet.store.record import efforts as effort_rows
 from ramet.store.record import projects as project_rows
 from ramet.store.record import sessions as session_rows
-from ramet.store.record.sessions import NewSession
+from ramet.store.record.sessions import NativeWindow, NewSession
 
 _WAKING: frozenset[Moment] = frozenset({"session_start", "user_prompt", "pre_tool_use"})
 """What only somebody who is there does; other hooks may come late."""
@@ -180,11 +181,8 @@ def _begin_child(tx: Transaction, above: Hooked, driver: str, native_id: str) ->
     new = NewSession(
         task_id=parent.task_id,
         effort_id=parent.effort_id,
-        **sessions.place_in_tree(None, parent),
-        agent_id=None,
-        driver=driver,
-        native_id=native_id,
-        pid=None,
+        place=sessions.place_in_tree(None, parent),
+        window=NativeWindow(driver=driver, native_id=native_id),
     )
     session = session_rows.start(tx.db, new, now=tx.now, now_ms=tx.now_ms)
     scope: dict[str, Any] = {"task_id": session.task_id, "effort_id": session.effort_id, "session_id": session.id}

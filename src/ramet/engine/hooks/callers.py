@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from ramet.model.hooks.hook import HookEvent, Moment
 from ramet.model.record.session import SessionRef
-from ramet.protocol.hooks import HookFacts
+from ramet.protocol.hooks.hooks import HookFacts
 
 _LONGEST_ID = 200
 _OPENING: frozenset[Moment] = frozenset({"session_start", "user_prompt"})

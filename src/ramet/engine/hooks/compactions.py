@@ -6,6 +6,7 @@ nothing.
 """
 
 from ramet.engine import scopes
+from ramet.engine.answers import answers
 from ramet.engine.history import references
 from ramet.engine.record import lookup, messages
 from ramet.engine.record.messages import Turn, Written
@@ -13,12 +14,13 @@ from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head, session_branch
 from ramet.model.history.content import SessionContent
 from ramet.model.instant import to_datetime
-from ramet.protocol.hooks import Compaction, Compactions, ListCompactions
+from ramet.protocol.hooks.compactions import Compaction, Compactions, ListCompactions
 from ramet.store.hooks import compactions
 from ramet.store.record import messages as message_rows
 from ramet.store.record.messages import Transcript
 
 
+@answers(ListCompactions)
 def list_of_session(tx: Transaction, request: ListCompactions) -> Compactions:
     """Where a session's context was whole, the newest first."""
     session = lookup.session(tx, request.session_id)

@@ -2,26 +2,31 @@
 
 from msgspec.structs import asdict
 
+from ramet.engine.answers import answers
+from ramet.engine.hooks import light_efforts
 from ramet.engine.record import (
     efforts,
-    light_efforts,
     lookup,
     sessions,
     skills,
     tasks,
 )
 from ramet.engine.transaction import Transaction
+from ramet.engine.work import endings
 from ramet.model.record.effort import Effort
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.session import Session
-from ramet.protocol.commands import BeginEffort, Begun, SkillDefinition
-from ramet.protocol.replies import SessionReply
-from ramet.protocol.requests import FinishEffort, StartEffort, StartSession, UpsertSkill, UpsertTask
+from ramet.protocol.hooks.effort_starts import BeginEffort, Begun, SkillDefinition
+from ramet.protocol.record.efforts import FinishEffort, StartEffort
+from ramet.protocol.record.sessions import SessionReply, StartSession
+from ramet.protocol.record.skills import UpsertSkill
+from ramet.protocol.record.tasks import UpsertTask
 from ramet.store.hooks import hooks
 from ramet.store.record import sessions as session_rows
 from ramet.store.record import skills as skill_rows
 
 
+@answers(BeginEffort)
 def begin_effort(tx: Transaction, request: BeginEffort) -> Begun:
     """The skill as its file has it, the task, an effort, and the session that does it."""
     task = tasks.upsert(
@@ -39,7 +44,7 @@ def begin_effort(tx: Transaction, request: BeginEffort) -> Begun:
         _register(tx, task.project_id, request.skill, request.definition)
     skill = skills.require(tx, task.project_id, request.skill)
     going_on = _find_session(tx, request)
-    effort = efforts.start(
+    effort = efforts.begin(
         tx, StartEffort(task_id=task.dir_path, skill=skill.name, mode=request.mode, metadata=request.metadata)
     )
     session = _start_session(tx, request, effort) if going_on is None else sessions.reply(turn_to(tx, going_on, effort))
@@ -75,7 +80,7 @@ def turn_to(tx: Transaction, session: Session, effort: Effort) -> Session:
     before = lookup.effort(tx, session.effort_id)
     if not light_efforts.is_adhoc(before) or before.id == effort.id:
         return sessions.bind(tx, session, effort)
-    efforts.finish(tx, FinishEffort(effort_id=before.id))
+    endings.finish(tx, FinishEffort(effort_id=before.id))
     return sessions.move(tx, session, effort)
 
 

@@ -14,7 +14,7 @@ from ramet.engine.record import skills
 from ramet.engine.transaction import Transaction
 from ramet.model.hooks.hook import HookAnswer, HookEvent
 from ramet.model.record.skill import Skill
-from ramet.protocol.hooks import HookFacts
+from ramet.protocol.hooks.hooks import HookFacts
 from ramet.store.hooks import hooks
 from ramet.store.hooks.hooks import Hooked
 from ramet.store.record import efforts

@@ -9,11 +9,11 @@ from typing import Any
 from msgspec.structs import asdict
 
 from ramet.engine import scopes
-from ramet.engine.hooks import effort_starts, resume_contracts
+from ramet.engine.answers import answers
+from ramet.engine.hooks import effort_starts, light_efforts, resume_contracts
 from ramet.engine.record import (
     budgets,
     efforts,
-    light_efforts,
     lookup,
     messages,
     ownership,
@@ -24,14 +24,16 @@ from ramet.errors import InvalidParams, SessionNotFound
 from ramet.model.history.content import SessionContent
 from ramet.model.record.effort import Effort
 from ramet.model.record.session import Session
-from ramet.protocol.hooks import ContinueSession, HandedOff, HandOff, SessionContext
-from ramet.protocol.replies import EffortDetail
-from ramet.protocol.requests import GetEffort, StartSession
+from ramet.protocol.hooks.handoffs import ContinueSession, HandedOff, HandOff
+from ramet.protocol.hooks.moments import SessionContext
+from ramet.protocol.record.efforts import EffortDetail, GetEffort
+from ramet.protocol.record.sessions import StartSession
 from ramet.store.record import agents
 from ramet.store.record import messages as message_rows
 from ramet.store.record import sessions as session_rows
 
 
+@answers(HandOff)
 def hand_off(tx: Transaction, request: HandOff) -> HandedOff:
     """End a context window with what the next one needs. Once ended, it stays as it was."""
     session = lookup.session(tx, request.session_id)
@@ -71,6 +73,7 @@ def _payload(tx: Transaction, request: HandOff, session: Session, content: Sessi
     }
 
 
+@answers(ContinueSession)
 def go_on(tx: Transaction, request: ContinueSession) -> SessionContext:
     """The next context window of an effort: a session behind the one that ended, at the same phase."""
     prev = _last(tx, request)

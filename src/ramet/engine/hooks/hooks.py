@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.engine import scopes
+from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents, Prepared
 from ramet.engine.hooks import bindings, handoffs, reactions
 from ramet.engine.hooks.callers import Caller
@@ -18,15 +19,39 @@ from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
 from ramet.model.hooks.hook import HookAnswer, HookEvent, Moment
 from ramet.model.record.session import SessionRef
-from ramet.protocol import hooks as wire
-from ramet.protocol.hooks import HookFacts, HookNoted, HookReply
-from ramet.protocol.requests import RegisterAgent, StartSession
+from ramet.protocol.hooks.hooks import HookFacts, HookReply, RecordHook
+from ramet.protocol.hooks.moments import (
+    Fleet,
+    HookFleetStart,
+    HookNoted,
+    HookNotification,
+    HookPermissionRequest,
+    HookPostToolUse,
+    HookPostToolUseFailure,
+    HookPreCompact,
+    HookPreToolUse,
+    HookSessionEnd,
+    HookSessionStart,
+    HookStop,
+    HookSubagentStart,
+    HookSubagentStop,
+    HookTaskCompleted,
+    HookTeammateIdle,
+    HookUserPrompt,
+    PromptNoted,
+    SessionContext,
+    ToolNoted,
+    Verdict,
+)
+from ramet.protocol.hooks.processes import ListProcesses, OpenProcesses, Vanish
+from ramet.protocol.record.agents import RegisterAgent
+from ramet.protocol.record.sessions import StartSession
 from ramet.store.hooks import hooks as rows
 from ramet.store.hooks.hooks import Hooked
 from ramet.store.record import agents as agent_rows
 from ramet.store.record import sessions as session_rows
 
-AnyHook = TypeVar("AnyHook", bound=wire.RecordHook | wire.HookUserPrompt)
+AnyHook = TypeVar("AnyHook", bound=RecordHook | HookUserPrompt)
 
 _BY_HAND = "unknown"
 """The vendor of a session that nobody has named one for."""
@@ -39,13 +64,16 @@ class Prompted(Struct, Generic[AnyHook], frozen=True):
     prompt: Prepared | None
 
 
+@prepares(RecordHook)
+@prepares(HookUserPrompt)
 def prepare(request: AnyHook, contents: Contents) -> Prompted[AnyHook]:
     """What needs no transaction: redact, hash and compress a prompt."""
-    said = request.event.prompt if isinstance(request, wire.RecordHook) else request.prompt
+    said = request.event.prompt if isinstance(request, RecordHook) else request.prompt
     return Prompted(request, contents.prepare(said) if said else None)
 
 
-def record(tx: Transaction, prepared: Prompted[wire.RecordHook]) -> HookReply:
+@answers(RecordHook)
+def record(tx: Transaction, prepared: Prompted[RecordHook]) -> HookReply:
     """An event of a vendor's program: its session is found or made, and the moment happens."""
     request, event = prepared.request, prepared.request.event
     if not event.native_id:
@@ -59,7 +87,8 @@ def record(tx: Transaction, prepared: Prompted[wire.RecordHook]) -> HookReply:
     return HookReply(answer=answer, session_id=hooked.id, wants_ingest=reactions.wants_ingest(hooked, event))
 
 
-def session_start(tx: Transaction, request: wire.HookSessionStart) -> wire.SessionContext:
+@answers(HookSessionStart)
+def session_start(tx: Transaction, request: HookSessionStart) -> SessionContext:
     """A context window opens: the session that is named, or the one that a vendor names, or the agent's."""
     hooked = _open(tx, request)
     event = HookEvent(
@@ -74,7 +103,7 @@ def session_start(tx: Transaction, request: wire.HookSessionStart) -> wire.Sessi
     return handoffs.describe(tx, session, contract=False, uncommitted=request.facts.uncommitted, told=answer.context)
 
 
-def _open(tx: Transaction, request: wire.HookSessionStart) -> Hooked:
+def _open(tx: Transaction, request: HookSessionStart) -> Hooked:
     if request.session_id is not None:
         return _find(tx, request.session_id)
     if request.native_id is None or request.driver is None:
@@ -95,7 +124,7 @@ def _open(tx: Transaction, request: wire.HookSessionStart) -> Hooked:
     return hooked
 
 
-def _open_for_agent(tx: Transaction, request: wire.HookSessionStart) -> Hooked:
+def _open_for_agent(tx: Transaction, request: HookSessionStart) -> Hooked:
     """An agent that says nothing but its name goes on with what it holds."""
     agent = None if request.agent_id is None else agent_rows.find(tx.db, request.agent_id)
     if agent is None or agent.effort_id is None:
@@ -113,62 +142,70 @@ def _open_for_agent(tx: Transaction, request: wire.HookSessionStart) -> Hooked:
     return bindings.must_find(tx, sessions.start(tx, start).id)
 
 
-def session_end(tx: Transaction, request: wire.HookSessionEnd) -> HookNoted:
+@answers(HookSessionEnd)
+def session_end(tx: Transaction, request: HookSessionEnd) -> HookNoted:
     """A context window closes."""
     return _note(tx, request.session_id, "session_end", reason=request.reason)
 
 
-def pre_tool_use(tx: Transaction, request: wire.HookPreToolUse) -> wire.Verdict:
+@answers(HookPreToolUse)
+def pre_tool_use(tx: Transaction, request: HookPreToolUse) -> Verdict:
     """A tool is about to be used."""
     answer = _tool(tx, request, "pre_tool_use", facts=request.facts)
-    return wire.Verdict(
-        allow=not answer.is_blocked, block=answer.is_blocked, reason=answer.reason, injection=answer.context
-    )
+    return Verdict(allow=not answer.is_blocked, block=answer.is_blocked, reason=answer.reason, injection=answer.context)
 
 
-def post_tool_use(tx: Transaction, request: wire.HookPostToolUse) -> wire.ToolNoted:
+@answers(HookPostToolUse)
+def post_tool_use(tx: Transaction, request: HookPostToolUse) -> ToolNoted:
     """A tool was used."""
     answer = _tool(tx, request, "post_tool_use", facts=request.facts)
     session = lookup.session(tx, request.session_id)
-    return wire.ToolNoted(injections=[answer.context] if answer.context else [], session=session)
+    return ToolNoted(injections=[answer.context] if answer.context else [], session=session)
 
 
-def post_tool_use_failure(tx: Transaction, request: wire.HookPostToolUseFailure) -> HookNoted:
+@answers(HookPostToolUseFailure)
+def post_tool_use_failure(tx: Transaction, request: HookPostToolUseFailure) -> HookNoted:
     """A tool failed."""
     _tool(tx, request, "post_tool_use_failure")
     return HookNoted(session_id=_find(tx, request.session_id).id)
 
 
-def user_prompt(tx: Transaction, prepared: Prompted[wire.HookUserPrompt]) -> wire.PromptNoted:
+@answers(HookUserPrompt)
+def user_prompt(tx: Transaction, prepared: Prompted[HookUserPrompt]) -> PromptNoted:
     """A person said something."""
     hooked = _find(tx, prepared.request.session_id)
     event = _event(hooked, "user_prompt", prompt_id=prepared.request.prompt_id)
     reactions.happen(tx, hooked, event, HookFacts(), prepared.prompt)
     newest = rows.find_newest_prompt(tx.db, hooked.id)
-    return wire.PromptNoted(session_id=hooked.id, message_id=newest[0] if newest else None)
+    return PromptNoted(session_id=hooked.id, message_id=newest[0] if newest else None)
 
 
-def pre_compact(tx: Transaction, request: wire.HookPreCompact) -> HookNoted:
+@answers(HookPreCompact)
+def pre_compact(tx: Transaction, request: HookPreCompact) -> HookNoted:
     """A context is about to be compacted."""
     return _note(tx, request.session_id, "pre_compact")
 
 
-def permission_request(tx: Transaction, request: wire.HookPermissionRequest) -> HookNoted:
+@answers(HookPermissionRequest)
+def permission_request(tx: Transaction, request: HookPermissionRequest) -> HookNoted:
     """An agent waits for somebody's leave."""
     return _note(tx, request.session_id, "permission_request", tool=request.tool, tool_input=request.args)
 
 
-def notification(tx: Transaction, request: wire.HookNotification) -> HookNoted:
+@answers(HookNotification)
+def notification(tx: Transaction, request: HookNotification) -> HookNoted:
     """A program has something to tell its user."""
     return _note(tx, request.session_id, "notification", text=request.text)
 
 
-def stop(tx: Transaction, request: wire.HookStop) -> HookNoted:
+@answers(HookStop)
+def stop(tx: Transaction, request: HookStop) -> HookNoted:
     """An agent has answered and waits."""
     return _note(tx, request.session_id, "stop")
 
 
-def subagent_start(tx: Transaction, request: wire.HookSubagentStart) -> HookNoted:
+@answers(HookSubagentStart)
+def subagent_start(tx: Transaction, request: HookSubagentStart) -> HookNoted:
     """A vendor's own sub-agent begins."""
     child = bindings.begin_subagent(tx, _find(tx, request.session_id), request.subagent_id)
     kind = {"agent_id": request.subagent_id, "agent_type": request.subagent_type}
@@ -176,7 +213,8 @@ def subagent_start(tx: Transaction, request: wire.HookSubagentStart) -> HookNote
     return HookNoted(session_id=child.id)
 
 
-def subagent_stop(tx: Transaction, request: wire.HookSubagentStop) -> HookNoted:
+@answers(HookSubagentStop)
+def subagent_stop(tx: Transaction, request: HookSubagentStop) -> HookNoted:
     """A vendor's own sub-agent is done; whoever started it goes on."""
     child = bindings.begin_subagent(tx, _find(tx, request.session_id), request.subagent_id)
     said = {"agent_id": request.subagent_id, "summary": request.summary}
@@ -184,19 +222,22 @@ def subagent_stop(tx: Transaction, request: wire.HookSubagentStop) -> HookNoted:
     return HookNoted(session_id=child.id)
 
 
-def task_completed(tx: Transaction, request: wire.HookTaskCompleted) -> HookNoted:
+@answers(HookTaskCompleted)
+def task_completed(tx: Transaction, request: HookTaskCompleted) -> HookNoted:
     """An agent ticked something off its list."""
     return _note(tx, request.session_id, "task_completed", text=request.text)
 
 
-def teammate_idle(tx: Transaction, request: wire.HookTeammateIdle) -> HookNoted:
+@answers(HookTeammateIdle)
+def teammate_idle(tx: Transaction, request: HookTeammateIdle) -> HookNoted:
     """A teammate of an agent has nothing to do."""
     return _note(tx, request.session_id, "teammate_idle", text=request.text)
 
 
-def fleet_start(tx: Transaction, request: wire.HookFleetStart) -> wire.Fleet:
+@answers(HookFleetStart)
+def fleet_start(tx: Transaction, request: HookFleetStart) -> Fleet:
     """A fleet begins: its agents are registered with what they claim."""
-    return wire.Fleet(
+    return Fleet(
         agents=[
             agents.register(tx, RegisterAgent(id=each.id, label=each.label, claims=each.claims))
             for each in request.agents
@@ -204,12 +245,14 @@ def fleet_start(tx: Transaction, request: wire.HookFleetStart) -> wire.Fleet:
     )
 
 
-def list_processes(tx: Transaction, request: wire.ListProcesses) -> wire.OpenProcesses:
+@answers(ListProcesses)
+def list_processes(tx: Transaction, request: ListProcesses) -> OpenProcesses:
     """Where somebody may look whether the programs are still there."""
-    return wire.OpenProcesses(items=rows.list_processes(tx.db, request.host))
+    return OpenProcesses(items=rows.list_processes(tx.db, request.host))
 
 
-def vanish(tx: Transaction, request: wire.Vanish) -> HookNoted:
+@answers(Vanish)
+def vanish(tx: Transaction, request: Vanish) -> HookNoted:
     """The process of a session is gone."""
     session = lookup.session(tx, request.session_id)
     is_same_process = (session.pid, session.process_started) == (request.pid, request.started)
@@ -237,7 +280,7 @@ def _note(tx: Transaction, ref: SessionRef, moment: Moment, **said: Any) -> Hook
 
 def _tool(
     tx: Transaction,
-    request: wire.HookPreToolUse | wire.HookPostToolUse | wire.HookPostToolUseFailure,
+    request: HookPreToolUse | HookPostToolUse | HookPostToolUseFailure,
     moment: Moment,
     *,
     facts: HookFacts | None = None,

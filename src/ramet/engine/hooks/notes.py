@@ -1,16 +1,18 @@
 """Logs: an agent that writes down what it does may go on; the gate counts anew. The file itself is somebody else's."""
 
 from ramet.engine import scopes
+from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
 from ramet.model.instant import to_datetime
 from ramet.model.record.effort import Effort
 from ramet.model.record.skill import artifact_prefix
-from ramet.protocol.hooks import LogNoted, NoteLog
+from ramet.protocol.hooks.notes import LogNoted, NoteLog
 from ramet.store.record import sessions
 
 
+@answers(NoteLog)
 def note(tx: Transaction, request: NoteLog) -> LogNoted:
     """An entry was written into the log of an effort: its sessions count their tool calls anew."""
     effort = _effort(tx, request)

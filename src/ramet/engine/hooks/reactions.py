@@ -19,7 +19,7 @@ from ramet.engine.hooks import (
     gates,
     resume_contracts,
 )
-from ramet.engine.record import lookup, sessions, spending
+from ramet.engine.record import lookup, session_usage, sessions
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head
 from ramet.model.history.commit import CommitFacts
@@ -27,7 +27,7 @@ from ramet.model.hooks.hook import HookAnswer, HookEvent, Moment
 from ramet.model.hooks.status_line import status_line
 from ramet.model.hooks.touched_files import touched_files
 from ramet.model.names import clean_name
-from ramet.protocol.hooks import HookFacts
+from ramet.protocol.hooks.hooks import HookFacts
 from ramet.store.history import segments
 from ramet.store.history.segments import NewCommit
 from ramet.store.hooks import hooks, transcripts
@@ -226,7 +226,7 @@ def _status(tx: Transaction, now: Happening) -> HookAnswer:
         session_rows.set_context_usage(tx.db, hooked.id, percent / 100)
         tx.record("session.usage", session_id=hooked.id, data={"usage": percent / 100})
     if isinstance(cost, int | float) and cost > 0 and not hooked.is_kept:
-        spending.put_status_line(tx, hooked.id, float(cost))
+        session_usage.put_status_line(tx, hooked.id, float(cost))
     effort = efforts.must_find(tx.db, hooked.effort_id)
     return HookAnswer(notice=status_line(effort.ordinal, effort.skill, effort.current_phase))
 

@@ -7,9 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from ramet.engine import scopes
+from ramet.engine.answers import answers
 from ramet.engine.history import references
-from ramet.engine.hooks import gates
-from ramet.engine.record import light_efforts, lookup, skills
+from ramet.engine.hooks import gates, light_efforts
+from ramet.engine.record import lookup, skills
 from ramet.engine.spawn import trees
 from ramet.engine.transaction import Transaction
 from ramet.model.history.commit import estimate_tokens
@@ -28,7 +29,7 @@ from ramet.model.record.effort import Effort
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.session import Session
 from ramet.model.record.skill import Skill
-from ramet.protocol.hooks import Contract, ShowContract
+from ramet.protocol.hooks.compactions import Contract, ShowContract
 from ramet.store.hooks import resume_contracts
 from ramet.store.hooks.hooks import Hooked
 from ramet.store.hooks.resume_contracts import Boundary, Window
@@ -44,6 +45,7 @@ _MOST_DEBRIEFS = 10
 _AFTER_LOSS: tuple[Source, ...] = ("compact", "resume")
 
 
+@answers(ShowContract)
 def show(tx: Transaction, request: ShowContract) -> Contract:
     """What a session would be told now."""
     session = lookup.session(tx, request.session_id)

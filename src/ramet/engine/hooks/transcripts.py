@@ -10,13 +10,14 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
 from ramet.engine.hooks import bindings, compactions, reactions
 from ramet.engine.record import (
     budgets,
     lookup,
     messages,
-    spending,
+    session_usage,
 )
 from ramet.engine.record.messages import Turn
 from ramet.engine.transaction import Transaction
@@ -30,7 +31,7 @@ from ramet.model.hooks.transcript import Entry
 from ramet.model.instant import from_datetime, to_iso
 from ramet.model.names import LONGEST_NAME, clean_name
 from ramet.model.record.budget import Amount
-from ramet.protocol.hooks import AddEntries, Ingest, Ingested, Ingests, ListIngests
+from ramet.protocol.hooks.transcripts import AddEntries, Ingest, Ingested, Ingests, ListIngests
 from ramet.store.hooks import hooks, transcripts
 from ramet.store.hooks.hooks import Hooked, Provisional
 from ramet.store.hooks.transcripts import Position
@@ -54,6 +55,7 @@ class PreparedEntries(Struct, frozen=True):
     read: list[Read]
 
 
+@prepares(AddEntries)
 def prepare(request: AddEntries, contents: Contents) -> PreparedEntries:
     """Redact, hash and compress what was read."""
     return PreparedEntries(request, [_prepare(entry, contents) for entry in request.entries])
@@ -88,6 +90,7 @@ def _content(entry: Entry) -> ContentPayload | None:
             return None
 
 
+@answers(AddEntries)
 def add(tx: Transaction, prepared: PreparedEntries) -> Ingested:
     """Write what is new of a transcript, and how far it was read."""
     request = prepared.request
@@ -233,7 +236,7 @@ class _Writing:
         self._take_back()
         if self._newest_ms:
             transcripts.show_alive(self._tx.db, self._hooked.id, self._by_now(self._newest_ms))
-        used = [more for said in self._usage.values() for more in spending.put(self._tx, self._hooked.id, said)]
+        used = [more for said in self._usage.values() for more in session_usage.put(self._tx, self._hooked.id, said)]
         if used:
             budgets.check_usage(self._tx, self._hooked.id, sum(used, Amount()))
 
@@ -253,6 +256,7 @@ class _Writing:
         return to_iso(min(at_ms, self._tx.now_ms))
 
 
+@answers(ListIngests)
 def list_all(tx: Transaction, request: ListIngests) -> Ingests:
     """Which transcripts are read, and how far."""
     session_id = None if request.session_id is None else lookup.session(tx, request.session_id).id

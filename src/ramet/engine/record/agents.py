@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from ramet.engine.answers import answers
 from ramet.engine.record import lookup, ownership
 from ramet.engine.transaction import Transaction
 from ramet.model.instant import to_datetime, to_iso
@@ -15,14 +16,24 @@ from ramet.model.record.session import (
     SessionStatus,
     derive_status,
 )
-from ramet.protocol.replies import Counts, Page
-from ramet.protocol.requests import AssignAgent, CountRows, FleetStale, FleetStatus, GetAgent, ListAgents, RegisterAgent
+from ramet.protocol.record.agents import (
+    AssignAgent,
+    CountRows,
+    Counts,
+    FleetStale,
+    FleetStatus,
+    GetAgent,
+    ListAgents,
+    RegisterAgent,
+)
+from ramet.protocol.replies import Page
 from ramet.store.hooks import hooks, resume_contracts
 from ramet.store.record import agents, sessions
 
 _GOAL_CHARACTERS = 200
 
 
+@answers(RegisterAgent)
 def register(tx: Transaction, request: RegisterAgent) -> Agent:
     """Register an agent, or change what is given; what is not given stays."""
     known = agents.find(tx.db, request.id)
@@ -32,16 +43,19 @@ def register(tx: Transaction, request: RegisterAgent) -> Agent:
     return agent
 
 
+@answers(GetAgent)
 def get(tx: Transaction, request: GetAgent) -> Agent:
     """An agent and the effort it holds."""
     return lookup.agent(tx, request.id)
 
 
+@answers(ListAgents)
 def list_all(tx: Transaction, _request: ListAgents) -> Page[Agent]:
     """All agents."""
     return Page(items=agents.list_all(tx.db))
 
 
+@answers(AssignAgent)
 def assign(tx: Transaction, request: AssignAgent) -> Agent:
     """Give an agent an effort, or take its effort away."""
     agent = lookup.agent(tx, request.id)
@@ -53,11 +67,13 @@ def assign(tx: Transaction, request: AssignAgent) -> Agent:
     return lookup.agent(tx, request.id)
 
 
+@answers(CountRows)
 def count(tx: Transaction, _request: CountRows) -> Counts:
     """How much there is of everything, and how much of it is going on."""
     return agents.count(tx.db)
 
 
+@answers(FleetStatus)
 def show_fleet(tx: Transaction, _request: FleetStatus) -> Page[FleetMember]:
     """Every agent that holds an effort, and what its session is doing."""
     members = agents.list_fleet(tx.db, tx.now)
@@ -90,6 +106,7 @@ def _is_idle_by_hand(member: FleetMember) -> bool:
     return member.is_lease_over is None and member.native_id is not None and not member.tools_in_flight
 
 
+@answers(FleetStale)
 def show_stale(tx: Transaction, _request: FleetStale) -> Page[Session]:
     """Open sessions without a sign of life for as long as `limits.stale_seconds` says."""
     before = to_iso(tx.now_ms - tx.limits.stale_seconds * 1000)

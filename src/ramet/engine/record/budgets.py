@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from ramet.engine import notices, scopes
+from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.errors import BudgetExceeded
@@ -25,11 +26,13 @@ from ramet.model.record.budget import (
 from ramet.model.record.effort import StopRequest
 from ramet.model.record.session import Session
 from ramet.model.spawn.child import BudgetState
-from ramet.protocol.spawning import BudgetReply, ChildLimits, GetBudget, SetBudget
+from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
+from ramet.protocol.spawn.children import ChildLimits
 from ramet.store.record import budgets, sessions
 from ramet.store.work import queue
 
 
+@answers(GetBudget)
 def get(tx: Transaction, request: GetBudget) -> BudgetReply:
     """What binds a session, and what it has used."""
     session = lookup.session(tx, request.session_id)
@@ -37,6 +40,7 @@ def get(tx: Transaction, request: GetBudget) -> BudgetReply:
     return _reply(tx, session)
 
 
+@answers(SetBudget)
 def set_limit(tx: Transaction, request: SetBudget) -> BudgetReply:
     """Bound a session and all below it, or let go of a bound. What they have used before counts."""
     session = lookup.session(tx, request.session_id)
@@ -106,7 +110,7 @@ def _require_rest(tx: Transaction, effort_id: int, bounds: Sequence[Budget]) -> 
         return None
     bound, said = found
     effort = lookup.effort(tx, effort_id)
-    if effort.stop_request is not None or effort.lease_owner is None:
+    if effort.stop_request is not None or effort.lease.owner is None:
         return effort.stop_request
     stop = StopRequest(outcome="budget", reason=f"the budget is used up: {said}")
     queue.request_stop(tx.db, effort.id, stop)

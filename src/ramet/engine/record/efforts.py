@@ -1,17 +1,16 @@
 """Efforts: one skill applied to a task, moving through the skill's phases until it is finished."""
 
+from typing import Any
+
 from msgspec.structs import asdict
 
+from ramet.engine.answers import answers
 from ramet.engine.record import (
     lookup,
-    ownership,
     sessions,
     skills,
-    tasks,
 )
 from ramet.engine.transaction import Transaction
-from ramet.engine.work import endings
-from ramet.errors import EffortHeld
 from ramet.model.record.effort import Check, Effort
 from ramet.model.record.phase import (
     Phase,
@@ -22,13 +21,30 @@ from ramet.model.record.phase import (
     resolve,
 )
 from ramet.model.record.skill import artifact_prefix
-from ramet.protocol.replies import EffortDetail, EffortReply, Page, PhaseReply, Validation
-from ramet.protocol.requests import EnterPhase, FinishEffort, GetEffort, ListEfforts, StartEffort, ValidateEffort
+from ramet.model.row_parts import flatten
+from ramet.protocol.record.efforts import (
+    CheckRecord,
+    EffortDetail,
+    EffortReply,
+    EnterPhase,
+    GetEffort,
+    ListEfforts,
+    PhaseReply,
+    StartEffort,
+    Validation,
+)
+from ramet.protocol.replies import Page
 from ramet.store.record import agents, efforts
 from ramet.store.record import sessions as session_rows
 
 
+@answers(StartEffort)
 def start(tx: Transaction, request: StartEffort) -> EffortReply:
+    """The operation `db.effort.start`."""
+    return reply(begin(tx, request))
+
+
+def begin(tx: Transaction, request: StartEffort) -> Effort:
     """Apply a skill to a task; a session that is given goes on with the new effort, and so does its agent."""
     task_id, facts = lookup.task(tx, request.task_id)
     skills.require(tx, facts.project_id, request.skill)
@@ -49,31 +65,10 @@ def start(tx: Transaction, request: StartEffort) -> EffortReply:
     )
     if request.session_id is not None:
         sessions.bind(tx, lookup.open_session(tx, request.session_id), effort)
-    return reply(effort)
+    return effort
 
 
-def finish(tx: Transaction, request: FinishEffort) -> EffortReply:
-    """Finish an effort; whoever held it is free. A second time changes nothing."""
-    effort = lookup.effort(tx, request.effort_id)
-    if effort.lifecycle == "finished":
-        return reply(effort, already=True)
-    if effort.lease_owner is not None:
-        raise EffortHeld(
-            f"effort {effort.id} is leased to {effort.lease_owner!r}",
-            field="effort_id",
-            value=effort.id,
-            fix="a leased effort is finished only with its generation: work.complete; or end it with fleet.kill",
-        )
-    effort = efforts.finish(tx.db, effort.id, request.outcome, tx.now)
-    tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": request.outcome})
-    ownership.release(tx, effort.id)
-    effort = endings.ended(tx, effort)
-    endings.leave_children(tx, effort.id)
-    if request.keywords is not None:
-        tasks.add_keywords(tx, effort.task_id, request.keywords)
-    return reply(effort)
-
-
+@answers(EnterPhase)
 def enter_phase(tx: Transaction, request: EnterPhase) -> PhaseReply:
     """Enter a phase of the effort's skill. The phase that it is in already is entered by doing nothing."""
     effort = lookup.unfinished_effort(tx, request.effort_id)
@@ -95,6 +90,7 @@ def enter_phase(tx: Transaction, request: EnterPhase) -> PhaseReply:
     return _phase_reply(effort, record)
 
 
+@answers(GetEffort)
 def get(tx: Transaction, request: GetEffort) -> EffortDetail:
     """An effort, its holder, and the phases it went through."""
     effort = lookup.effort(tx, request.effort_id)
@@ -105,13 +101,15 @@ def get(tx: Transaction, request: GetEffort) -> EffortDetail:
     )
 
 
+@answers(ListEfforts)
 def list_of_task(tx: Transaction, request: ListEfforts) -> Page[EffortReply]:
     """A task's efforts by their ordinal."""
     task_id, _ = lookup.task(tx, request.task_id)
     return Page(items=[reply(effort) for effort in efforts.list_of_task(tx.db, task_id)])
 
 
-def validate(tx: Transaction, request: ValidateEffort) -> Validation:
+@answers(CheckRecord)
+def check_record(tx: Transaction, request: CheckRecord) -> Validation:
     """Whether an effort's record is complete, check by check."""
     effort = lookup.effort(tx, request.effort_id)
     phases = _phases(tx, effort)
@@ -127,7 +125,14 @@ def validate(tx: Transaction, request: ValidateEffort) -> Validation:
 
 def reply(effort: Effort, *, already: bool = False) -> EffortReply:
     """The row, with the prefix of its files."""
-    return EffortReply(**asdict(effort), artifact_prefix=artifact_prefix(effort.ordinal, effort.skill), already=already)
+    return EffortReply(**show(effort), already=already)
+
+
+def show(effort: Effort) -> dict[str, Any]:
+    """What every reply says of an effort: the fields of its row, and the prefix of its files."""
+    facts = flatten(effort)
+    facts["artifact_prefix"] = artifact_prefix(effort.ordinal, effort.skill)
+    return facts
 
 
 def _phase_reply(effort: Effort, record: PhaseRecord | None) -> PhaseReply:

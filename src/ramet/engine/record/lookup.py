@@ -15,7 +15,7 @@ from ramet.model.record.agent import Agent
 from ramet.model.record.effort import Effort
 from ramet.model.record.project import Project, normal_path
 from ramet.model.record.session import Session, SessionRef
-from ramet.protocol.requests import ProjectRef
+from ramet.protocol.fields import ProjectRef
 from ramet.store.record import (
     agents,
     efforts,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents, Prepared
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
@@ -18,8 +19,8 @@ from ramet.model.history.content import (
 )
 from ramet.model.instant import to_datetime
 from ramet.model.record.message import Message, Role
+from ramet.protocol.record.messages import AppendMessage, ListMessages
 from ramet.protocol.replies import Page
-from ramet.protocol.requests import AppendMessage, ListMessages
 from ramet.store.history import segments
 from ramet.store.history.segments import Committed, NewCommit
 from ramet.store.record import messages
@@ -38,6 +39,12 @@ class PreparedMessage(Struct, frozen=True):
 
     request: AppendMessage
     content: Prepared
+
+
+@prepares(AppendMessage)
+def prepare(request: AppendMessage, contents: Contents) -> PreparedMessage:
+    """Redact, hash and compress the text."""
+    return PreparedMessage(request, contents.prepare(request.content))
 
 
 class Turn(Struct, frozen=True, kw_only=True):
@@ -81,6 +88,7 @@ def name_tool(turn: Turn, tool: str) -> Turn:
     return replace(turn, tool_name=tool, content=content)
 
 
+@answers(AppendMessage)
 def append(tx: Transaction, prepared: PreparedMessage) -> Message:
     """Add one turn. A session that has ended still takes what comes late."""
     request = prepared.request
@@ -148,6 +156,7 @@ def _add_row(tx: Transaction, session_id: int, turn: Turn, commit_id: int) -> in
     )
 
 
+@answers(ListMessages)
 def list_page(tx: Transaction, request: ListMessages) -> Page[Message]:
     """A part of a transcript; `next` is the offset of the part behind it."""
     session = lookup.session(tx, request.session_id)

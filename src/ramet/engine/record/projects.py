@@ -4,16 +4,18 @@ Where several machines share a database, a project has a path on each that has i
 git remote, else by its path. A path is one project's, whichever the host, because tasks are known by their paths.
 """
 
+from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
-from ramet.errors import InvalidParams
-from ramet.model.record.project import Project
+from ramet.errors import InvalidParams, ProjectNotFound
+from ramet.model.record.project import Project, contains
 from ramet.model.record.remote import normal_remote
+from ramet.protocol.record.projects import Here, ListProjects, UpsertProject
 from ramet.protocol.replies import Page
-from ramet.protocol.requests import ListProjects, UpsertProject
 from ramet.store.record import projects
 
 
+@answers(UpsertProject)
 def upsert(tx: Transaction, request: UpsertProject) -> Project:
     """Register a project by its absolute path, or change its name; with a host, say where it is there."""
     path = lookup.absolute(request.path, "path")
@@ -54,9 +56,37 @@ def _may_be(project: Project, host: str, remote: str | None) -> bool:
     return host not in project.hosts and (remote is None or project.remote in (None, remote))
 
 
+@answers(ListProjects)
 def list_all(tx: Transaction, _request: ListProjects) -> Page[Project]:
     """All projects."""
     return Page(items=projects.list_all(tx.db))
+
+
+def around(tx: Transaction, here: Here) -> tuple[str, bool]:
+    """The path of the nearest project around a directory, and whether it was registered just now: a repository that is
+    nearer than every project becomes one.
+    """
+    directory = lookup.absolute(here.directory, "here.directory")
+    repository = None if here.repository is None else lookup.absolute(here.repository, "here.repository")
+    start = directory if repository is None or contains(repository, directory) else repository
+    paths = [path for project in projects.list_all(tx.db) if (path := _path_at(project, here.host)) is not None]
+    known = [path for path in paths if contains(path, start)]
+    nearest = max([*known, *([repository] if repository else [])], key=lambda path: path.count("/"), default=None)
+    if nearest is None:
+        raise ProjectNotFound(
+            f"{directory} is in no git repository and in no project",
+            field="here",
+            value=directory,
+            fix="`git init` here, register a directory with `ramet project add PATH`, or name a task with --task",
+        )
+    if nearest not in known:
+        upsert(tx, UpsertProject(path=nearest, host=here.host, remote=here.remote))
+    return nearest, nearest not in known
+
+
+def _path_at(project: Project, host: str | None) -> str | None:
+    """Where a project is on a host; None if it is only on others."""
+    return project.hosts.get(host) if host and project.hosts else project.path
 
 
 def path_on(tx: Transaction, project_id: int, host: str | None) -> str:

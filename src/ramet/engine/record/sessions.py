@@ -8,29 +8,32 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from ramet.engine.answers import answers
 from ramet.engine.record import lookup, ownership
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, WrongTask
 from ramet.model.record.effort import Effort, Outcome
-from ramet.model.record.session import Session, SessionRef
-from ramet.protocol.replies import Page, SessionReply
-from ramet.protocol.requests import (
+from ramet.model.record.session import Session, SessionRef, TreePlace
+from ramet.protocol.record.sessions import (
     BindEffort,
     FindSessions,
     FinishSession,
     GetSession,
     Heartbeat,
+    SessionReply,
     StartSession,
     UpdateContextUsage,
     UpdateLoadedFiles,
 )
+from ramet.protocol.replies import Page
 from ramet.store.hooks import hooks
 from ramet.store.record import sessions
-from ramet.store.record.sessions import NewSession
+from ramet.store.record.sessions import NativeWindow, NewSession
 
 _NEWEST = 2**63 - 1
 
 
+@answers(StartSession)
 def start(tx: Transaction, request: StartSession) -> SessionReply:
     """Record a context window at work on an effort."""
     task_id, _ = lookup.task(tx, request.task_id)
@@ -51,6 +54,7 @@ def start(tx: Transaction, request: StartSession) -> SessionReply:
     return reply(session)
 
 
+@answers(FinishSession)
 def finish(tx: Transaction, request: FinishSession) -> SessionReply:
     """End a session with what it hands to the next. A second time changes nothing."""
     session = lookup.session(tx, request.session_id)
@@ -62,6 +66,7 @@ def finish(tx: Transaction, request: FinishSession) -> SessionReply:
     return reply(session)
 
 
+@answers(BindEffort)
 def bind_effort(tx: Transaction, request: BindEffort) -> SessionReply:
     """Let a session go on with another effort of its task."""
     session = lookup.open_session(tx, request.session_id)
@@ -71,6 +76,7 @@ def bind_effort(tx: Transaction, request: BindEffort) -> SessionReply:
     return reply(bind(tx, session, effort))
 
 
+@answers(Heartbeat)
 def heartbeat(tx: Transaction, request: Heartbeat) -> SessionReply:
     """Count a sign of life."""
     session = sessions.beat(tx.db, lookup.open_session(tx, request.session_id).id, tx.now)
@@ -78,6 +84,7 @@ def heartbeat(tx: Transaction, request: Heartbeat) -> SessionReply:
     return reply(session)
 
 
+@answers(UpdateContextUsage)
 def update_context_usage(tx: Transaction, request: UpdateContextUsage) -> SessionReply:
     """Note how full the context window is."""
     session = sessions.set_context_usage(tx.db, lookup.open_session(tx, request.session_id).id, request.usage)
@@ -85,6 +92,7 @@ def update_context_usage(tx: Transaction, request: UpdateContextUsage) -> Sessio
     return reply(session)
 
 
+@answers(UpdateLoadedFiles)
 def update_loaded_files(tx: Transaction, request: UpdateLoadedFiles) -> SessionReply:
     """Note which files the session has in its context, each once, in the order given."""
     files = list(dict.fromkeys(request.files))
@@ -93,11 +101,13 @@ def update_loaded_files(tx: Transaction, request: UpdateLoadedFiles) -> SessionR
     return reply(session)
 
 
+@answers(GetSession)
 def get(tx: Transaction, request: GetSession) -> Session:
     """A session by its id, or by its driver and native id."""
     return lookup.session(tx, request.session_id)
 
 
+@answers(FindSessions)
 def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
     """Sessions by task, effort or agent, the newest first; `next` is the cursor of those behind them."""
     limit = tx.limits.page_max
@@ -163,9 +173,7 @@ def _find_native(tx: Transaction, request: StartSession) -> Session | None:
     if request.native_id is None:
         return None
     if request.driver is None:
-        raise InvalidParams(
-            "native_id needs a driver", field="driver", fix="say whose id it is, for example driver: claude"
-        )
+        raise InvalidParams("native_id needs a driver", field="driver", fix="name the driver whose id it is")
     return sessions.find_native(tx.db, request.driver, request.native_id)
 
 
@@ -232,26 +240,31 @@ def _new(
     return NewSession(
         task_id=task_id,
         effort_id=request.effort_id,
-        **place_in_tree(prev, parent),
+        place=place_in_tree(prev, parent),
         agent_id=agent_id,
-        driver=request.driver,
-        native_id=request.native_id,
-        pid=request.pid,
+        window=NativeWindow(driver=request.driver, native_id=request.native_id, pid=request.pid),
     )
 
 
-def place_in_tree(prev: Session | None, parent: Session | None) -> dict[str, Any]:
+def place_in_tree(prev: Session | None, parent: Session | None) -> TreePlace:
     """Where a new session stands: below its parent, else where the one stood that it continues. So nothing gets out of
     its depth by being continued.
     """
-    place: dict[str, Any] = {"prev_session_id": prev.id if prev else None}
     if parent is not None:
-        depth = parent.spawn_depth + 1
-        return place | {"parent_session_id": parent.id, "root_session_id": parent.root_session_id, "spawn_depth": depth}
+        return TreePlace(
+            prev_session_id=prev.id if prev else None,
+            parent_session_id=parent.id,
+            root_session_id=parent.root_session_id,
+            spawn_depth=parent.spawn_depth + 1,
+        )
     if prev is not None:
-        above = {"parent_session_id": prev.parent_session_id, "root_session_id": prev.root_session_id}
-        return place | above | {"spawn_depth": prev.spawn_depth}
-    return place | {"parent_session_id": None, "root_session_id": None, "spawn_depth": 0}
+        return TreePlace(
+            prev_session_id=prev.id,
+            parent_session_id=prev.parent_session_id,
+            root_session_id=prev.root_session_id,
+            spawn_depth=prev.spawn_depth,
+        )
+    return TreePlace()
 
 
 def require_same_task(expected: str, actual: str, field: str, value: SessionRef) -> None:

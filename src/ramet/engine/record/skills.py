@@ -1,15 +1,17 @@
 """Skills: the recipes. A project's own come first, the built-in ones are always there."""
 
+from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.errors import SkillNotFound, UnknownSkill
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.skill import BUILT_IN, Skill
+from ramet.protocol.record.skills import DeleteSkill, FindSkills, GetSkill, ListSkills, UpsertSkill
 from ramet.protocol.replies import Deleted, Page
-from ramet.protocol.requests import DeleteSkill, FindSkills, GetSkill, ListSkills, UpsertSkill
 from ramet.store.record import skills
 
 
+@answers(UpsertSkill)
 def upsert(tx: Transaction, request: UpsertSkill) -> Skill:
     """Register a project's skill, or replace the parts that are given."""
     lookup.project(tx, request.project_id)
@@ -20,6 +22,7 @@ def upsert(tx: Transaction, request: UpsertSkill) -> Skill:
     return skill
 
 
+@answers(GetSkill)
 def get(tx: Transaction, request: GetSkill) -> Skill:
     """A skill as a project sees it."""
     lookup.project(tx, request.project_id)
@@ -34,6 +37,7 @@ def get(tx: Transaction, request: GetSkill) -> Skill:
     return skill
 
 
+@answers(ListSkills)
 def list_all(tx: Transaction, request: ListSkills) -> Page[Skill]:
     """A project's skills, built-in ones included."""
     lookup.project(tx, request.project_id)
@@ -42,6 +46,7 @@ def list_all(tx: Transaction, request: ListSkills) -> Page[Skill]:
     return Page(items=[skill for _, skill in sorted((built_in | own).items())])
 
 
+@answers(DeleteSkill)
 def delete(tx: Transaction, request: DeleteSkill) -> Deleted:
     """Forget a project's own skill."""
     lookup.project(tx, request.project_id)
@@ -51,6 +56,7 @@ def delete(tx: Transaction, request: DeleteSkill) -> Deleted:
     return Deleted(deleted=deleted)
 
 
+@answers(FindSkills)
 def find_matching(tx: Transaction, request: FindSkills) -> Page[Skill]:
     """Registered skills whose name or content has a word."""
     if request.project_id is not None:

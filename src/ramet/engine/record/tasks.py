@@ -1,14 +1,16 @@
 """Tasks: the containers of work. They never finish; whether one is active follows from its efforts."""
 
+from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.errors import ProjectNotFound
 from ramet.model.record.task import Task, merge_keywords
+from ramet.protocol.record.tasks import FindTasks, ListTasks, UpsertTask
 from ramet.protocol.replies import Page
-from ramet.protocol.requests import FindTasks, ListTasks, UpsertTask
 from ramet.store.record import projects, tasks
 
 
+@answers(UpsertTask)
 def upsert(tx: Transaction, request: UpsertTask, field: str = "dir_path") -> Task:
     """Create a task in the innermost project that contains it, or change what is given."""
     dir_path = lookup.absolute(request.dir_path, field)
@@ -50,6 +52,7 @@ def _containing_project(tx: Transaction, dir_path: str, field: str) -> int:
     return project.id
 
 
+@answers(FindTasks)
 def find(tx: Transaction, request: FindTasks) -> Page[Task]:
     """The tasks that match a keyword, a workspace or a project."""
     project_id = lookup.project_id(tx, request.project)
@@ -58,6 +61,7 @@ def find(tx: Transaction, request: FindTasks) -> Page[Task]:
     )
 
 
+@answers(ListTasks)
 def list_all(tx: Transaction, request: ListTasks) -> Page[Task]:
     """All tasks, or those of one project."""
     return Page(items=tasks.list_matching(tx.db, project_id=lookup.project_id(tx, request.project)))

@@ -13,7 +13,7 @@ from ramet.model.instant import to_iso
 from ramet.model.record.effort import Effort
 from ramet.model.runs.conversation import tell_failure
 from ramet.model.runs.run import Run
-from ramet.protocol.runs import TurnRole, TurnRow
+from ramet.protocol.runs.runs import TurnRole, TurnRow
 from ramet.store.history import commits, segments
 
 _LINE, _EFFORT = "line", "effort"
@@ -43,7 +43,7 @@ def ask(tx: Transaction, run: Run, effort: Effort) -> None:
 
 def answer(tx: Transaction, run: Run, effort: Effort) -> None:
     """What came of a line: what was said, or that it failed. Of one that never began there is nothing to tell."""
-    if run.branch is None or not effort.attempts:
+    if run.branch is None or not effort.retry.attempts:
         return
     if effort.outcome == "success" and not effort.output_content:
         return
@@ -58,7 +58,7 @@ def add(
     tx: Transaction, run: Run, role: TurnRole, content: str, effort: Effort | None, line: str | None = None
 ) -> None:
     """One more turn."""
-    about = {_LINE: line} if line else {_LINE: effort.run_line, _EFFORT: effort.id} if effort else None
+    about = {_LINE: line} if line else {_LINE: effort.line.key, _EFFORT: effort.id} if effort else None
     author = (effort.driver if effort and role == "assistant" else None) or "user"
     kind = Kind(content_type="dialogue", role=role, author=author, at_ms=tx.now_ms)
     branch = run.branch or ""

@@ -38,10 +38,10 @@ def begin(tx: Transaction, run: Run, prompt: str, driver: str | None, model: str
 def advance(tx: Transaction, run: Run, effort: Effort) -> str | None:
     """Go on with a chain one of whose lines has ended; why it goes on no more, unless that is because it is done."""
     if effort.outcome != "success":
-        return f"its {effort.run_line} ended with {effort.outcome}"
+        return f"its {effort.line.key} ended with {effort.outcome}"
     if effort.skill != "review":
         return None
-    number = int((effort.run_line or "").rpartition("-")[2])
+    number = int((effort.line.key or "").rpartition("-")[2])
     review = parse_review(effort.output_content or "")
     _note_findings(tx, run, effort, number, review)
     if review.is_approval:

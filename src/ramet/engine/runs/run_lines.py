@@ -83,18 +83,18 @@ def ended(tx: Transaction, effort: Effort) -> None:
     if run is None:
         return
     conversations.answer(tx, run, effort)
-    state = derive_line_state(effort.lifecycle, effort.outcome, was_tried=effort.attempts > 0)
+    state = derive_line_state(effort.lifecycle, effort.outcome, was_tried=effort.retry.attempts > 0)
     if run.mode == "chain":
         reason = review_rounds.advance(tx, run, effort)
         if reason is not None:
             end_waiting(tx, run, "dropped", reason)
     elif run.stop_on_failure and state == "failed" and runs.has_queued(tx.db, run.id):
-        runs.stop(tx.db, run.id, f"line {effort.run_line} ended with {effort.outcome}")
+        runs.stop(tx.db, run.id, f"line {effort.line.key} ended with {effort.outcome}")
     close_if_done(tx, run)
 
 
 def _run_of(tx: Transaction, effort: Effort) -> StoredRun | None:
-    return None if effort.run_id is None else runs.find(tx.db, effort.run_id, tx.now)
+    return None if effort.line.run_id is None else runs.find(tx.db, effort.line.run_id, tx.now)
 
 
 def end_waiting(tx: Transaction, run: Run, outcome: Outcome, reason: str) -> list[int]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from ramet.engine.answers import answers
 from ramet.engine.history import commits
 from ramet.engine.record import skills, tasks
 from ramet.engine.runs import conversations, review_rounds, run_lines
@@ -20,12 +21,11 @@ from ramet.model.runs.run import (
     LineState,
     Run,
     RunLimits,
-    derive_line_state,
     derive_state,
 )
-from ramet.protocol.history import DeleteBranch
+from ramet.protocol.history.branches import DeleteBranch
 from ramet.protocol.replies import Page
-from ramet.protocol.runs import (
+from ramet.protocol.runs.runs import (
     AddTurn,
     ArchiveRun,
     AttendRun,
@@ -33,7 +33,6 @@ from ramet.protocol.runs import (
     CleanRuns,
     GetRun,
     LeaveRun,
-    LineRow,
     ListRuns,
     ListTurns,
     NewLine,
@@ -49,7 +48,6 @@ from ramet.store.runs.runs import (
     NewRun,
     PlacedLine,
     Spent,
-    StoredLine,
     StoredRun,
 )
 
@@ -70,6 +68,7 @@ class _Numbered(Struct, frozen=True):
     depends_on: tuple[str, ...]
 
 
+@answers(StartRun)
 def start(tx: Transaction, request: StartRun) -> RunDetail:
     """Record a run and queue its lines, all in one transaction. Nobody works on it yet."""
     _check_shape(request)
@@ -163,11 +162,13 @@ def _place(place: int, line: NewLine, request: StartRun) -> PlacedLine:
     )
 
 
+@answers(GetRun)
 def get(tx: Transaction, request: GetRun) -> RunDetail:
     """A run with its lines, its conversation and what its reviews found."""
     return _detail(tx, find(tx, request.run_id), _WHOLE if request.outputs else _BEGINNING)
 
 
+@answers(ListRuns)
 def list_page(tx: Transaction, request: ListRuns) -> Page[RunReply]:
     """The runs, the newest first; `next` is the cursor of those behind them."""
     limit = min(request.limit, tx.limits.page_max)
@@ -177,6 +178,7 @@ def list_page(tx: Transaction, request: ListRuns) -> Page[RunReply]:
     return Page(items=items, next=items[-1].id if len(found) > limit else None)
 
 
+@answers(AttendRun)
 def attend(tx: Transaction, request: AttendRun) -> RunReply:
     """Begin or resume a run, or go on with it. One that a vanished attender left is taken over."""
     run = find(tx, request.run_id)
@@ -230,6 +232,7 @@ def _go_on(tx: Transaction, run: StoredRun, request: AttendRun) -> RunReply:
     return _reply(tx, find(tx, run.id))
 
 
+@answers(LeaveRun)
 def leave(tx: Transaction, request: LeaveRun) -> RunReply:
     """Attend a run no longer. What another one attends stays as it is."""
     run = find(tx, request.run_id)
@@ -240,6 +243,7 @@ def leave(tx: Transaction, request: LeaveRun) -> RunReply:
     return _reply(tx, find(tx, run.id))
 
 
+@answers(AddTurn)
 def add_turn(tx: Transaction, request: AddTurn) -> RunReply:
     """Add a turn to a run's conversation by hand."""
     run = find(tx, request.run_id)
@@ -249,11 +253,13 @@ def add_turn(tx: Transaction, request: AddTurn) -> RunReply:
     return _reply(tx, run)
 
 
+@answers(ListTurns)
 def list_turns(tx: Transaction, request: ListTurns) -> Page[TurnRow]:
     """What was said in a run."""
     return Page(items=conversations.read(tx, find(tx, request.run_id).branch))
 
 
+@answers(ArchiveRun)
 def archive(tx: Transaction, request: ArchiveRun) -> RunReply:
     """Hide a run from the list, or show it again."""
     run = find(tx, request.run_id)
@@ -265,6 +271,7 @@ def archive(tx: Transaction, request: ArchiveRun) -> RunReply:
     return _reply(tx, find(tx, run.id))
 
 
+@answers(CleanRuns)
 def clean(tx: Transaction, request: CleanRuns) -> Cleaned:
     """Delete runs that have been archived or finished for a while. Their efforts stay, as what their task went through;
     what still waited is dropped.
@@ -330,9 +337,7 @@ def _replies(tx: Transaction, found: Sequence[StoredRun]) -> list[RunReply]:
 
 
 def _detail(tx: Transaction, run: StoredRun, characters: int) -> RunDetail:
-    stored = runs.list_lines(tx.db, run.id, characters)
-    keys = {line.effort_id: line.key for line in stored}
-    rows = [_line(line, keys) for line in stored]
+    rows = runs.list_lines(tx.db, run.id, characters)
     turns = conversations.read(tx, run.branch)
     moments = [to_iso(from_datetime(moment)) for moment in (run.started_at, run.finished_at) if moment is not None]
     moments += [moment for row in rows for moment in (row.started_at, row.finished_at) if moment is not None]
@@ -343,10 +348,3 @@ def _detail(tx: Transaction, run: StoredRun, characters: int) -> RunDetail:
         conversation=turns,
         findings=findings.list_of_run(tx.db, run.id),
     )
-
-
-def _line(line: StoredLine, keys: dict[int, str]) -> LineRow:
-    facts = asdict(line)
-    del facts["lifecycle"]
-    facts["depends_on"] = [keys[effort_id] for effort_id in line.depends_on or [] if effort_id in keys]
-    return LineRow(**facts, state=derive_line_state(line.lifecycle, line.outcome, was_tried=line.attempts > 0))

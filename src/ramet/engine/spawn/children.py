@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from ramet.engine import scopes
+from ramet.engine.answers import answers
 from ramet.engine.history import child_branches, commits, references
 from ramet.engine.history.commits import Kind
-from ramet.engine.history.compiler import Compiler
 from ramet.engine.record import (
     budgets,
     lookup,
@@ -40,9 +40,9 @@ from ramet.model.spawn.child import (
     SpawnResult,
     refused,
 )
-from ramet.protocol.history import Collapse as CollapseBranch
-from ramet.protocol.history import CollapseReply, Spawn
-from ramet.protocol.spawning import (
+from ramet.protocol.history.child_branches import Collapse as CollapseBranch
+from ramet.protocol.history.child_branches import CollapseReply, Spawn
+from ramet.protocol.spawn.children import (
     ChildLimits,
     ChildOrder,
     CollapseSession,
@@ -63,14 +63,18 @@ _GOAL = Kind(content_type="instruction", role="system")
 _WITHOUT_SKILL = "do"
 _LONGEST_PURPOSE = 200
 
+Order = ChildOrder | SpawnAgent
+"""What is said of a child: in a call of its own, or as one of several."""
 
-def spawn_agent(tx: Transaction, compiler: Compiler, request: SpawnAgent) -> SpawnResult:
+
+@answers(SpawnAgent)
+def spawn_agent(tx: Transaction, request: SpawnAgent) -> SpawnResult:
     """A child with a goal. With `wait` it is its parent's to run, and its end is somebody else's to wait for."""
-    named_fields = {name: getattr(request, name) for name in ChildOrder.__struct_fields__}
-    return spawn(tx, compiler, ChildOrder(**named_fields), _parent(tx, request), is_awaited=request.wait)
+    return spawn(tx, request, _parent(tx, request), is_awaited=request.wait)
 
 
-def spawn_agents(tx: Transaction, compiler: Compiler, request: SpawnAgents) -> Results:
+@answers(SpawnAgents)
+def spawn_agents(tx: Transaction, request: SpawnAgents) -> Results:
     """Several children, each on its own: what is refused of one is its result, and the others are spawned."""
     if len(request.agents) > MOST_AT_ONCE:
         raise SpawnLimitExceeded(
@@ -82,17 +86,17 @@ def spawn_agents(tx: Transaction, compiler: Compiler, request: SpawnAgents) -> R
     parent = _parent(tx, request)
     scopes.require(tx, parent, "parent_session_id")
     _require_open(parent)
-    return Results(results=[_try(tx, compiler, order, parent, is_awaited=request.wait) for order in request.agents])
+    return Results(results=[_try(tx, order, parent, is_awaited=request.wait) for order in request.agents])
 
 
-def _try(tx: Transaction, compiler: Compiler, order: ChildOrder, parent: Session, *, is_awaited: bool) -> SpawnResult:
+def _try(tx: Transaction, order: Order, parent: Session, *, is_awaited: bool) -> SpawnResult:
     try:
-        return spawn(tx, compiler, order, parent, is_awaited=is_awaited)
+        return spawn(tx, order, parent, is_awaited=is_awaited)
     except RametError as error:
         return refused(error)
 
 
-def spawn(tx: Transaction, compiler: Compiler, order: ChildOrder, parent: Session, *, is_awaited: bool) -> SpawnResult:
+def spawn(tx: Transaction, order: Order, parent: Session, *, is_awaited: bool) -> SpawnResult:
     """The child that a session asks for, or a typed error. Nothing is written before all has been looked at."""
     _require_depth(tx, parent)
     scopes.require(tx, parent, "parent_session_id")
@@ -105,7 +109,7 @@ def spawn(tx: Transaction, compiler: Compiler, order: ChildOrder, parent: Sessio
     limits = order.limits or ChildLimits()
     budgets.require_room(tx, parent, limits)
     effort_id = queue.add(tx.db, work, tx.now)
-    session = _begin_history(tx, compiler, order, parent, effort_id)
+    session = _begin_history(tx, order, parent, effort_id)
     budgets.reserve(tx, session.id, limits)
     effort = efforts.must_find(tx.db, effort_id)
     _record(tx, effort, session)
@@ -138,7 +142,7 @@ def _require_open(parent: Session) -> None:
         raise SessionEnded(f"session {parent.id} has ended", field="parent_session_id", value=parent.id)
 
 
-def _new_work(tx: Transaction, order: ChildOrder, parent: Session, *, is_awaited: bool) -> NewWork:
+def _new_work(tx: Transaction, order: Order, parent: Session, *, is_awaited: bool) -> NewWork:
     """The child's effort: the next of its parent's task."""
     if not order.goal.strip():
         raise InvalidParams("the goal is blank", field="goal", value=order.goal, fix="say what the child is to reach")
@@ -162,21 +166,22 @@ def _new_work(tx: Transaction, order: ChildOrder, parent: Session, *, is_awaited
     )
 
 
-def _said(order: ChildOrder) -> dict[str, Any]:
+def _said(order: Order) -> dict[str, Any]:
     """What whoever runs the child has to know beside its goal. Data: nothing of it is looked at here again."""
     said = {"context": order.context, "inherit": order.inherit, "allowed_tools": order.allowed_tools}
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _workspace(tx: Transaction, order: ChildOrder, above: Effort, project_id: int) -> str | None:
+def _workspace(tx: Transaction, order: Order, above: Effort, project_id: int) -> str | None:
     """Where the child works: where its parent does, or inside that or the project. The path is only read: whoever goes
     there looks at the links on the way.
     """
-    home = above.workspace or above.worktree
+    workspace, worktree = above.place.workspace, above.place.worktree
+    home = workspace or worktree
     if order.workspace_path is None:
         return home
     project = lookup.project(tx, project_id)
-    roots = [project.path, *project.hosts.values(), *(each for each in (above.workspace, above.worktree) if each)]
+    roots = [project.path, *project.hosts.values(), *(each for each in (workspace, worktree) if each)]
     path = place_inside(order.workspace_path, home or project.path, roots)
     if path is None:
         raise PathOutside(
@@ -200,7 +205,7 @@ def _require_width(tx: Transaction, parent: Session) -> None:
     raise SpawnLimitExceeded(reached, field="parent_session_id", value=parent.id)
 
 
-def _seconds(tx: Transaction, order: ChildOrder, parent: Session, *, is_awaited: bool) -> int | None:
+def _seconds(tx: Transaction, order: Order, parent: Session, *, is_awaited: bool) -> int | None:
     """How long the child may take. One that its parent waits for has to be over before the parent is."""
     wanted = order.limits.seconds if order.limits else None
     if parent.deadline is None or not is_awaited:
@@ -215,7 +220,7 @@ def _seconds(tx: Transaction, order: ChildOrder, parent: Session, *, is_awaited:
     return wanted or min(left, tx.work.timeout_seconds or left)
 
 
-def _begin_history(tx: Transaction, compiler: Compiler, order: ChildOrder, parent: Session, effort_id: int) -> Session:
+def _begin_history(tx: Transaction, order: Order, parent: Session, effort_id: int) -> Session:
     """The child's session and its branch: what it inherits, then its goal. The parent's history says that it is
     there.
     """
@@ -224,11 +229,7 @@ def _begin_history(tx: Transaction, compiler: Compiler, order: ChildOrder, paren
     new = NewSession(
         task_id=parent.task_id,
         effort_id=effort_id,
-        **sessions.place_in_tree(None, parent),
-        agent_id=None,
-        driver=None,
-        native_id=None,
-        pid=None,
+        place=sessions.place_in_tree(None, parent),
         begins_at=before.commit_id if is_clone and before else None,
     )
     session = session_rows.start(tx.db, new, now=tx.now, now_ms=tx.now_ms)
@@ -240,7 +241,7 @@ def _begin_history(tx: Transaction, compiler: Compiler, order: ChildOrder, paren
         filter=order.filter,
     )
     if order.inherit in ("head_snapshot", "selective"):
-        child_branches.inherit(tx, compiler, spawned, before)
+        child_branches.inherit(tx, spawned, before)
     commits.add(tx, references.head(tx, session.branch), tx.contents.prepare(order.goal), _GOAL)
     child_branches.link(tx, spawned, before, parent_session_id=parent.id, child_session_id=session.id)
     return session
@@ -248,13 +249,14 @@ def _begin_history(tx: Transaction, compiler: Compiler, order: ChildOrder, paren
 
 def _record(tx: Transaction, effort: Effort, session: Session) -> None:
     scope: dict[str, Any] = {"task_id": effort.task_id, "effort_id": effort.id}
-    data = {"skill": effort.skill, "ordinal": effort.ordinal, "awaited_by": effort.awaited_by}
+    data = {"skill": effort.skill, "ordinal": effort.ordinal, "awaited_by": effort.spawn.awaited_by}
     tx.record("effort.queued", **scope, data=data)
     data = {"parent_session_id": session.parent_session_id, "spawn_depth": session.spawn_depth}
     tx.record("session.spawned", **scope, session_id=session.id, data=data)
     tx.record("session.started", **scope, session_id=session.id, data=data)
 
 
+@answers(ListResults)
 def list_results(tx: Transaction, request: ListResults) -> Results:
     """What came of children so far, in the order in which they are named."""
     return Results(results=[_result(tx, session_id) for session_id in request.session_ids])
@@ -266,6 +268,7 @@ def _result(tx: Transaction, session_id: int) -> SpawnResult:
     return results.describe(tx, session, lookup.effort(tx, session.effort_id))
 
 
+@answers(ReportSession)
 def report(tx: Transaction, request: ReportSession) -> SpawnResult:
     """Keep what a session reports at its end. The same again changes nothing; another report replaces it."""
     session = _own(tx, request.session_id, "session_id")
@@ -279,6 +282,7 @@ def report(tx: Transaction, request: ReportSession) -> SpawnResult:
     return results.describe(tx, session, lookup.effort(tx, session.effort_id))
 
 
+@answers(CollapseSession)
 def collapse(tx: Transaction, request: CollapseSession) -> CollapseReply:
     """Fold what a child has done so far into its parent's history: a text, else its report."""
     session = lookup.session(tx, request.session_id)

@@ -13,7 +13,7 @@ from ramet.model.history.child_branch import COLLAPSE_OPENING
 from ramet.model.record.effort import Effort, Lifecycle, Outcome
 from ramet.model.record.session import Session
 from ramet.model.spawn.child import NOTES_CHARACTERS, Progress, SpawnResult
-from ramet.protocol.history import CollapseReply, Report
+from ramet.protocol.history.child_branches import CollapseReply, Report
 from ramet.store.history import child_branches as pointers
 from ramet.store.record import sessions
 from ramet.store.spawn import children

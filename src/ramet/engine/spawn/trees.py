@@ -7,8 +7,12 @@ follows from that order.
 
 from collections.abc import Callable, Container, Sequence
 from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
 
 from ramet.engine import scopes
+from ramet.engine.answers import answers
 from ramet.engine.history import references
 from ramet.engine.record import agents, lookup
 from ramet.engine.runs import runs
@@ -24,14 +28,15 @@ from ramet.model.record.session import (
     derive_status,
 )
 from ramet.model.spawn.child import TreeRow
-from ramet.protocol.spawning import ListAncestors, ListChildren, Lookup, ShowTree, Trees
+from ramet.protocol.spawn.trees import ListAncestors, ListChildren, Lookup, ShowTree, Trees
 from ramet.store.spawn import trees
-from ramet.store.spawn.trees import Node, OpenChild
+from ramet.store.spawn.trees import Liveness, Node
 
 _CHARACTERS = 200
 """How much of a goal, and of what a session left, is shown in a tree."""
 
 
+@answers(ListChildren)
 def list_children(tx: Transaction, request: ListChildren) -> Trees:
     """The sessions that a session spawned."""
     named_ids, rows = _look_up(tx, request)
@@ -46,13 +51,16 @@ def list_live_children(tx: Transaction, session: Session) -> list[LiveChild]:
     status = _statuses(tx, ())
     return [
         LiveChild(
-            session_id=each.id, status=status(each), goal=each.goal if each.effort_id != session.effort_id else None
+            session_id=each.id,
+            status=status(each.id, each.created_at, each.liveness),
+            goal=each.goal if each.effort_id != session.effort_id else None,
         )
         for each in found
         if each.id != session.id
     ]
 
 
+@answers(ListAncestors)
 def list_ancestors(tx: Transaction, request: ListAncestors) -> Trees:
     """From a session's parent up to its root."""
     named_ids, rows = _look_up(tx, request)
@@ -65,6 +73,7 @@ def list_ancestors(tx: Transaction, request: ListAncestors) -> Trees:
     return Trees(items=found)
 
 
+@answers(ShowTree)
 def show(tx: Transaction, request: ShowTree) -> Trees:
     """The whole trees of what is named, or only that and what is below it. An agent sees no more than what is below
     its own.
@@ -90,7 +99,7 @@ def _below(rows: Sequence[TreeRow], tops: set[int]) -> list[TreeRow]:
     return found
 
 
-def _look_up(tx: Transaction, request: Lookup) -> tuple[set[int], list[TreeRow]]:
+def _look_up(tx: Transaction, request: Lookup[Any]) -> tuple[set[int], list[TreeRow]]:
     """The sessions that a request names, and all of their trees."""
     members = _members(tx, request)
     if tx.asker is not None:
@@ -100,7 +109,7 @@ def _look_up(tx: Transaction, request: Lookup) -> tuple[set[int], list[TreeRow]]
     return {session_id for session_id, _ in members}, _roll_up(tx, nodes)
 
 
-def _members(tx: Transaction, request: Lookup) -> list[tuple[int, int]]:
+def _members(tx: Transaction, request: Lookup[Any]) -> list[tuple[int, int]]:
     """The sessions that a request names, by the one name that it gives, and their roots."""
     names = (request.session_id, request.effort_id, request.branch, request.task_id, request.run_id)
     if sum(name is not None for name in names) != 1:
@@ -126,14 +135,14 @@ def _session_of(tx: Transaction, branch: str) -> int:
     return session_id
 
 
-def _above(rows: Sequence[Node | TreeRow]) -> Callable[[Node | TreeRow], int | None]:
+def _above(rows: Sequence[TreeRow]) -> Callable[[TreeRow], int | None]:
     """What a session's use counts for as well: the session of its tree that it continues, where both have the same
     parent; else its parent.
     """
     continued = {row.prev_session_id for row in rows}
     places_of = {row.id: (row.root_session_id, row.parent_session_id) for row in rows if row.id in continued}
 
-    def above(row: Node | TreeRow) -> int | None:
+    def above(row: TreeRow) -> int | None:
         prev = row.prev_session_id
         if prev is not None and places_of.get(prev) == (row.root_session_id, row.parent_session_id):
             return prev
@@ -144,25 +153,34 @@ def _above(rows: Sequence[Node | TreeRow]) -> Callable[[Node | TreeRow], int | N
 
 def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
     """The rows of some trees with what each cost together with all that counts for it."""
-    above = _above(nodes)
-    tokens = {node.id: node.tokens or 0 for node in nodes}
-    costs = {node.id: node.cost_usd for node in nodes}
-    for node in reversed(nodes):
-        upper = above(node)
+    rows = [node.row for node in nodes]
+    above = _above(rows)
+    tokens = {row.id: row.tokens for row in rows}
+    costs = {row.id: row.cost_usd for row in rows}
+    for row in reversed(rows):
+        upper = above(row)
         if upper in tokens:
-            tokens[upper] += tokens[node.id]
-            costs[upper] = _sum(costs[upper], costs[node.id])
-    status = _statuses(tx, agents.list_answered(tx, [node.id for node in nodes if _is_idle_by_hand(node)]))
-    asked = agents.find_first_prompts(tx, [node.id for node in nodes if node.goal is None and node.native_id])
+            tokens[upper] += tokens[row.id]
+            costs[upper] = _sum(costs[upper], costs[row.id])
+    status = _statuses(tx, agents.list_answered(tx, [node.row.id for node in nodes if _is_idle_by_hand(node)]))
+    asked = agents.find_first_prompts(tx, [row.id for row in rows if row.goal is None and row.native_id])
     return [
-        _row(node, node.goal or asked.get(node.id), status(node), tokens[node.id], costs[node.id]) for node in nodes
+        replace(
+            row,
+            goal=row.goal or asked.get(row.id),
+            status=status(row.id, row.created_at, node.liveness) if node.liveness else row.status,
+            total_tokens=tokens[row.id],
+            total_cost_usd=costs[row.id],
+        )
+        for row, node in zip(rows, nodes, strict=True)
     ]
 
 
 def _is_idle_by_hand(node: Node) -> bool:
-    """Whether a person started it, and none of its tools is at work."""
-    is_by_hand = node.is_lease_over is None and node.native_id is not None and node.parent_session_id is None
-    return is_by_hand and node.ended_at is None and not node.has_tool_in_flight
+    """Whether a person started it, it is open, and none of its tools is at work."""
+    row, liveness = node.row, node.liveness
+    is_idle = liveness is not None and liveness.is_lease_over is None and not liveness.has_tool_in_flight
+    return is_idle and row.native_id is not None and row.parent_session_id is None
 
 
 def _sum(one: float | None, other: float | None) -> float | None:
@@ -170,64 +188,29 @@ def _sum(one: float | None, other: float | None) -> float | None:
     return other if one is None else one if other is None else one + other
 
 
-def _row(
-    node: Node, goal: str | None, status: SessionStatus, total_tokens: int, total_cost_usd: float | None
-) -> TreeRow:
-    return TreeRow(
-        node.id,
-        node.parent_session_id,
-        node.prev_session_id,
-        node.root_session_id,
-        node.spawn_depth,
-        node.task_id,
-        node.effort_id,
-        node.skill,
-        node.agent_id,
-        node.driver,
-        node.native_id,
-        node.branch,
-        goal,
-        status,
-        node.outcome,
-        node.notes,
-        from_iso(node.created_at),
-        _instant(node.ended_at),
-        node.tokens or 0,
-        node.cost_usd,
-        total_tokens,
-        total_cost_usd,
-    )
-
-
-def _statuses(tx: Transaction, answered: Container[int]) -> Callable[[Node | OpenChild], SessionStatus]:
-    """What a session is doing, in the words of the fleet; who has answered waits for a person."""
+def _statuses(tx: Transaction, answered: Container[int]) -> Callable[[int, datetime, Liveness], SessionStatus]:
+    """What an open session is doing, in the words of the fleet; who has answered waits for a person."""
     now = to_datetime(tx.now_ms)
     patience = {is_leased: agents.patience(tx, is_leased=is_leased) for is_leased in (False, True)}
 
-    def status(node: Node | OpenChild) -> SessionStatus:
-        if node.ended_at is not None:
-            return "ended"
+    def status(session_id: int, created_at: datetime, liveness: Liveness) -> SessionStatus:
         return derive_status(
             ended_at=None,
-            last_heartbeat=_instant(node.last_heartbeat),
-            created_at=from_iso(node.created_at),
+            last_heartbeat=None if liveness.last_heartbeat is None else from_iso(liveness.last_heartbeat),
+            created_at=created_at,
             now=now,
-            patience=patience[node.is_lease_over is not None],
-            has_tool_in_flight=bool(node.has_tool_in_flight),
-            is_lease_over=bool(node.is_lease_over),
-            waits_for=_waits_for(node, answered),
+            patience=patience[liveness.is_lease_over is not None],
+            has_tool_in_flight=bool(liveness.has_tool_in_flight),
+            is_lease_over=bool(liveness.is_lease_over),
+            waits_for=_waits_for(liveness, is_answered=session_id in answered),
         )
 
     return status
 
 
-def _waits_for(node: Node | OpenChild, answered: Container[int]) -> WaitsFor | None:
-    if node.is_waiting:
+def _waits_for(liveness: Liveness, *, is_answered: bool) -> WaitsFor | None:
+    if liveness.is_waiting:
         return "child"
-    if node.is_unseen:
+    if liveness.is_unseen:
         return "begin"
-    return "person" if node.id in answered else None
-
-
-def _instant(text: str | None) -> datetime | None:
-    return None if text is None else from_iso(text)
+    return "person" if is_answered else None

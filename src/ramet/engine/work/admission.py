@@ -1,21 +1,20 @@
 """Admission: whether a claimed effort may begin with the driver that was found for it."""
 
-from msgspec.structs import asdict
-
-from ramet.engine.record import lookup
+from ramet.engine.answers import answers
+from ramet.engine.record import efforts, lookup
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import leases, parked_drivers, queue
 from ramet.model.record.effort import Effort
-from ramet.model.record.skill import artifact_prefix
-from ramet.protocol.runs import Admission, AdmitDriver
-from ramet.protocol.work import Completed
+from ramet.protocol.work.drivers import Admission, AdmitDriver
+from ramet.protocol.work.leases import Completed
 from ramet.store.work.parked_drivers import Parked
 
 
+@answers(AdmitDriver)
 def admit(tx: Transaction, request: AdmitDriver) -> Admission:
     """Let an attempt begin, or put the effort back until its driver may be used again."""
     effort = lookup.effort(tx, request.effort_id)
-    if not leases.is_current(effort, request.generation):
+    if not effort.lease.is_of(request.generation):
         raise leases.lost(effort, request.generation)
     parked = parked_drivers.let_one_through(tx, request.driver)
     if parked is None:
@@ -26,5 +25,4 @@ def admit(tx: Transaction, request: AdmitDriver) -> Admission:
 def _requeue(tx: Transaction, effort: Effort, parked: Parked) -> Completed:
     reason = f"{parked.driver} is not used until {parked.until}: {parked.reason}"
     requeued = queue.put_back(tx, effort, reason, failure="limit", not_before=parked.until)
-    prefix = artifact_prefix(requeued.ordinal, requeued.skill)
-    return Completed(**asdict(requeued), artifact_prefix=prefix, requeued=True)
+    return Completed(**efforts.show(requeued), requeued=True)

@@ -4,7 +4,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.engine import notices
-from ramet.engine.contents import Prepared
+from ramet.engine.answers import answers, prepares
+from ramet.engine.contents import Contents, Prepared
 from ramet.engine.record import (
     budgets,
     efforts,
@@ -20,10 +21,10 @@ from ramet.errors import WorktreeBusy
 from ramet.model.instant import to_iso
 from ramet.model.record.effort import Effort
 from ramet.model.record.session import Session
-from ramet.protocol.work import Attempt, BeginAttempt
+from ramet.protocol.work.attempts import Attempt, BeginAttempt
 from ramet.store.record import messages as message_rows
 from ramet.store.record import sessions as session_rows
-from ramet.store.record.sessions import NewSession
+from ramet.store.record.sessions import KeeperLease, NativeWindow, NewSession
 from ramet.store.work import leases as lease_rows
 from ramet.store.work.leases import Start
 
@@ -35,11 +36,18 @@ class PreparedAttempt(Struct, frozen=True):
     prompt: Prepared
 
 
+@prepares(BeginAttempt)
+def prepare(request: BeginAttempt, contents: Contents) -> PreparedAttempt:
+    """Redact, hash and compress the prompt."""
+    return PreparedAttempt(request, contents.prepare(request.prompt))
+
+
+@answers(BeginAttempt)
 def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
     """Record that an attempt begins: its session and prompt, and where it is made."""
     request = prepared.request
     effort = lookup.effort(tx, request.effort_id)
-    if not leases.is_current(effort, request.generation):
+    if not effort.lease.is_of(request.generation):
         raise leases.lost(effort, request.generation)
     _require_free_worktree(tx, request)
     session = _open_session(tx, effort, request)
@@ -51,7 +59,7 @@ def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
         git_base=request.git_base,
     )
     effort = lease_rows.begin(tx.db, effort.id, where)
-    data = {"attempt": effort.attempts, "driver": effort.driver, "worktree": effort.worktree}
+    data = {"attempt": effort.retry.attempts, "driver": effort.driver, "worktree": effort.place.worktree}
     tx.record(
         "effort.attempted",
         task_id=effort.task_id,
@@ -82,7 +90,7 @@ def _open_session(tx: Transaction, effort: Effort, request: BeginAttempt) -> Ses
     """The session that the attempt goes on with, the one that a spawn left for it, or a new one behind the effort's
     last.
     """
-    waiting = session_rows.find_waiting(tx.db, effort.id) if effort.spawned_by else None
+    waiting = session_rows.find_waiting(tx.db, effort.id) if effort.spawn.by else None
     known = waiting or _known(tx, effort, request)
     if known is not None:
         sessions.require_same_task(known.task_id, effort.task_id, "native_id", known.id)
@@ -98,14 +106,10 @@ def _open_session(tx: Transaction, effort: Effort, request: BeginAttempt) -> Ses
     new = NewSession(
         task_id=effort.task_id,
         effort_id=effort.id,
-        **sessions.place_in_tree(prev, None),
+        place=sessions.place_in_tree(prev, None),
         agent_id=request.agent_id,
-        driver=request.driver,
-        native_id=request.native_id,
-        pid=None,
-        instance=request.instance,
-        generation=request.generation,
-        deadline=_deadline(tx, request),
+        window=NativeWindow(driver=request.driver, native_id=request.native_id),
+        keeper=_keeper(tx, request),
     )
     session = session_rows.start(tx.db, new, now=tx.now, now_ms=tx.now_ms)
     tx.record("session.started", session_id=session.id, **scope)
@@ -113,25 +117,23 @@ def _open_session(tx: Transaction, effort: Effort, request: BeginAttempt) -> Ses
 
 
 def _attach(tx: Transaction, session: Session, effort: Effort, request: BeginAttempt) -> Session:
-    return session_rows.attach(
-        tx.db,
-        session.id,
-        effort_id=effort.id,
-        agent_id=request.agent_id,
+    keeper = _keeper(tx, request)
+    return session_rows.attach(tx.db, session.id, effort_id=effort.id, agent_id=request.agent_id, keeper=keeper)
+
+
+def _keeper(tx: Transaction, request: BeginAttempt) -> KeeperLease:
+    ends_at_ms = None if request.timeout_seconds is None else tx.now_ms + request.timeout_seconds * 1000
+    return KeeperLease(
         instance=request.instance,
         generation=request.generation,
-        deadline=_deadline(tx, request),
+        deadline=None if ends_at_ms is None else to_iso(ends_at_ms),
     )
-
-
-def _deadline(tx: Transaction, request: BeginAttempt) -> str | None:
-    return None if request.timeout_seconds is None else to_iso(tx.now_ms + request.timeout_seconds * 1000)
 
 
 def _known(tx: Transaction, effort: Effort, request: BeginAttempt) -> Session | None:
     """The session that the request means to go on with, by the effort's word or by the vendor's id."""
-    if request.continues and effort.continues_session_id is not None:
-        return lookup.session(tx, effort.continues_session_id)
+    if request.continues and effort.retry.continues_session_id is not None:
+        return lookup.session(tx, effort.retry.continues_session_id)
     if request.native_id is None:
         return None
     return session_rows.find_native(tx.db, request.driver, request.native_id)

@@ -5,17 +5,19 @@ not awaited any more goes back to the queue, or, where its parent ended before i
 """
 
 from ramet.engine import scopes
+from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings
 from ramet.errors import InvalidParams
 from ramet.model.instant import to_iso
 from ramet.model.record.effort import Effort
-from ramet.protocol.spawning import ExpectChildren, Expected, ListStranded, Stranded, TendChildren, Tended
+from ramet.protocol.work.awaited_children import ExpectChildren, Expected, ListStranded, Stranded, TendChildren, Tended
 from ramet.store.record import sessions
 from ramet.store.spawn import children
 
 
+@answers(ExpectChildren)
 def expect(tx: Transaction, request: ExpectChildren) -> Expected:
     """Note that somebody waits for children, or does no more. Which of them are unfinished."""
     unfinished: dict[int, Effort] = {}
@@ -30,22 +32,22 @@ def expect(tx: Transaction, request: ExpectChildren) -> Expected:
     for effort in unfinished.values():
         if request.is_expected:
             _await(tx, effort)
-        elif effort.awaited_by is not None and effort.awaited_by == _waiter(tx, effort):
-            endings.leave(tx, effort, is_parent_over=not _is_open(tx, effort.awaited_by))
+        elif effort.spawn.awaited_by is not None and effort.spawn.awaited_by == _waiter(tx, effort):
+            endings.leave(tx, effort, is_parent_over=not _is_open(tx, effort.spawn.awaited_by))
     return Expected(effort_ids=sorted(unfinished))
 
 
 def _waiter(tx: Transaction, effort: Effort) -> int | None:
     """Who waits: the asker; where the user asks, the child's parent."""
-    return effort.spawned_by if tx.asker is None else tx.asker
+    return effort.spawn.by if tx.asker is None else tx.asker
 
 
 def _await(tx: Transaction, effort: Effort) -> None:
     """Only a session that is open can lend a slot. What somebody waits for already is not taken away from them."""
     waiter = _waiter(tx, effort)
-    if effort.spawned_by is None or waiter is None or effort.awaited_by == waiter or not _is_open(tx, waiter):
+    if effort.spawn.by is None or waiter is None or effort.spawn.awaited_by == waiter or not _is_open(tx, waiter):
         return
-    if effort.awaited_by is not None and _is_open(tx, effort.awaited_by):
+    if effort.spawn.awaited_by is not None and _is_open(tx, effort.spawn.awaited_by):
         return
     children.set_awaited(tx.db, effort.id, waiter)
     tx.record("effort.awaited", task_id=effort.task_id, effort_id=effort.id, data={"awaited_by": waiter})
@@ -56,6 +58,7 @@ def _is_open(tx: Transaction, session_id: int) -> bool:
     return session is not None and session.ended_at is None
 
 
+@answers(ListStranded)
 def list_stranded(tx: Transaction, request: ListStranded) -> Stranded:
     """What waits for somebody who is not there. A daemon that starts has nobody waiting: with its host, nothing on that
     host is awaited, until somebody says so again.
@@ -63,12 +66,13 @@ def list_stranded(tx: Transaction, request: ListStranded) -> Stranded:
     return Stranded(effort_ids=sorted(_stranded(tx, request)))
 
 
+@answers(TendChildren)
 def tend(tx: Transaction, request: TendChildren) -> Tended:
     """Give what is stranded its place in the queue, or an outcome."""
     found = _stranded(tx, request)
     dropped: list[int] = []
     for effort in found.values():
-        is_parent_over = effort.awaited_by is None or not _is_open(tx, effort.awaited_by)
+        is_parent_over = effort.spawn.awaited_by is None or not _is_open(tx, effort.spawn.awaited_by)
         if endings.leave(tx, effort, is_parent_over=is_parent_over):
             dropped.append(effort.id)
     return Tended(dropped=dropped, released=sorted(found.keys() - set(dropped)))

@@ -1,13 +1,17 @@
 """Chains: what an effort is based on, and what its task has produced beside."""
 
+from ramet.engine.answers import answers
 from ramet.engine.record import lookup, projects
 from ramet.engine.transaction import Transaction
 from ramet.model.record.effort import Effort
-from ramet.protocol.work import Chain, WorkChain
+from ramet.model.row_parts import flatten
+from ramet.protocol.record.efforts import EffortRow
+from ramet.protocol.work.attempts import Chain, WorkChain
 from ramet.store.record import efforts
 from ramet.store.work import queue
 
 
+@answers(WorkChain)
 def show(tx: Transaction, request: WorkChain) -> Chain:
     """An effort, then what it is based on, the nearest first; and the other reports of its task."""
     effort = lookup.effort(tx, request.effort_id)
@@ -16,10 +20,14 @@ def show(tx: Transaction, request: WorkChain) -> Chain:
     reported = queue.list_reported(tx.db, effort.task_id, tx.limits.page_max)
     return Chain(
         project_path=projects.path_on(tx, efforts.project_of(tx.db, effort.id), request.host),
-        efforts=links,
+        efforts=[_row(link) for link in links],
         missing=missing,
-        earlier=[other for other in reported if other.id not in known],
+        earlier=[_row(other) for other in reported if other.id not in known],
     )
+
+
+def _row(effort: Effort) -> EffortRow:
+    return EffortRow(**flatten(effort))
 
 
 def _walk(tx: Transaction, effort: Effort) -> tuple[list[Effort], list[int]]:

@@ -4,17 +4,44 @@ Its run goes on or ends; whoever spawned it gets its result; and what it was wai
 wait for ever.
 """
 
-from ramet.engine.record import sessions
+from ramet.engine.answers import answers
+from ramet.engine.record import efforts, lookup, ownership, sessions, tasks
 from ramet.engine.runs import run_lines
 from ramet.engine.spawn import results
 from ramet.engine.transaction import Transaction
+from ramet.errors import EffortHeld
 from ramet.model.event import EventKind
 from ramet.model.record.effort import Effort, Outcome
+from ramet.protocol.record.efforts import EffortReply, FinishEffort
+from ramet.store.record import efforts as effort_rows
 from ramet.store.spawn import children
 from ramet.store.work import queue
 from ramet.store.work.queue import Settlement
 
 PARENT_OVER = "its parent ended before it began"
+
+
+@answers(FinishEffort)
+def finish(tx: Transaction, request: FinishEffort) -> EffortReply:
+    """Finish an effort; whoever held it is free. A second time changes nothing."""
+    effort = lookup.effort(tx, request.effort_id)
+    if effort.lifecycle == "finished":
+        return efforts.reply(effort, already=True)
+    if effort.lease.owner is not None:
+        raise EffortHeld(
+            f"effort {effort.id} is leased to {effort.lease.owner!r}",
+            field="effort_id",
+            value=effort.id,
+            fix="a leased effort is finished only with its generation: work.complete; or end it with fleet.kill",
+        )
+    effort = effort_rows.finish(tx.db, effort.id, request.outcome, tx.now)
+    tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": request.outcome})
+    ownership.release(tx, effort.id)
+    effort = ended(tx, effort)
+    leave_children(tx, effort.id)
+    if request.keywords is not None:
+        tasks.add_keywords(tx, effort.task_id, request.keywords)
+    return efforts.reply(effort)
 
 
 def finish_waiting(tx: Transaction, effort: Effort, outcome: Outcome, reason: str | None) -> Effort:
@@ -24,9 +51,9 @@ def finish_waiting(tx: Transaction, effort: Effort, outcome: Outcome, reason: st
         finished_at=tx.now,
         outcome=outcome,
         reason=reason,
-        failure=effort.failure,
-        agent_failures=effort.agent_failures,
-        host_failures=effort.host_failures,
+        failure=effort.retry.failure,
+        agent_failures=effort.retry.agent_failures,
+        host_failures=effort.retry.host_failures,
     )
     sessions.end_all(tx, effort.id, outcome, reason)
     finished = queue.settle(tx.db, effort.id, settlement)
@@ -39,7 +66,7 @@ def finish_waiting(tx: Transaction, effort: Effort, outcome: Outcome, reason: st
 def ended(tx: Transaction, effort: Effort) -> Effort:
     """An effort has come to its outcome: its run and its parent hear of it."""
     run_lines.ended(tx, effort)
-    return effort if effort.spawned_by is None else results.give_to_parent(tx, effort)
+    return effort if effort.spawn.by is None else results.give_to_parent(tx, effort)
 
 
 def leave_children(tx: Transaction, effort_id: int) -> None:
@@ -52,7 +79,7 @@ def leave(tx: Transaction, child: Effort, *, is_parent_over: bool) -> bool:
     """Nobody waits for a child any more. One that never began, whose parent is over, is dropped; any other goes on, and
     where it waits the queue has it from now on. Whether it was dropped.
     """
-    if is_parent_over and child.lifecycle == "queued" and child.attempts == 0:
+    if is_parent_over and child.lifecycle == "queued" and child.retry.attempts == 0:
         finish_waiting(tx, child, "dropped", PARENT_OVER)
         return True
     children.set_awaited(tx.db, child.id, None)

@@ -5,24 +5,26 @@ runs yet. What is ended is over, or goes back to the queue.
 from msgspec.structs import asdict
 
 from ramet.engine import scopes
+from ramet.engine.answers import answers
 from ramet.engine.record import efforts, lookup
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings, queue
 from ramet.errors import InvalidParams, NothingRuns
 from ramet.model.record.effort import Effort, StopRequest
-from ramet.protocol.spawning import CancelSpawn
-from ramet.protocol.work import Kill, Killed
+from ramet.protocol.work.kills import CancelSpawn, Kill, Killed
 from ramet.store.record import sessions
 from ramet.store.spawn import children
 from ramet.store.work import queue as queue_rows
 
 
+@answers(Kill)
 def kill(tx: Transaction, request: Kill) -> Killed:
     """End a running effort, or cancel one that waits; where it is to be attempted again, it waits."""
     stop = StopRequest(reason=request.reason, requeues=request.requeues)
     return _kill(tx, _meant(tx, request), stop, with_children=request.children)
 
 
+@answers(CancelSpawn)
 def cancel(tx: Transaction, request: CancelSpawn) -> Killed:
     """End what a session serves, and all below it."""
     session = lookup.session(tx, request.session_id)
@@ -41,7 +43,7 @@ def _meant(tx: Transaction, request: Kill) -> Effort:
 
 def _kill(tx: Transaction, effort: Effort, stop: StopRequest, *, with_children: bool) -> Killed:
     lookup.require_unfinished(effort)
-    if effort.lifecycle == "active" and effort.lease_owner is None:
+    if effort.lifecycle == "active" and effort.lease.owner is None:
         raise NothingRuns(
             f"effort {effort.id} was started by hand: nothing runs for it that Ramet started",
             field="effort_id",
@@ -50,7 +52,7 @@ def _kill(tx: Transaction, effort: Effort, stop: StopRequest, *, with_children: 
     # The children first: those that their parent waits for would else count as left by it.
     below = children.list_unfinished_below(tx.db, effort.id) if with_children else []
     ending = StopRequest(reason=stop.reason or f"effort {effort.id} was ended")
-    also = [child.id for child in below if _end(tx, child, ending).lease_owner]
+    also = [child.id for child in below if _end(tx, child, ending).lease.owner]
     is_running = _is_kept(tx, effort)
     already = effort.stop_request is not None if is_running else stop.requeues and effort.lifecycle == "queued"
     ended = _end(tx, effort, stop)
@@ -59,7 +61,7 @@ def _kill(tx: Transaction, effort: Effort, stop: StopRequest, *, with_children: 
 
 def _is_kept(tx: Transaction, effort: Effort) -> bool:
     """Whether a keeper holds an agent for it, or held one that nobody has settled yet."""
-    return bool(effort.lease_owner) and sessions.find_kept(tx.db, effort.id, effort.lease_generation) is not None
+    return bool(effort.lease.owner) and sessions.find_kept(tx.db, effort.id, effort.lease.generation) is not None
 
 
 def _end(tx: Transaction, effort: Effort, stop: StopRequest) -> Effort:

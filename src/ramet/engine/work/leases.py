@@ -7,24 +7,24 @@ ran out is taken over by the next claim, whoever makes it: the attempt counts as
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from ramet.engine import notices
-from ramet.engine.record import lookup, sessions
+from ramet.engine.answers import answers
+from ramet.engine.record import efforts, lookup, sessions
 from ramet.engine.runs import run_lines
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings, parked_drivers, queue
 from ramet.errors import InvalidParams, LeaseLost
 from ramet.model.instant import from_datetime, to_iso
 from ramet.model.record.effort import Effort, Failure, Outcome
-from ramet.model.record.skill import artifact_prefix
 from ramet.model.work.retry_policy import (
     Decision,
     RetryPolicy,
     Scope,
     decide,
 )
-from ramet.protocol.work import Claimed, ClaimWork, Completed, CompleteWork, Lease, Refused, RenewLease
+from ramet.protocol.work.leases import Claimed, ClaimWork, Completed, CompleteWork, Lease, Refused, RenewLease
 from ramet.store.record import sessions as session_rows
 from ramet.store.record import usage
 from ramet.store.work import leases
@@ -45,6 +45,7 @@ class Following(Struct, frozen=True, kw_only=True):
     """Whether it has a context window of its own."""
 
 
+@answers(ClaimWork)
 def claim(tx: Transaction, request: ClaimWork) -> Claimed | Refused:
     """Give a worker the next effort that is ready, or the one that it names."""
     worker = leases.find_worker(tx.db, request.worker, tx.now)
@@ -67,9 +68,9 @@ def claim(tx: Transaction, request: ClaimWork) -> Claimed | Refused:
     claimed = _claim_next(tx, request, scope) if request.effort_id is None else _claim_named(tx, request, scope)
     if isinstance(claimed, Refused):
         return claimed
-    data = {"worker": request.worker, "generation": claimed.lease_generation, "attempt": claimed.attempts}
+    data = {"worker": request.worker, "generation": claimed.lease.generation, "attempt": claimed.retry.attempts}
     tx.record("effort.claimed", task_id=claimed.task_id, effort_id=claimed.id, data=data)
-    return Claimed(**_reply(claimed), generation=claimed.lease_generation)
+    return Claimed(**efforts.show(claimed), generation=claimed.lease.generation)
 
 
 def _claim_next(tx: Transaction, request: ClaimWork, scope: Scope) -> Effort | Refused:
@@ -92,30 +93,33 @@ def _claim_named(tx: Transaction, request: ClaimWork, scope: Scope) -> Effort | 
 
 def _refusal(tx: Transaction, effort: Waiting, scope: Scope) -> Refused | None:
     """Why a worker cannot have the effort that it names; None where it can."""
-    if effort.lease_owner is not None:
-        return Refused(refused="lost", detail=f"{effort.lease_owner} holds effort {effort.id}")
-    if effort.lifecycle != "queued":
-        state = f"finished with {effort.outcome}" if effort.outcome else "active, outside the queue"
-        return Refused(refused="not_queued", detail=f"effort {effort.id} is {state}")
-    waits = queue.blocked(tx, effort)
-    if waits.blocked:
-        detail = f"effort {waits.by} is {waits.status}" if waits.by else f"effort {effort.id} {waits.status}"
-        return Refused(refused="blocked", detail=detail)
-    unfit = queue.unfit(tx, effort, scope)
-    return (
-        None if unfit is None else Refused(refused="blocked", detail=f"effort {effort.id} is not for it: its {unfit}")
-    )
+    match queue.state_of(tx, effort):
+        case "running" | "stopping" | "expired":
+            return Refused(refused="lost", detail=f"{effort.lease.owner} holds effort {effort.id}")
+        case "manual":
+            return Refused(refused="not_queued", detail=f"effort {effort.id} is active, outside the queue")
+        case "succeeded" | "failed":
+            return Refused(refused="not_queued", detail=f"effort {effort.id} is finished with {effort.outcome}")
+        case "blocked" | "parked":
+            waits = queue.blocked(tx, effort)
+            detail = f"effort {waits.by} is {waits.status}" if waits.by else f"effort {effort.id} {waits.status}"
+            return Refused(refused="blocked", detail=detail)
+        case "ready" | "awaited":
+            unfit = queue.unfit(tx, effort, scope)
+            detail = f"effort {effort.id} is not for it: its {unfit}"
+            return None if unfit is None else Refused(refused="blocked", detail=detail)
 
 
 def _take_over(tx: Transaction, effort: Held) -> None:
     """The worker has vanished: let another one have the effort, unless that has happened too often."""
     stop = effort.stop_request
-    reason = f"the lease of {effort.lease_owner} ran out"
+    reason = f"the lease of {effort.claim.owner} ran out"
     decision = decide(effort, "error", "infrastructure", _policy(tx), stop=stop)
     settlement = Settlement(lifecycle="queued", failure="infrastructure", reason=reason)
     _settle(tx, effort, decision, settlement, stop.outcome if stop else "error", Following())
 
 
+@answers(RenewLease)
 def renew(tx: Transaction, request: RenewLease) -> Lease:
     """Let a lease go on. One that is past its time, and that nobody took over, may go on too."""
     renewal = leases.renew(
@@ -135,29 +139,25 @@ def renew(tx: Transaction, request: RenewLease) -> Lease:
     )
 
 
-def is_current(effort: Effort | Held, generation: int) -> bool:
-    """Whether a generation's lease is the effort's."""
-    return effort.lease_owner is not None and effort.lease_generation == generation
-
-
 def lost(effort: Effort, generation: int) -> LeaseLost:
     """The error for a lease that is no more."""
-    now = f"finished with {effort.outcome}" if effort.outcome else f"{effort.lifecycle}, {effort.lease_owner or 'free'}"
+    now = f"finished with {effort.outcome}" if effort.outcome else f"{effort.lifecycle}, {effort.lease.owner or 'free'}"
     return LeaseLost(
-        f"generation {generation} of effort {effort.id} is over; the effort is {now} at {effort.lease_generation}",
+        f"generation {generation} of effort {effort.id} is over; the effort is {now} at {effort.lease.generation}",
         field="generation",
         value=generation,
     )
 
 
+@answers(CompleteWork)
 def complete(tx: Transaction, request: CompleteWork) -> Completed:
     """Finish an effort, or queue its next attempt. What comes under an older lease is written down and ignored."""
     effort = leases.find_held(tx.db, request.effort_id)
     if effort is None:
         raise lookup.no_effort(request.effort_id)
-    if not is_current(effort, request.generation):
+    if not effort.claim.is_of(request.generation):
         _record_late(tx, effort, request)
-        return Completed(**_reply(lookup.effort(tx, effort.id)), ignored=True)
+        return Completed(**efforts.show(lookup.effort(tx, effort.id)), ignored=True)
     failure = None if request.outcome == "success" else request.failure or _FAILURES.get(request.outcome)
     decision = decide(effort, request.outcome, failure, _policy(tx), stop=effort.stop_request)
     settlement = Settlement(
@@ -175,7 +175,7 @@ def complete(tx: Transaction, request: CompleteWork) -> Completed:
     following = Following(not_before=_not_before(tx, request, decision), is_fresh=request.is_fresh)
     parked_drivers.note(tx, effort, request, following.not_before)
     settled = _settle(tx, effort, decision, settlement, request.outcome, following)
-    return Completed(**_reply(settled), requeued=decision.requeue)
+    return Completed(**efforts.show(settled), requeued=decision.requeue)
 
 
 def _not_before(tx: Transaction, request: CompleteWork, decision: Decision) -> str | None:
@@ -230,21 +230,21 @@ def _settle(
 
 def _tell(tx: Transaction, effort: Effort, decision: Decision, outcome: Outcome) -> None:
     """The event, and the notice where a person has to know."""
-    why = {"failure": effort.failure, "reason": effort.reason, "attempt": effort.attempts}
+    why = {"failure": effort.retry.failure, "reason": effort.reason, "attempt": effort.retry.attempts}
     if decision.requeue:
-        data: dict[str, Any] = {**why, "not_before": effort.not_before}
+        data: dict[str, Any] = {**why, "not_before": effort.retry.not_before}
         tx.record("effort.requeued", task_id=effort.task_id, effort_id=effort.id, data=data)
     else:
         tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": outcome, **why})
     if decision.notice == "limit" and parked_drivers.is_parked(tx, effort.driver):
         return  # the notice of that has been given
     if decision.notice == "limit":
-        until = "" if effort.not_before is None else f" until {to_iso(from_datetime(effort.not_before))}"
+        until = "" if effort.retry.not_before is None else f" until {to_iso(from_datetime(effort.retry.not_before))}"
         text = f"{effort.driver or 'the agent'} may use no more for now; its efforts wait{until}"
         notices.add(tx, "limit", effort, text, key=f"limit/{effort.driver}/{until or effort.id}")
     elif decision.notice is not None:
         said = f": {effort.reason}" if effort.reason else ""
-        attempts = "1 attempt" if effort.attempts == 1 else f"{effort.attempts} attempts"
+        attempts = "1 attempt" if effort.retry.attempts == 1 else f"{effort.retry.attempts} attempts"
         text = f"effort {effort.id} ({effort.skill}) ended with {outcome} after {attempts}{said}"
         notices.add(tx, decision.notice, effort, text)
 
@@ -257,7 +257,3 @@ def _policy(tx: Transaction) -> RetryPolicy:
         backoff_seconds=work.backoff_seconds,
         backoff_max_seconds=work.backoff_max_seconds,
     )
-
-
-def _reply(effort: Effort) -> dict[str, Any]:
-    return {**asdict(effort), "artifact_prefix": artifact_prefix(effort.ordinal, effort.skill)}

@@ -5,20 +5,22 @@ of it; where it fails, the driver is left alone for twice as long.
 """
 
 from ramet.engine import notices
+from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.model.instant import from_datetime, from_iso, to_iso
 from ramet.model.work.driver import NEVER_PARKED
 from ramet.model.work.retry_policy import Tried
 from ramet.protocol.replies import Page
-from ramet.protocol.runs import ListParked, ParkedDriver, Released, ReleaseDriver
-from ramet.protocol.work import CompleteWork
+from ramet.protocol.work.drivers import ListParked, ParkedDriver, Released, ReleaseDriver
+from ramet.protocol.work.leases import CompleteWork
 from ramet.store.work import parked_drivers
 from ramet.store.work.parked_drivers import Parked
 
 _LONGEST_SECONDS = 3600
 
 
+@answers(ListParked)
 def list_parked(tx: Transaction, _request: ListParked) -> Page[ParkedDriver]:
     """The drivers that are not used for a while."""
     return Page(
@@ -29,6 +31,7 @@ def list_parked(tx: Transaction, _request: ListParked) -> Page[ParkedDriver]:
     )
 
 
+@answers(ReleaseDriver)
 def release(tx: Transaction, request: ReleaseDriver) -> Released:
     """Let a driver be used again: a person knows better. Its failures are counted anew."""
     known = parked_drivers.find(tx.db, request.driver)

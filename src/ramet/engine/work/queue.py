@@ -5,9 +5,11 @@ Whether an effort has to wait follows from its dependencies and its time, and is
 
 from msgspec.structs import asdict, replace
 
+from ramet.engine.answers import answers
 from ramet.engine.record import (
     efforts,
     lookup,
+    projects,
     skills,
     tasks,
 )
@@ -17,10 +19,14 @@ from ramet.engine.work import endings
 from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, InvalidParams, NotFinished
 from ramet.model.instant import from_datetime, to_datetime, to_iso
 from ramet.model.record.effort import Effort, Failure
-from ramet.model.record.skill import artifact_prefix
+from ramet.model.record.task import task_path, title_of
+from ramet.model.work.effort_state import State, derive_state
 from ramet.model.work.retry_policy import Scope
-from ramet.protocol.replies import EffortReply, Page
-from ramet.protocol.work import (
+from ramet.protocol.record.efforts import EffortReply
+from ramet.protocol.record.tasks import UpsertTask
+from ramet.protocol.replies import Page
+from ramet.protocol.work.queue import (
+    AddedWork,
     AddWork,
     Blocked,
     DropWork,
@@ -42,10 +48,19 @@ from ramet.store.work.queue import NewWork, Settlement, Waiting
 _NEWEST = 2**63 - 1
 
 
-def add(tx: Transaction, request: AddWork) -> WorkReply:
-    """Put an effort into the queue, on a task that is created where it is new."""
+@answers(AddWork)
+def add(tx: Transaction, request: AddWork) -> AddedWork:
+    """Queue an effort, on a task and in a project that are created if they are new."""
     based_on = None if request.based_on is None else lookup.effort(tx, request.based_on, "based_on")
-    task_id, project_id = _task(tx, request, based_on)
+    registered = None
+    if request.here is not None and request.task is None and based_on is None:
+        project, is_new = projects.around(tx, request.here)
+        registered = project if is_new else None
+        own = UpsertTask(dir_path=task_path(project, request.prompt), title=title_of(request.prompt))
+        task = tasks.upsert(tx, own, "here")
+        task_id, project_id = task.dir_path, task.project_id
+    else:
+        task_id, project_id = _task(tx, request, based_on)
     skills.require(tx, project_id, request.skill)
     needs = list(dict.fromkeys([*([based_on.id] if based_on else []), *request.depends_on]))
     for needs_id in request.depends_on:
@@ -63,7 +78,7 @@ def add(tx: Transaction, request: AddWork) -> WorkReply:
         priority=request.priority,
         timeout_seconds=request.timeout_seconds,
     )
-    return _enqueue(tx, new)
+    return AddedWork(**asdict(_enqueue(tx, new)), registered=registered)
 
 
 def _task(tx: Transaction, request: AddWork, based_on: Effort | None) -> tuple[str, int]:
@@ -71,7 +86,11 @@ def _task(tx: Transaction, request: AddWork, based_on: Effort | None) -> tuple[s
     if request.task is not None:
         return tasks.ensure(tx, request.task, "task")
     if based_on is None:
-        raise InvalidParams("task is missing", field="task", fix="name a task, or an effort to go on from: based_on")
+        raise InvalidParams(
+            "task is missing",
+            field="task",
+            fix="name a task, an effort to go on from (based_on), or a directory (here)",
+        )
     return based_on.task_id, effort_rows.project_of(tx.db, based_on.id)
 
 
@@ -82,14 +101,17 @@ def _enqueue(tx: Transaction, new: NewWork) -> WorkReply:
     return reply(tx, find(tx, effort_id))
 
 
+@answers(GetWork)
 def get(tx: Transaction, request: GetWork) -> WorkReply:
     """An effort, and what it waits for; of one that runs, or that nobody has settled, what it has used so far."""
     effort = find(tx, request.effort_id)
-    if effort.lifecycle == "active" or effort.usage is None:
-        effort = replace(effort, usage=usage.sum_of_effort(tx.db, effort.id) or effort.usage)
+    if effort.lifecycle == "active" or effort.spent.usage is None:
+        used = usage.sum_of_effort(tx.db, effort.id) or effort.spent.usage
+        effort = replace(effort, spent=replace(effort.spent, usage=used))
     return reply(tx, effort)
 
 
+@answers(ListWork)
 def list_page(tx: Transaction, request: ListWork) -> Page[WorkReply]:
     """The efforts of the queue, the newest first; `next` is the cursor of those behind them."""
     limit = min(request.limit, tx.limits.page_max)
@@ -105,6 +127,7 @@ def list_page(tx: Transaction, request: ListWork) -> Page[WorkReply]:
     return Page(items=items, next=found[limit - 1].id if len(found) > limit else None)
 
 
+@answers(NextWork)
 def show_next(tx: Transaction, request: NextWork) -> EffortReply | None:
     """The effort that a claim would give: the first that is ready, or one whose worker has vanished. Whether its run
     is at a bound is seen when it is claimed.
@@ -123,7 +146,7 @@ def show_next(tx: Transaction, request: NextWork) -> EffortReply | None:
 def _is_within(tx: Transaction, effort: Effort, scope: Scope) -> bool:
     """Whether an effort whose lease ran out would be given to this worker, and not up."""
     stop = effort.stop_request
-    is_given_up = effort.host_failures >= tx.work.host_retries if stop is None else not stop.requeues
+    is_given_up = effort.retry.host_failures >= tx.work.host_retries if stop is None else not stop.requeues
     return not is_given_up and unfit(tx, effort, scope) is None
 
 
@@ -134,11 +157,13 @@ def unfit(tx: Transaction, effort: Effort, scope: Scope) -> str | None:
     return scope.excludes(effort, project_id, hosts)
 
 
+@answers(WorkBlocked)
 def show_blocked(tx: Transaction, request: WorkBlocked) -> Blocked:
     """Whether an effort has to wait, for which one, and what that one is doing."""
     return blocked(tx, find(tx, request.effort_id))
 
 
+@answers(RetryWork)
 def retry(tx: Transaction, request: RetryWork) -> WorkReply:
     """Queue a fresh copy of a finished effort; those that wait for it wait for the copy."""
     effort = _finished(tx, request.effort_id)
@@ -156,13 +181,14 @@ def retry(tx: Transaction, request: RetryWork) -> WorkReply:
         priority=effort.priority,
         timeout_seconds=effort.timeout_seconds,
         retry_of=effort.id,
-        workspace=effort.workspace,
+        workspace=effort.place.workspace,
     )
     copy = _enqueue(tx, new)
     queue.repoint(tx.db, effort.id, copy.id)
     return copy
 
 
+@answers(ResumeWork)
 def resume(tx: Transaction, request: ResumeWork) -> WorkReply:
     """Queue the same effort again, to go on in its context window."""
     effort = _finished(tx, request.effort_id)
@@ -189,16 +215,17 @@ def _finished(tx: Transaction, effort_id: int) -> Effort:
         )
     if effort.lifecycle != "finished":
         raise NotFinished(f"effort {effort_id} is {effort.lifecycle}", field="effort_id", value=effort_id)
-    if effort.run_id is not None:
+    if effort.line.run_id is not None:
         raise InvalidParams(
-            f"effort {effort_id} is a line of run {effort.run_id}",
+            f"effort {effort_id} is a line of run {effort.line.run_id}",
             field="effort_id",
             value=effort_id,
-            fix=f"resume the run, with what failed: `ramet run --resume r{effort.run_id} --retry-failed`",
+            fix=f"resume the run, with what failed: `ramet run --resume r{effort.line.run_id} --retry-failed`",
         )
     return effort
 
 
+@answers(DropWork)
 def drop(tx: Transaction, request: DropWork) -> EffortReply:
     """Take an effort out of the queue. What waits for it goes on waiting, and says so."""
     effort = lookup.effort(tx, request.effort_id)
@@ -206,7 +233,7 @@ def drop(tx: Transaction, request: DropWork) -> EffortReply:
         return efforts.reply(effort, already=True)
     if effort.lifecycle == "active":
         raise EffortHeld(
-            f"effort {effort.id} is run by {effort.lease_owner or 'somebody outside the queue'}",
+            f"effort {effort.id} is run by {effort.lease.owner or 'somebody outside the queue'}",
             field="effort_id",
             value=effort.id,
             fix="end it first with fleet.kill",
@@ -230,16 +257,17 @@ def put_back(
         reason=reason,
         failure=failure,
         not_before=not_before,
-        continues_session_id=effort.continues_session_id,
-        agent_failures=effort.agent_failures,
-        host_failures=effort.host_failures,
+        continues_session_id=effort.retry.continues_session_id,
+        agent_failures=effort.retry.agent_failures,
+        host_failures=effort.retry.host_failures,
     )
     waiting = queue.settle(tx.db, effort.id, settlement)
-    data = {"failure": failure, "reason": reason, "attempt": waiting.attempts, "not_before": not_before}
+    data = {"failure": failure, "reason": reason, "attempt": waiting.retry.attempts, "not_before": not_before}
     tx.record("effort.requeued", task_id=effort.task_id, effort_id=effort.id, data=data)
     return waiting
 
 
+@answers(SetOutput)
 def set_output(tx: Transaction, request: SetOutput) -> EffortReply:
     """Replace the text of an effort's output."""
     lookup.effort(tx, request.effort_id)
@@ -259,15 +287,22 @@ def find(tx: Transaction, effort_id: int) -> Waiting:
 
 def blocked(tx: Transaction, effort: Waiting) -> Blocked:
     """What an effort waits for: another one that has not succeeded, or a time."""
-    if effort.blocked_by is not None:
-        return Blocked(blocked=True, by=effort.blocked_by, status=effort.blocked_status)
-    if effort.lifecycle == "queued" and effort.not_before and effort.not_before > to_datetime(tx.now_ms):
-        return Blocked(blocked=True, status=f"waits until {to_iso(from_datetime(effort.not_before))}")
-    return Blocked(blocked=False)
+    match state_of(tx, effort):
+        case "blocked":
+            return Blocked(blocked=True, by=effort.blocked_by, status=effort.blocked_status)
+        case "parked" if effort.retry.not_before is not None:
+            return Blocked(blocked=True, status=f"waits until {to_iso(from_datetime(effort.retry.not_before))}")
+        case _:
+            return Blocked(blocked=False)
+
+
+def state_of(tx: Transaction, effort: Waiting) -> State:
+    """What an effort is doing now."""
+    return derive_state(effort, to_datetime(tx.now_ms), blocked_by=effort.blocked_by)
 
 
 def reply(tx: Transaction, effort: Waiting) -> WorkReply:
     """The row, and what it waits for."""
     waits = blocked(tx, effort)
-    facts = asdict(effort) | {"blocked_by": waits.by, "blocked_status": waits.status, "blocked": waits.blocked}
-    return WorkReply(**facts, artifact_prefix=artifact_prefix(effort.ordinal, effort.skill))
+    known = {"blocked_by": waits.by, "blocked_status": waits.status, "blocked": waits.blocked}
+    return WorkReply(**efforts.show(effort) | known)

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.engine import notices
+from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
 from ramet.engine.record import budgets, lookup, messages
 from ramet.engine.record.messages import Turn
@@ -42,7 +43,7 @@ from ramet.model.work.stream import (
     ToolResult,
     Usage,
 )
-from ramet.protocol.work import Reported, ReportStream
+from ramet.protocol.work.attempts import Reported, ReportStream
 from ramet.store.record import sessions, usage
 from ramet.store.record.messages import Transcript
 from ramet.store.record.sessions import Reporter, SessionReport
@@ -71,9 +72,10 @@ class PreparedReport(Struct, frozen=True):
     heard: list[Heard]
 
 
-def prepare(request: ReportStream, contents: Contents, redactor: Redactor) -> PreparedReport:
+@prepares(ReportStream)
+def prepare(request: ReportStream, contents: Contents) -> PreparedReport:
     """Redact, hash and compress what was heard."""
-    return PreparedReport(request, [_prepare(event, contents, redactor) for event in request.events])
+    return PreparedReport(request, [_prepare(event, contents, contents.redactor) for event in request.events])
 
 
 def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Heard:
@@ -122,6 +124,7 @@ def _note(text: str, redactor: Redactor) -> str:
     return redactor.redact(text).text.replace("\0", "")[:_LONGEST_NOTE]
 
 
+@answers(ReportStream)
 def report(tx: Transaction, prepared: PreparedReport) -> Reported:
     """Write what is new, and let the lease go on where it is still the reporter's."""
     request = prepared.request
@@ -197,7 +200,7 @@ def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> Non
 def _tell_of_cut(tx: Transaction, reporter: Reporter) -> None:
     text = f"effort {reporter.effort_id} printed more than work.output_max_bytes; what came after that is not kept"
     effort = lookup.effort(tx, reporter.effort_id)
-    notices.add(tx, "cut", effort, text, key=f"cut/output/{effort.id}/{effort.attempts}")
+    notices.add(tx, "cut", effort, text, key=f"cut/output/{effort.id}/{effort.retry.attempts}")
 
 
 def _session_report(tx: Transaction, reporter: Reporter, events: Sequence[StreamEvent]) -> SessionReport:

@@ -20,31 +20,30 @@ from ramet.model.history.content import (
 _RANK: dict[Priority, int] = {"pinned": 0, "important": 1, "normal": 2}
 
 
-class CommitText(Struct, frozen=True):
-    """What compiling needs of a commit."""
+class PlacedText(Struct, frozen=True):
+    """What a commit says, and where it stands."""
 
     text: str
-    commit_id: int
-    content_hash: bytes
-    seq: int
-    content_type: str
-    role: str
-    target_id: int | None
-    tokens: int
-    metadata: str | None
-    priority: Priority | None
-
-
-class Piece(Struct, frozen=True):
-    """A commit that a model reads, in its place."""
-
     commit_id: int
     content_hash: bytes
     """Of the text as it was committed; what a model reads follows from it, the role and the payload."""
     seq: int
     content_type: str
     role: str
-    text: str
+
+
+class CommitText(PlacedText, frozen=True):
+    """What compiling needs of a commit."""
+
+    target_id: int | None
+    tokens: int
+    metadata: str | None
+    priority: Priority | None
+
+
+class Piece(PlacedText, frozen=True):
+    """A commit that a model reads, in its place."""
+
     tokens: int
     priority: Priority
     payload: dict[str, Any] | None
@@ -143,12 +142,12 @@ def _readable(content_type: str, text: str, payload: dict[str, Any] | None) -> s
 
 def _piece(commit: CommitText, priority: Priority, payload: dict[str, Any] | None) -> Piece:
     return Piece(
+        _readable(commit.content_type, commit.text, payload),
         commit.commit_id,
         commit.content_hash,
         commit.seq,
         commit.content_type,
         commit.role,
-        _readable(commit.content_type, commit.text, payload),
         commit.tokens,
         priority,
         payload,

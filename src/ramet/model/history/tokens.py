@@ -16,8 +16,8 @@ Vocabulary = Literal["estimate", "o200k", "cl100k"]
 CALIBRATION = {"anthropic:": 1.15}
 """What a model's tokens come to for one that is counted, by the beginning of its name.
 
-No tokenizer of Claude 3 or later is public. Its provider says that OpenAI's vocabularies count 15 to 20 % too little
-for text; four characters a token is a little above those vocabularies already, so the lower end is used for both.
+No tokenizer of Anthropic's newer models is public. The provider says that OpenAI's vocabularies count 15 to 20 % too
+little for text; four characters a token is a little above those vocabularies already. So the lower end is used.
 """
 
 _LONG = 100_000

@@ -1,4 +1,6 @@
-"""A directive: a file in which a project tells agents how to work there, such as `AGENTS.md` or `CLAUDE.md`.
+"""A directive: a file in which a project tells agents how to work there, such as `AGENTS.md`.
+
+Agent programs may have names of their own for such files; the vendors' folders know them.
 
 A directive may import other files: `@docs/style.md` outside of code names one, seen from the file that says it.
 """
@@ -9,8 +11,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-FILE_NAMES = ("AGENTS.md", "CLAUDE.md")
-"""What a directive is called, in any folder of a project."""
+FILE_NAME = "AGENTS.md"
+"""What a directive is called, in any folder of a project, whichever program reads it."""
 FOLDER = ".directives"
 """Or it is a markdown file in a folder of this name."""
 

@@ -1,7 +1,7 @@
 """A hook: what an agent program tells us while it works, and what we answer.
 
 Each vendor has its own words for the same moments. Inside there is one set of them; a vendor's adapter
-(`ramet.hooks.vendors`) turns its words into these and our answer into what it understands.
+(`ramet.vendors.*.hooks`) turns its words into these and our answer into what it understands.
 """
 
 from typing import Any, Literal

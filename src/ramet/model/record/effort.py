@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from ramet.model.row_parts import Part
+
 Lifecycle = Literal["queued", "active", "finished"]
 Outcome = Literal["success", "error", "timeout", "stuck", "cancelled", "budget", "dropped"]
 Failure = Literal["transient", "permanent", "limit", "infrastructure", "timeout", "unknown"]
@@ -40,8 +42,78 @@ class Changes(Struct, frozen=True, kw_only=True):
     deletions: int
 
 
+class Claim(Part, frozen=True, kw_only=True, rename=lambda name: f"lease_{name}"):
+    """The worker that has an effort. Each claim has a generation of its own."""
+
+    owner: str | None
+    generation: int
+
+    def is_of(self, generation: int) -> bool:
+        """Whether a worker has the effort, and under this generation."""
+        return self.owner is not None and self.generation == generation
+
+
+class Lease(Claim, frozen=True, kw_only=True):
+    """A claim, and until when it holds."""
+
+    expires_at: datetime | None
+
+
+class Place(Part, frozen=True, kw_only=True):
+    """Where an effort works, and what git says of that."""
+
+    worktree: str | None
+    git_branch: str | None
+    git_base: str | None
+    git_head: str | None
+    workspace: str | None
+    """The directory in which it works; None if that is the project, or its own worktree."""
+
+
+class Retry(Part, frozen=True, kw_only=True, rename={"of": "retry_of"}):
+    """The attempts at an effort so far, and when and how the next one starts."""
+
+    attempts: int
+    of: int | None
+    """The finished effort of which this one is a copy."""
+    failure: Failure | None
+    agent_failures: int
+    host_failures: int
+    """Failures of what runs the agent, which are not the agent's."""
+    not_before: datetime | None
+    """When the next attempt may begin."""
+    continues_session_id: int | None
+    """The session whose context window the next attempt goes on with."""
+
+
+class RunLine(Part, frozen=True, kw_only=True, rename={"key": "run_line", "order": "run_order", "agent": "run_agent"}):
+    """The line of a run that an effort is; all None if it belongs to no run."""
+
+    run_id: int | None
+    key: str | None
+    order: int | None
+    agent: str | None
+    """The driver that the line names itself; `Effort.driver` is the one that has, or had, the last attempt."""
+
+
+class Spawn(Part, frozen=True, kw_only=True, rename={"by": "spawned_by"}):
+    """The sessions that spawned an effort and that wait for it."""
+
+    by: int | None
+    """The session that spawned it."""
+    awaited_by: int | None
+    """The session that waits for it now: it runs in that session's slot, outside the queue."""
+
+
+class Spent(Part, frozen=True, kw_only=True):
+    """What an effort used, and what it changed with that."""
+
+    usage: dict[str, Any] | None
+    changes: Changes | None
+
+
 class Effort(Struct, frozen=True, kw_only=True):
-    """One row of `efforts`."""
+    """One row of `efforts`. `EffortRow` of the protocol has the same columns without parts."""
 
     id: int
     task_id: str
@@ -66,37 +138,13 @@ class Effort(Struct, frozen=True, kw_only=True):
     timeout_seconds: int | None
     report_file: str | None
     output_content: str | None
-    worktree: str | None
-    git_branch: str | None
-    git_base: str | None
-    git_head: str | None
-    attempts: int
-    retry_of: int | None
-    run_id: int | None
-    run_line: str | None
-    run_order: int | None
-    run_agent: str | None
-    """The driver that a line of a run names itself; `driver` is the one that has, or had, the last attempt."""
-    lease_owner: str | None
-    lease_generation: int
-    lease_expires_at: datetime | None
-    usage: dict[str, Any] | None
-    failure: Failure | None
-    not_before: datetime | None
-    """When the next attempt may begin."""
-    continues_session_id: int | None
-    """The session whose context window the next attempt goes on with."""
-    agent_failures: int
-    host_failures: int
-    """Failures of what runs the agent, which are not the agent's."""
     stop_request: StopRequest | None
-    changes: Changes | None
-    spawned_by: int | None
-    """The session that spawned it."""
-    awaited_by: int | None
-    """The session that waits for it now: it runs in that session's slot, outside the queue."""
-    workspace: str | None
-    """The directory in which it works; None where that is the project, or its own worktree."""
+    lease: Lease
+    place: Place
+    retry: Retry
+    line: RunLine
+    spawn: Spawn
+    spent: Spent
 
 
 class Check(Struct, frozen=True, kw_only=True):

@@ -176,15 +176,15 @@ def _present(material: Material, body: str | None) -> str:
 
 def _facts(other: Effort) -> str:
     """What git says of an effort's work, where it changed something."""
-    if other.changes is None or not other.changes.files or other.git_head is None:
+    changes, place = other.spent.changes, other.place
+    if changes is None or not changes.files or place.git_head is None:
         return ""
-    changes = other.changes
     shown = [f"- {_plain_path(path)}" for path in changes.files[:_MOST_FILES]]
     if len(changes.files) > len(shown):
         shown.append(f"- … and {len(changes.files) - len(shown)} more")
     return (
         f"e{other.id} changed {len(changes.files)} files, {changes.insertions} lines added and {changes.deletions} "
-        f"removed, on the branch {other.git_branch}; `git diff {other.git_base} {other.git_head}` shows it:\n"
+        f"removed, on the branch {place.git_branch}; `git diff {place.git_base} {place.git_head}` shows it:\n"
         + "\n".join(shown)
         + "\n"
     )
@@ -211,12 +211,12 @@ def _say_gone(effort: Effort, materials: Sequence[Material], missing: Sequence[i
 
 def say_failed(effort: Effort, failed: Effort | None = None) -> str:
     """Why it was not done before: by an effort that this one repeats, or by an earlier attempt."""
-    if failed is None and effort.lifecycle != "finished" and effort.failure is not None:
+    if failed is None and effort.lifecycle != "finished" and effort.retry.failure is not None:
         failed = effort
     if failed is None:
         return ""
     name = "An earlier attempt" if failed.id == effort.id else f"e{failed.id}, which this repeats,"
-    ended = f"{name} ended with {failed.outcome or failed.failure or 'no outcome'}."
+    ended = f"{name} ended with {failed.outcome or failed.retry.failure or 'no outcome'}."
     if not failed.reason:
         return ended
     reason = _cut(failed.reason, _REASON_CHARACTERS, failed.id)

@@ -69,6 +69,16 @@ class Session(Struct, frozen=True, kw_only=True):
     """The machine that its process is on, where several share the database and somebody started it by hand."""
 
 
+class TreePlace(Struct, frozen=True, kw_only=True):
+    """Where a new session stands: what it continues, what spawned it, and how deep that is."""
+
+    prev_session_id: int | None = None
+    parent_session_id: int | None = None
+    root_session_id: int | None = None
+    """None for one that is its own root."""
+    spawn_depth: int = 0
+
+
 class Patience(Struct, frozen=True, kw_only=True):
     """How long a session may be silent before it is looked at, and before it is given up."""
 

@@ -1,9 +1,15 @@
 """A task: a persistent container of work, known by its directory. It never finishes."""
 
+import hashlib
+import re
+import unicodedata
 from collections.abc import Iterable
 from datetime import datetime
 
 from msgspec import Struct
+
+_NAME_CHARACTERS = 40
+_TITLE_CHARACTERS = 200
 
 
 class Task(Struct, frozen=True, kw_only=True):
@@ -29,3 +35,25 @@ def merge_keywords(known: str | None, added: Iterable[str]) -> str | None:
         if stripped := word.strip().replace(",", " "):
             merged.setdefault(stripped.casefold(), stripped)
     return ", ".join(merged.values()) or None
+
+
+def first_line(text: str) -> str:
+    """The first line that is not blank."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def title_of(prompt: str) -> str:
+    """The title of a task that is made for a prompt."""
+    return first_line(prompt)[:_TITLE_CHARACTERS]
+
+
+def directory_name(text: str) -> str:
+    """A directory's name made from the first line, of `a-z`, `0-9` and `-` alone; a hash if none of it is left."""
+    plain = unicodedata.normalize("NFKD", first_line(text)).encode("ascii", "ignore").decode().lower()
+    words = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_NAME_CHARACTERS].rstrip("-")
+    return words or f"task-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def task_path(project: str, text: str) -> str:
+    """Where the task of its own is that a text gets in a project."""
+    return f"{project.rstrip('/')}/.ramet/tasks/{directory_name(text)}"

@@ -69,10 +69,10 @@ def say_round(last: Effort, head: str | None, findings: Sequence[Finding]) -> st
     """What a later review looks at, and nothing else: what changed since the last one, and what that left open."""
     lead = f"This is not the first review: e{last.id} looked at the work before. Look only at these:"
     points = []
-    if last.git_head and head and head != last.git_head:
-        points.append(f"- what has changed since: `git log -p {last.git_head}..{head}`")
-    elif last.git_head:
-        points.append(f"- what has changed since {last.git_head}, which is nothing that was committed")
+    if last.place.git_head and head and head != last.place.git_head:
+        points.append(f"- what has changed since: `git log -p {last.place.git_head}..{head}`")
+    elif last.place.git_head:
+        points.append(f"- what has changed since {last.place.git_head}, which is nothing that was committed")
     ranked = sorted(findings, key=lambda finding: finding.severity)  # blockers, follow-ups, nits
     points += [_name(finding) for finding in ranked[:_MOST_FINDINGS]]
     if len(findings) > _MOST_FINDINGS:
@@ -95,10 +95,10 @@ def _compose(effort: Effort, context: str, prompt: str, *, is_cut: bool) -> Comp
     )
 
 
-def _forward(line: Effort, output: str | None) -> str:
-    if line.outcome == "success":
-        return f"[Task {line.run_line}] output:\n{output or '(nothing)'}"
-    return f"✗ [Task {line.run_line}] failed: {_quote(line.reason or line.outcome or 'no reason was given')}"
+def _forward(other: Effort, output: str | None) -> str:
+    if other.outcome == "success":
+        return f"[Task {other.line.key}] output:\n{output or '(nothing)'}"
+    return f"✗ [Task {other.line.key}] failed: {_quote(other.reason or other.outcome or 'no reason was given')}"
 
 
 def _quote(text: str) -> str:

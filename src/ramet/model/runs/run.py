@@ -53,6 +53,30 @@ class Run(Struct, frozen=True, kw_only=True):
     """Why it ended, or why no more of its lines are begun, where that was not by itself."""
 
 
+class LineRow(Struct, frozen=True):
+    """A line of a run as it is now: its effort, in the words of the run."""
+
+    key: str
+    effort_id: int
+    text: str
+    skill: str
+    state: LineState
+    outcome: str | None
+    reason: str | None
+    driver: str | None
+    depends_on: list[str]
+    git_branch: str | None
+    git_head: str | None
+    worktree: str | None
+    attempts: int
+    started_at: str | None
+    finished_at: str | None
+    tokens: int
+    cost_usd: float | None
+    output: str | None
+    """Its first 2,000 characters, unless more was asked for."""
+
+
 def derive_state(run: Run, *, is_attended: bool) -> RunState:
     """What a run is doing: nobody has to write down that it was interrupted."""
     if run.finished_at is not None:

@@ -1,7 +1,7 @@
 """A task file: a markdown checklist whose lines are efforts of one run.
 
     - [ ] 1. Find out why the cart forgets its items
-      - Agent: @claude
+      - Agent: @careful
     - [ ] 2. Mend it
       - Depends: 1
       - Timeout: 30m
@@ -235,7 +235,7 @@ def _agent(note: Note, value: str) -> str:
     if match is None:
         note.refuse(
             f"{value!r} is no agent's name",
-            "name a driver or a profile, as in `Agent: @claude`: small letters, digits, dots, dashes",
+            "name a driver or a profile, as in `Agent: @careful`: small letters, digits, dots, dashes",
             value,
         )
     return match["name"]

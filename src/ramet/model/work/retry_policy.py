@@ -118,7 +118,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         self, effort: Effort, project_id: int, hosts: Collection[str] = ()
     ) -> Literal["run", "skill", "driver", "project", "host"] | None:
         """What about an effort keeps a worker from it; `hosts` are those that have its project."""
-        if effort.run_id != self.run_id:
+        if effort.line.run_id != self.run_id:
             return "run"
         if self.skills is not None and effort.skill not in self.skills:
             return "skill"

@@ -23,16 +23,16 @@ from ramet.errors import (
     WorktreeError,
 )
 from ramet.model.record.effort import Failure
-from ramet.model.record.session import Session
 from ramet.model.work.stream import End
-from ramet.protocol.keeping import KeeperRecord, Spooled
-from ramet.protocol.requests import GetSession
-from ramet.protocol.work import Attempt, BeginAttempt, Claimed, Completed, CompleteWork, ReportStream
+from ramet.protocol.record.sessions import GetSession
+from ramet.protocol.work.attempts import Attempt, BeginAttempt, ReportStream
+from ramet.protocol.work.keepers import KeeperRecord, Spooled
+from ramet.protocol.work.leases import Claimed, Completed, CompleteWork
 from ramet.runner.attempts import preparation
 from ramet.runner.attempts.lease_hold import hold
 from ramet.runner.attempts.preparation import Prepared
+from ramet.runner.context import Order, RunnerContext
 from ramet.runner.processes import keepers, process_exit, process_tree
-from ramet.runner.runner_context import Order, Workshop
 from ramet.runner.settlement import settlement
 from ramet.runner.settlement.adoption import Left
 
@@ -56,14 +56,14 @@ class _Held(Struct, frozen=True, kw_only=True):
 class Attempts:
     """Makes attempts."""
 
-    def __init__(self, shop: Workshop) -> None:
-        self._shop = shop
+    def __init__(self, runner: RunnerContext) -> None:
+        self._runner = runner
 
     async def make(self, claimed: Claimed, order: Order) -> Completed | None:
         """Run a claimed effort once."""
         try:
-            async with hold(self._shop, claimed.id, claimed.generation):
-                prepared = await asyncio.to_thread(preparation.prepare, self._shop, claimed, order)
+            async with hold(self._runner, claimed.id, claimed.generation):
+                prepared = await asyncio.to_thread(preparation.prepare, self._runner, claimed, order)
                 attempt, prepared = await self._record(claimed, prepared, order)
         except preparation.Postponed as postponed:
             return postponed.requeued
@@ -77,15 +77,15 @@ class Attempts:
             session_id=attempt.session.id,
             instance=prepared.instance,
         )
-        self._shop.faults.reach("before_launch")
+        self._runner.faults.reach("before_launch")
         try:
-            spec = preparation.specify(self._shop, claimed, attempt, prepared, order)
-            record = await asyncio.to_thread(keepers.start, self._shop.places.keepers, spec)
+            spec = preparation.specify(self._runner, claimed, attempt, prepared, order)
+            record = await asyncio.to_thread(keepers.start, self._runner.places.keepers, spec)
         except (RametError, OSError) as error:
             reason = error.message if isinstance(error, RametError) else str(error)
             await self._end(held, f"the keeper could not be started: {reason}")
             return await self._settle(held)
-        self._shop.faults.reach("after_launch")
+        self._runner.faults.reach("after_launch")
         return await self._wait(held, record)
 
     async def finish(self, left: Left) -> Completed | None:
@@ -104,13 +104,13 @@ class Attempts:
             prepared = replace(prepared, leased_at=time.monotonic())
             return await self._begin(claimed, prepared, order), prepared
         except WorktreeBusy:
-            apart = await asyncio.to_thread(preparation.move_apart, self._shop, claimed, prepared)
+            apart = await asyncio.to_thread(preparation.move_apart, self._runner, claimed, prepared)
             apart = replace(apart, leased_at=time.monotonic())
             return await self._begin(claimed, apart, order), apart
 
     async def _begin(self, claimed: Claimed, prepared: Prepared, order: Order) -> Attempt:
         worktree = prepared.worktree
-        attempt: Attempt = await self._shop.ask(
+        return await self._runner.ask(
             BeginAttempt(
                 effort_id=claimed.id,
                 generation=claimed.generation,
@@ -129,7 +129,6 @@ class Attempts:
                 git_base=worktree.base if worktree else None,
             )
         )
-        return attempt
 
     async def _wait(self, held: _Held, record: KeeperRecord | None) -> Completed | None:
         """Until the keeper is gone; then see to it that everything it held is, too."""
@@ -147,22 +146,22 @@ class Attempts:
         """End what the keeper left running, and report what it could not. Where the lease was lost the session has
         ended, and there may be more to tell all the same.
         """
-        session: Session = await self._shop.ask(GetSession(session_id=held.session_id))
-        spooled = await asyncio.to_thread(keepers.read_spool, self._shop.places.keepers, held.instance)
+        session = await self._runner.ask(GetSession(session_id=held.session_id))
+        spooled = await asyncio.to_thread(keepers.read_spool, self._runner.places.keepers, held.instance)
         if session.ended_at is None or settlement.find_end(spooled) is None:
-            await asyncio.to_thread(process_tree.end_marked, held.instance, self._shop.settings.work.grace_seconds)
+            await asyncio.to_thread(process_tree.end_marked, held.instance, self._runner.settings.work.grace_seconds)
         is_untold = bool(spooled) and spooled[-1].seq > session.reported_seq
         if session.instance == held.instance and (session.ended_at is None or is_untold):
             await self._report_rest(held)
 
     async def _report_rest(self, held: _Held) -> None:
         """What the keeper could not deliver any more; and an end, where it did not come to one."""
-        folder = self._shop.places.keepers
+        folder = self._runner.places.keepers
         spooled = await asyncio.to_thread(keepers.read_spool, folder, held.instance)
         if settlement.find_end(spooled) is None:
             return await self._end(held, "its keeper died")
         for batch in settlement.batches(spooled):
-            await self._shop.ask(
+            await self._runner.ask(
                 ReportStream(
                     session_id=held.session_id,
                     instance=held.instance,
@@ -174,7 +173,7 @@ class Attempts:
 
     async def _end(self, held: _Held, reason: str) -> None:
         """Close an attempt that did not close itself: on disk first, so that the next daemon would find it so."""
-        folder = self._shop.places.keepers
+        folder = self._runner.places.keepers
         spooled = await asyncio.to_thread(keepers.read_spool, folder, held.instance)
         end = End(outcome="error", failure="infrastructure", reason=reason)
         closing = Spooled(seq=spooled[-1].seq + 1 if spooled else 1, event=end)
@@ -182,14 +181,14 @@ class Attempts:
         await self._report_rest(held)
 
     async def _settle(self, held: _Held) -> Completed | None:
-        self._shop.faults.reach("before_settle")
-        async with hold(self._shop, held.effort_id, held.generation):
+        self._runner.faults.reach("before_settle")
+        async with hold(self._runner, held.effort_id, held.generation):
             completion = await asyncio.to_thread(
-                settlement.conclude, self._shop, held.effort_id, held.generation, held.session_id, held.instance
+                settlement.conclude, self._runner, held.effort_id, held.generation, held.session_id, held.instance
             )
-        done: Completed = await self._shop.ask(completion)
-        self._shop.faults.reach("after_settle")
-        await asyncio.to_thread(keepers.remove, self._shop.places.keepers, held.instance)
+        done = await self._runner.ask(completion)
+        self._runner.faults.reach("after_settle")
+        await asyncio.to_thread(keepers.remove, self._runner.places.keepers, held.instance)
         return done
 
     async def _give_up(self, claimed: Claimed, error: RametError) -> Completed:
@@ -197,7 +196,7 @@ class Attempts:
         is_dropped = isinstance(error, NoStart)
         failure: Failure = "permanent" if isinstance(error, _PERMANENT) else "infrastructure"
         log.warning("an attempt could not begin effort=%d error=%s", claimed.id, error.code)
-        done: Completed = await self._shop.ask(
+        return await self._runner.ask(
             CompleteWork(
                 effort_id=claimed.id,
                 generation=claimed.generation,
@@ -206,4 +205,3 @@ class Attempts:
                 reason=f"{error.message}; {error.fix}",
             )
         )
-        return done

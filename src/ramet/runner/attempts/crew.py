@@ -22,11 +22,13 @@ from ramet.errors import DatabaseUnreachable, RunAttended
 from ramet.model.record.effort import StopRequest
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
-from ramet.protocol.requests import Request
-from ramet.protocol.work import Claimed, ClaimWork, Completed, ListWork, NextWork, Refused, RunWork, StopWork, WorkDone
+from ramet.protocol.operation import Request
+from ramet.protocol.work.leases import Claimed, ClaimWork, Completed, Refused
+from ramet.protocol.work.queue import ListWork, NextWork
+from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
 from ramet.runner.attempts.attempt import Attempts
+from ramet.runner.context import Order, RunnerContext
 from ramet.runner.processes import keepers
-from ramet.runner.runner_context import Order, Workshop
 from ramet.runner.runs.attendance import attend, leave_all
 from ramet.runner.settlement import adoption
 from ramet.runner.spawn.stranded_children import tend
@@ -74,9 +76,9 @@ class _Seat(Struct, frozen=True):
 class Crew:
     """Everything that runs. All of it happens on the event loop's thread."""
 
-    def __init__(self, shop: Workshop) -> None:
-        self._shop = shop
-        self._attempts = Attempts(shop)
+    def __init__(self, runner: RunnerContext) -> None:
+        self._runner = runner
+        self._attempts = Attempts(runner)
         self._tasks: set[asyncio.Task[None]] = set()
         self._lines: set[asyncio.Task[None]] = set()
         """Those that work on lines of runs, for which nothing of the queue waits."""
@@ -91,9 +93,9 @@ class Crew:
 
     async def adopt(self) -> None:
         """Take over what a former daemon left: agents that live, and what is left of those that do not."""
-        await leave_all(self._shop)
-        found = await adoption.look(self._shop)
-        await tend(self._shop, is_starting=True)
+        await leave_all(self._runner)
+        found = await adoption.look(self._runner)
+        await tend(self._runner, is_starting=True)
         for left in found:
             self._taken.add(left.slot)
             self._posts[left.slot] = _Post(left.effort_id, Order(slot=left.slot))
@@ -107,7 +109,7 @@ class Crew:
             raise RunAttended(f"run {request.run} is attended by this daemon", field="run", value=request.run)
         self._attended.add(request.run)
         try:
-            async with attend(self._shop, request, on_loss=lambda: self.stop(StopWork(run=request.run))) as attended:
+            async with attend(self._runner, request, on_loss=lambda: self.stop(StopWork(run=request.run))) as attended:
                 return await self._work_on(request, attended)
         finally:
             self._attended.discard(request.run)
@@ -156,9 +158,9 @@ class Crew:
 
     def end(self, effort_ids: Collection[int], stop: StopRequest) -> None:
         """Let the keepers of efforts end their agents."""
-        for record in keepers.list_records(self._shop.places.keepers):
+        for record in keepers.list_records(self._runner.places.keepers):
             if record.effort_id in effort_ids:
-                keepers.ask_to_stop(self._shop.places.keepers, record, stop)
+                keepers.ask_to_stop(self._runner.places.keepers, record, stop)
 
     @property
     def is_idle(self) -> bool:
@@ -222,7 +224,7 @@ class Crew:
         await self._keep_leases()
         if run.wanted is not None:
             return await self._claim_wanted(run.wanted, request.run, slot)
-        host = self._shop.host
+        host = self._runner.host
         if await self._ask(NextWork(worker=slot, run=request.run, host=host)) is None:
             return None
         claimed = await self._ask(ClaimWork(worker=slot, project=request.project, run=request.run, host=host))
@@ -230,7 +232,7 @@ class Crew:
 
     async def _claim_wanted(self, wanted: list[int], run_id: int | None, slot: str) -> Claimed | None:
         for effort_id in list(wanted):
-            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id, run=run_id, host=self._shop.host))
+            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id, run=run_id, host=self._runner.host))
             if isinstance(claimed, Claimed):
                 return claimed
             if isinstance(claimed, Refused) and claimed.refused in ("missing", "not_queued"):
@@ -240,9 +242,9 @@ class Crew:
     async def _keep_leases(self) -> None:
         """A machine that slept finds every lease past its time. On a database of its own nobody loses one by that."""
         now = time.time()  # the monotonic clock may stand still while the machine sleeps
-        if self._shop.settings.database.type == "sqlite" and abs(now - self._leases_kept) > _LOOK_SECONDS:
+        if self._runner.settings.database.type == "sqlite" and abs(now - self._leases_kept) > _LOOK_SECONDS:
             self._leases_kept = now
-            await adoption.keep_leases(self._shop)
+            await adoption.keep_leases(self._runner)
 
     async def _is_over(self, run: _Run) -> bool:
         """Whether nothing will become ready by itself within a reasonable time. What still runs may make it so."""
@@ -252,9 +254,9 @@ class Crew:
             return False
         if run.wanted is not None and not run.wanted:
             return True
-        queued = await self._ask(ListWork(state="queued", limit=self._shop.settings.limits.page_max))
+        queued = await self._ask(ListWork(state="queued", limit=self._runner.settings.limits.page_max))
         now = datetime.now(UTC)
-        patience = self._shop.settings.work.backoff_max_seconds * 2
+        patience = self._runner.settings.work.backoff_max_seconds * 2
         return not any(
             effort.run_id is None
             and effort.blocked_by is None
@@ -278,7 +280,7 @@ class Crew:
         now, cursor = datetime.now(UTC), None
         while True:
             page = await self._ask(
-                ListWork(run=run_id, state="queued", cursor=cursor, limit=self._shop.settings.limits.page_max)
+                ListWork(run=run_id, state="queued", cursor=cursor, limit=self._runner.settings.limits.page_max)
             )
             if any(line.blocked_by is None and line.not_before and line.not_before > now for line in page.items):
                 return True
@@ -291,8 +293,8 @@ class Crew:
         await self.news(commits)
         await asyncio.sleep(max(0.0, run.found_nothing_at + _COALESCE_SECONDS - time.monotonic()))
 
-    async def _ask(self, request: Request) -> Any:
-        return await self._shop.ask(request)
+    async def _ask(self, request: Request[Any]) -> Any:
+        return await self._runner.ask(request)
 
     # Looking after attempts.
 
@@ -332,7 +334,7 @@ class Crew:
         """
         post = self._posts.get(lender.agent_id or "")
         is_here = post is not None and post.effort_id == lender.effort_id
-        order = post.order if post is not None and is_here else Order(slot=f"{self._shop.name}/s{lender.id}")
+        order = post.order if post is not None and is_here else Order(slot=f"{self._runner.name}/s{lender.id}")
         slot = f"{order.slot}.1" if is_here else order.slot
         if slot not in self._taken:
             self._taken.add(slot)
@@ -347,7 +349,7 @@ class Crew:
         slot = seat.order.slot
         try:
             await self._keep_leases()
-            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id, host=self._shop.host))
+            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id, host=self._runner.host))
             if not has_begun.done():
                 has_begun.set_result(isinstance(claimed, Claimed))
             if isinstance(claimed, Claimed):
@@ -392,7 +394,7 @@ class Crew:
 
     def _take_slots(self, count: int) -> list[str]:
         """Names that nobody has, the lowest numbers first; they are used from the end."""
-        names = (f"{self._shop.name}/{number}" for number in itertools.count(1))
+        names = (f"{self._runner.name}/{number}" for number in itertools.count(1))
         slots = list(itertools.islice((name for name in names if name not in self._taken), count))
         self._taken.update(slots)
         return slots[::-1]

@@ -8,17 +8,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from ramet.errors import LeaseLost, NotFound, RametError
-from ramet.protocol.work import RenewLease
-from ramet.runner.runner_context import Workshop
+from ramet.protocol.work.leases import RenewLease
+from ramet.runner.context import RunnerContext
 
 log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def hold(shop: Workshop, effort_id: int, generation: int) -> AsyncIterator[None]:
+async def hold(runner: RunnerContext, effort_id: int, generation: int) -> AsyncIterator[None]:
     """Renew the lease on an effort again and again. Who lost it is told so by whatever is recorded next."""
     renewing = asyncio.get_running_loop().create_task(
-        _renew(shop, RenewLease(effort_id=effort_id, generation=generation))
+        _renew(runner, RenewLease(effort_id=effort_id, generation=generation))
     )
     try:
         yield
@@ -27,11 +27,11 @@ async def hold(shop: Workshop, effort_id: int, generation: int) -> AsyncIterator
         await asyncio.wait([renewing])
 
 
-async def _renew(shop: Workshop, request: RenewLease) -> None:
+async def _renew(runner: RunnerContext, request: RenewLease) -> None:
     while True:
-        await asyncio.sleep(shop.settings.work.lease_seconds / 3)
+        await asyncio.sleep(runner.settings.work.lease_seconds / 3)
         try:
-            await shop.ask(request)
+            await runner.ask(request)
         except (LeaseLost, NotFound):
             return
         except RametError as error:

@@ -12,17 +12,18 @@ from msgspec.structs import replace
 
 from ramet.config.settings import ProfileSettings, WorkSettings
 from ramet.errors import GitFailed, WorktreeError
-from ramet.model.record.effort import Effort
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
 from ramet.model.work import tool_guide
 from ramet.model.work.driver import NEVER_PARKED
-from ramet.protocol.keeping import KeeperSpec
-from ramet.protocol.requests import GetSession
-from ramet.protocol.runs import Admission, AdmitDriver
-from ramet.protocol.work import Attempt, Chain, Claimed, Completed, Prompt, WorkChain
+from ramet.protocol.record.efforts import EffortRow
+from ramet.protocol.record.sessions import GetSession
+from ramet.protocol.work.attempts import Attempt, Chain, Prompt, WorkChain
+from ramet.protocol.work.drivers import Admission, AdmitDriver
+from ramet.protocol.work.keepers import KeeperSpec
+from ramet.protocol.work.leases import Claimed, Completed
 from ramet.runner.attempts import prompts
-from ramet.runner.runner_context import Order, Workshop
+from ramet.runner.context import Order, RunnerContext
 from ramet.runner.runs import line_worktrees
 from ramet.runner.settlement.worktrees import owner_of
 from ramet.runner.spawn import child_setup
@@ -68,19 +69,19 @@ class Postponed(Exception):
         self.requeued = requeued
 
 
-def prepare(shop: Workshop, claimed: Claimed, order: Order) -> Prepared:
+def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
     """Find the driver, make the worktree, compose the prompt. `Postponed` where the driver may not be used now."""
-    chain: Chain = shop.workplace.ask(WorkChain(effort_id=claimed.id, host=shop.host))
-    settings = shop.workplace.settings_in(chain.project_path, order.environment, order.settings)
-    found = selection.resolve(_wanted(claimed, order), settings.drivers, order.environment or shop.environ)
+    chain: Chain = runner.machine.ask(WorkChain(effort_id=claimed.id, host=runner.host))
+    settings = runner.machine.settings_in(chain.project_path, order.environment, order.settings)
+    found = selection.resolve(_wanted(claimed, order), settings.drivers, order.environment or runner.environ)
     spawned = child_setup.read(claimed)
     child_setup.require_confinement(found.driver, spawned)
-    _be_admitted(shop, claimed, found)
-    workspace = child_setup.find_workspace(shop.workplace, claimed, chain.project_path)
-    continued = _continued(shop, claimed, found.driver)
-    prompt = prompts.build(shop.workplace, claimed.id, order.run)
+    _be_admitted(runner, claimed, found)
+    workspace = child_setup.find_workspace(runner.machine, claimed, chain.project_path)
+    continued = _continued(runner, claimed, found.driver)
+    prompt = prompts.build(runner.machine, claimed.id, order.run)
     return Prepared(
-        instance=shop.identify(),
+        instance=runner.identify(),
         settings=settings.work,
         driver=found.driver,
         profile_name=found.name,
@@ -89,11 +90,11 @@ def prepare(shop: Workshop, claimed: Claimed, order: Order) -> Prepared:
         model=_model(claimed, found),
         prompt=prompts.continuation(prompt, claimed.reason) if continued else prompt,
         project_path=chain.project_path,
-        worktree=None if workspace else _worktree(shop, claimed, chain, order.run),
+        worktree=None if workspace else _worktree(runner, claimed, chain, order.run),
         workspace=workspace,
         timeout_seconds=claimed.timeout_seconds or settings.work.timeout_seconds or None,
         spawned=spawned,
-        native_id=continued.native_id if continued else _new_native_id(shop, found.driver),
+        native_id=continued.native_id if continued else _new_native_id(runner, found.driver),
         continues=continued is not None,
     )
 
@@ -112,35 +113,35 @@ def _model(claimed: Claimed, found: Found) -> str | None:
     return found.profile.model if is_another else claimed.model or found.profile.model
 
 
-def move_apart(shop: Workshop, claimed: Claimed, prepared: Prepared) -> Prepared:
+def move_apart(runner: RunnerContext, claimed: Claimed, prepared: Prepared) -> Prepared:
     """The same attempt in a worktree of its own: the one that it would have shared is in use.
 
     A context window does not move with it: programs look for theirs in the folder where it began.
     """
     start = prepared.worktree.base if prepared.worktree else None
-    apart = replace(prepared, worktree=_own(shop, claimed, prepared.project_path, start))
+    apart = replace(prepared, worktree=_own(runner, claimed, prepared.project_path, start))
     if not prepared.continues:
         return apart
     return replace(
         apart,
         continues=False,
-        prompt=prompts.build(shop.workplace, claimed.id),
-        native_id=_new_native_id(shop, prepared.driver),
+        prompt=prompts.build(runner.machine, claimed.id),
+        native_id=_new_native_id(runner, prepared.driver),
     )
 
 
-def specify(shop: Workshop, claimed: Claimed, attempt: Attempt, prepared: Prepared, order: Order) -> KeeperSpec:
+def specify(runner: RunnerContext, claimed: Claimed, attempt: Attempt, prepared: Prepared, order: Order) -> KeeperSpec:
     """What the keeper is told."""
     settings = prepared.settings
     tools = child_setup.tool_server(prepared.driver, settings, prepared.timeout_seconds)
-    depths = {"spawn_depth": attempt.session.spawn_depth, "max_depth": shop.settings.spawn.depth}
+    depths = {"spawn_depth": attempt.session.spawn_depth, "max_depth": runner.settings.spawn.depth}
     start = Start(
         instruction=prepared.prompt.instruction,
         context=prepared.prompt.context,
         prompt=prepared.prompt.prompt,
         program=prepared.program,
         directory=prepared.workspace or (prepared.worktree.path if prepared.worktree else prepared.project_path),
-        environment=_environment(shop, attempt, prepared, order),
+        environment=_environment(runner, attempt, prepared, order),
         profile=prepared.profile,
         model=prepared.model,
         native_id=prepared.native_id,
@@ -156,86 +157,86 @@ def specify(shop: Workshop, claimed: Claimed, attempt: Attempt, prepared: Prepar
         generation=claimed.generation,
         driver=prepared.driver.name,
         profile=prepared.profile,
-        launch=selection.wrap(prepared.driver.launch(start), prepared.profile),
-        folder=str(shop.places.keepers / prepared.instance),
-        socket=str(shop.places.socket),
+        launch=selection.launch(prepared.driver, start),
+        folder=str(runner.places.keepers / prepared.instance),
+        socket=str(runner.places.socket),
         timeout_seconds=prepared.timeout_seconds,
         silent_seconds=settings.silent_seconds,
         stuck_seconds=settings.stuck_seconds,
         repeat_limit=settings.repeat_limit,
         grace_seconds=settings.grace_seconds,
         output_max_bytes=settings.output_max_bytes,
-        lease_seconds=shop.settings.work.lease_seconds,  # as the claim has it, whatever the project's own file says
-        is_fenced=shop.settings.database.type == "postgres",
+        lease_seconds=runner.settings.work.lease_seconds,  # as the claim has it, whatever the project's own file says
+        is_fenced=runner.settings.database.type == "postgres",
         leased_at=prepared.leased_at,
     )
 
 
-def _environment(shop: Workshop, attempt: Attempt, prepared: Prepared, order: Order) -> dict[str, str]:
+def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, order: Order) -> dict[str, str]:
     """What the agent sees: what is allowed of the environment of whoever asked for the work, else of the daemon's."""
-    source: Mapping[str, str] = order.environment or shop.environ
+    source: Mapping[str, str] = order.environment or runner.environ
     allowed = prepared.settings.environment
     return {
         **{name: value for name, value in source.items() if any(fnmatchcase(name, pattern) for pattern in allowed)},
         **prepared.profile.environment,
-        "RAMET_HOME": str(shop.places.home),
+        "RAMET_HOME": str(runner.places.home),
         "RAMET_AGENT": order.slot,
         "RAMET_SESSION": str(attempt.session.id),
         "RAMET_EFFORT": str(attempt.effort.id),
-        "RAMET_SOCKET": str(shop.places.socket),
-        "RAMET_TOKEN": shop.token(attempt.session.id),
+        "RAMET_SOCKET": str(runner.places.socket),
+        "RAMET_TOKEN": runner.token(attempt.session.id),
     }
 
 
-def _be_admitted(shop: Workshop, claimed: Claimed, found: Found) -> None:
+def _be_admitted(runner: RunnerContext, claimed: Claimed, found: Found) -> None:
     if found.driver.name in NEVER_PARKED:
         return
     asked = AdmitDriver(effort_id=claimed.id, generation=claimed.generation, driver=found.name)
-    admission: Admission = shop.workplace.ask(asked)
+    admission: Admission = runner.machine.ask(asked)
     if admission.requeued is not None:
         raise Postponed(admission.requeued)
 
 
-def _continued(shop: Workshop, claimed: Claimed, driver: Driver) -> Session | None:
+def _continued(runner: RunnerContext, claimed: Claimed, driver: Driver) -> Session | None:
     """The session whose context window goes on, where there is one, here, and the driver can."""
     if claimed.continues_session_id is None or not driver.abilities.resume:
         return None
-    session: Session = shop.workplace.ask(GetSession(session_id=claimed.continues_session_id))
-    if shop.host is not None and not shop.is_ours(session.agent_id):
+    session: Session = runner.machine.ask(GetSession(session_id=claimed.continues_session_id))
+    if runner.host is not None and not runner.is_ours(session.agent_id):
         return None  # a context window is on the disk where it began
     return session if session.driver == driver.name and session.native_id else None
 
 
-def _worktree(shop: Workshop, claimed: Claimed, chain: Chain, run: Run | None) -> Worktree | None:
+def _worktree(runner: RunnerContext, claimed: Claimed, chain: Chain, run: Run | None) -> Worktree | None:
     """The chain's worktree where its line goes on, else one of its own; a run says where its lines work.
 
     A line goes on where its branch still is where the effort that this one is based on left it.
     """
     project = chain.project_path
-    if claimed.git_branch is not None and _is_here(shop, project, claimed.git_branch):
-        worktree = _shared(shop, project, claimed.git_branch, claimed.git_head)
+    if claimed.git_branch is not None and _is_here(runner, project, claimed.git_branch):
+        worktree = _shared(runner, project, claimed.git_branch, claimed.git_head)
         return replace(worktree, base=claimed.git_base or worktree.base) if worktree else None
     if run is not None and run.mode != "chain":
-        return line_worktrees.place(shop.workplace, claimed, run, project)
-    based: Effort | None = chain.efforts[1] if len(chain.efforts) > 1 else None
+        return line_worktrees.place(runner.machine, claimed, run, project)
+    based: EffortRow | None = chain.efforts[1] if len(chain.efforts) > 1 else None
     if based is None or based.git_branch is None:
-        return _own(shop, claimed, project, None)
-    _require_commit(shop, project, based, run)
-    if worktrees.head_of(shop.workplace.git, project, based.git_branch) in (None, based.git_head):
-        return _shared(shop, project, based.git_branch, based.git_head)
-    return _own(shop, claimed, project, based.git_head)
+        return _own(runner, claimed, project, None)
+    _require_commit(runner, project, based, run)
+    if worktrees.head_of(runner.machine.git, project, based.git_branch) in (None, based.git_head):
+        return _shared(runner, project, based.git_branch, based.git_head)
+    return _own(runner, claimed, project, based.git_head)
 
 
-def _is_here(shop: Workshop, project: str, branch: str) -> bool:
+def _is_here(runner: RunnerContext, project: str, branch: str) -> bool:
     """Whether a branch is in this clone. What another machine began in its own is begun anew."""
-    return shop.host is None or worktrees.head_of(shop.workplace.git, project, branch) is not None
+    return runner.host is None or worktrees.head_of(runner.machine.git, project, branch) is not None
 
 
-def _require_commit(shop: Workshop, project: str, based: Effort, run: Run | None) -> None:
+def _require_commit(runner: RunnerContext, project: str, based: EffortRow, run: Run | None) -> None:
     """What an effort is based on may be in another machine's clone. Then that one should have it, and may yet; but the
     line of a run is for who attends the run, and fails.
     """
-    repository = find(shop.workplace.git, project) if shop.host is not None and based.git_head else None
+    repository = find(runner.machine.git, project) if runner.host is not None and based.git_head else None
     if repository is None or repository.commit(based.git_head or "") is not None:
         return
     missing = f"the commit {based.git_head} of {based.git_branch}, where e{based.id} left its work, is not in {project}"
@@ -245,20 +246,20 @@ def _require_commit(shop: Workshop, project: str, based: Effort, run: Run | None
     raise WorktreeError(missing, fix=f"{fetch}; then `ramet run --resume r{run.id} --retry-failed`")
 
 
-def _shared(shop: Workshop, project: str, branch: str, start: str | None) -> Worktree | None:
+def _shared(runner: RunnerContext, project: str, branch: str, start: str | None) -> Worktree | None:
     name = branch.removeprefix(BRANCH_PREFIX)
-    return worktrees.prepare(shop.workplace.git, shop.places.worktrees, project, name, start)
+    return worktrees.prepare(runner.machine.git, runner.places.worktrees, project, name, start)
 
 
-def _own(shop: Workshop, claimed: Claimed, project: str, start: str | None) -> Worktree | None:
+def _own(runner: RunnerContext, claimed: Claimed, project: str, start: str | None) -> Worktree | None:
     """One that belongs to this effort and to no other of the same number, from a database that was since reset."""
-    git, folder = shop.workplace.git, shop.places.worktrees
+    git, folder = runner.machine.git, runner.places.worktrees
     return worktrees.prepare(git, folder, project, f"e{claimed.id}", start, owner=owner_of(claimed))
 
 
-def _new_native_id(shop: Workshop, driver: Driver) -> str | None:
+def _new_native_id(runner: RunnerContext, driver: Driver) -> str | None:
     """The name of a new context window, where it is ours to choose."""
     if not driver.names_sessions:
         return None
-    digits = shop.identify()
+    digits = runner.identify()
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))

@@ -15,50 +15,55 @@ from ramet.model.runs import line_prompt
 from ramet.model.runs.line_prompt import Said
 from ramet.model.runs.run import Run
 from ramet.model.spawn import child_prompt
-from ramet.protocol.runs import GetRun, ListTurns, RunDetail, TurnRow
-from ramet.protocol.work import Chain, GetWork, Prompt, WorkChain, WorkPrompt
-from ramet.runner.host import Workplace
+from ramet.protocol.record.efforts import EffortRow, nest
+from ramet.protocol.runs.runs import GetRun, ListTurns
+from ramet.protocol.work.attempts import Chain, Prompt, WorkChain, WorkPrompt
+from ramet.protocol.work.queue import GetWork
+from ramet.runner.answers import answers
+from ramet.runner.machine import Machine
 from ramet.runner.runs import branches, line_worktrees
 from ramet.runner.settlement import reports
 from ramet.runner.spawn import child_setup
 
 
-def answer(workplace: Workplace, request: WorkPrompt) -> Prompt:
+@answers(WorkPrompt)
+def answer(machine: Machine, request: WorkPrompt) -> Prompt:
     """The operation `work.prompt`."""
-    return build(workplace, request.effort_id)
+    return build(machine, request.effort_id)
 
 
-def build(workplace: Workplace, effort_id: int, run: Run | None = None) -> Prompt:
+def build(machine: Machine, effort_id: int, run: Run | None = None) -> Prompt:
     """Exactly what the effort's agent is given. The same facts give the same prompt.
 
     The run of a line may be handed in by whoever attends it.
     """
-    chain: Chain = workplace.ask(WorkChain(effort_id=effort_id, host=workplace.host))
+    chain = machine.ask(WorkChain(effort_id=effort_id, host=machine.host))
     effort = chain.efforts[0]
-    settings = workplace.settings_in(chain.project_path)
+    settings = machine.settings_in(chain.project_path)
     if run is None and effort.run_id is not None:
-        run = workplace.ask(GetRun(run_id=effort.run_id))
-    composed = _compose(workplace, chain, run, settings)
+        run = machine.ask(GetRun(run_id=effort.run_id))
+    composed = _compose(machine, chain, run, settings)
     return Prompt(
         prompt=composed.prompt,
         instruction=composed.instruction,
         context=composed.context,
-        report_file=prompting.report_file_of(effort),
+        report_file=prompting.report_file_of(nest(effort)),
         cut=composed.cut,
     )
 
 
-def _compose(workplace: Workplace, chain: Chain, run: Run | None, settings: Settings) -> Composed:
-    effort, *ancestors = chain.efforts
-    if effort.spawned_by is not None:
-        spawned = child_setup.read(effort)
+def _compose(machine: Machine, chain: Chain, run: Run | None, settings: Settings) -> Composed:
+    row = chain.efforts[0]
+    effort, *ancestors = [nest(each) for each in chain.efforts]
+    if effort.spawn.by is not None:
+        spawned = child_setup.read(row)
         tokens = settings.work.prompt_max_tokens
-        inherited = child_setup.compile_inherited(workplace, effort, spawned, tokens // 2)
+        inherited = child_setup.compile_inherited(machine, row, spawned, tokens // 2)
         return child_prompt.compose(effort, spawned.context, inherited, tokens)
     if run is not None and run.mode == "sequential":
-        return line_prompt.compose_sequential(effort, _said(workplace, effort, run), settings.runs.context_tokens)
+        return line_prompt.compose_sequential(effort, _said(machine, row, run), settings.runs.context_tokens)
     if run is not None and run.mode == "parallel":
-        needed = [other for other in line_worktrees.dependencies(workplace, effort) if other.attempts]
+        needed = [nest(other) for other in line_worktrees.dependencies(machine, row) if other.attempts]
         return line_prompt.compose_parallel(effort, needed, settings.work.prompt_max_tokens)
     chosen = prompting.choose(effort, ancestors)
     given = {material.effort.id for material in chosen}
@@ -66,47 +71,47 @@ def _compose(workplace: Workplace, chain: Chain, run: Run | None, settings: Sett
         effort,
         [replace(material, text=_text(settings.work, chain.project_path, material.effort)) for material in chosen],
         missing=chain.missing,
-        failed=_failed(workplace, effort),
-        earlier=[other for other in chain.earlier if other.id not in given],
+        failed=_failed(machine, effort),
+        earlier=[nest(other) for other in chain.earlier if other.id not in given],
         max_tokens=settings.work.prompt_max_tokens,
-        also=_round(workplace, effort, ancestors),
+        also=_round(machine, effort, ancestors),
     )
 
 
-def _said(workplace: Workplace, effort: Effort, run: Run) -> list[Said]:
+def _said(machine: Machine, effort: EffortRow, run: Run) -> list[Said]:
     """The conversation before a line: as it was saved, with whatever people added to it or changed in it; where none
     is, of those lines before it that were attempted since the run was last begun or resumed.
     """
     if run.branch is None:
         return line_prompt.retell(
             [
-                line
-                for line in branches.list_lines(workplace, run.id, "finished")
+                nest(line)
+                for line in branches.list_lines(machine, run.id, "finished")
                 if line.attempts and _place(line) < _place(effort) and _ended_at(line) >= run.started_at
             ]
         )
-    turns: list[TurnRow] = workplace.ask(ListTurns(run_id=run.id)).items
+    turns = machine.ask(ListTurns(run_id=run.id)).items
     own = next((turn for turn in reversed(turns) if turn.metadata.get("effort") == effort.id), None)
     unanswered = own if own is not None and own.role == "user" else None
     return [(turn.role, turn.content, from_iso(turn.timestamp)) for turn in turns if turn is not unanswered]
 
 
-def _place(line: Effort) -> int:
+def _place(line: EffortRow) -> int:
     return line.run_order or 0
 
 
-def _ended_at(line: Effort) -> datetime:
+def _ended_at(line: EffortRow) -> datetime:
     return line.finished_at or line.created_at
 
 
-def _round(workplace: Workplace, effort: Effort, ancestors: Sequence[Effort]) -> str:
+def _round(machine: Machine, effort: Effort, ancestors: Sequence[Effort]) -> str:
     """What is said to a review of a chain that is not its first."""
     last = next((other for other in ancestors if other.skill == "review"), None)
-    if effort.skill != "review" or effort.run_id is None or last is None:
+    if effort.skill != "review" or effort.line.run_id is None or last is None:
         return ""
-    detail: RunDetail = workplace.ask(GetRun(run_id=effort.run_id))
+    detail = machine.ask(GetRun(run_id=effort.line.run_id))
     left = [finding for finding in detail.findings if finding.state == "open"]
-    return line_prompt.say_round(last, ancestors[0].git_head, left)
+    return line_prompt.say_round(last, ancestors[0].place.git_head, left)
 
 
 def continuation(prompt: Prompt, reason: str | None) -> Prompt:
@@ -135,12 +140,11 @@ def _is_newer(modified: float, finished_at: datetime | None) -> bool:
     return finished_at is not None and datetime.fromtimestamp(modified, UTC) > finished_at
 
 
-def _failed(workplace: Workplace, effort: Effort) -> Effort | None:
+def _failed(machine: Machine, effort: Effort) -> Effort | None:
     """The effort that this one repeats."""
-    if effort.retry_of is None:
+    if effort.retry.of is None:
         return None
     try:
-        failed: Effort = workplace.ask(GetWork(effort_id=effort.retry_of))
+        return nest(machine.ask(GetWork(effort_id=effort.retry.of)))
     except EffortNotFound:
         return None
-    return failed

@@ -15,7 +15,7 @@ import msgspec
 
 from ramet.errors import LaunchFailed
 from ramet.model.record.effort import StopRequest
-from ramet.protocol.keeping import (
+from ramet.protocol.work.keepers import (
     LOG_FILE,
     MARKER,
     RECORD_FILE,

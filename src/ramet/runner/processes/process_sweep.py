@@ -11,7 +11,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from ramet.protocol.keeping import MARKER
+from ramet.protocol.work.keepers import MARKER
 
 _PROCESSES = "/proc"
 _QUIET_SECONDS = 0.25

@@ -15,7 +15,7 @@ from contextlib import suppress
 import psutil
 
 from ramet.model.work.stream import EndedProcess
-from ramet.protocol.keeping import MARKER
+from ramet.protocol.work.keepers import MARKER
 from ramet.runner.processes.process_identity import is_alive
 from ramet.runner.processes.process_sweep import sweep
 

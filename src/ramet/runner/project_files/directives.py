@@ -1,6 +1,6 @@
 """`agent.directives.*`: what a project tells agents, by the folder that they work in."""
 
-from ramet.protocol.commands import (
+from ramet.protocol.hooks.directives import (
     DereferenceDirective,
     DirectivePaths,
     Directives,
@@ -8,25 +8,31 @@ from ramet.protocol.commands import (
     ResolveDirectives,
 )
 from ramet.runner import projects
-from ramet.runner.host import Workplace
+from ramet.runner.answers import answers
+from ramet.runner.machine import Machine
+from ramet.vendors import registry
 from ramet.workspace.files import directives
 
 
-def discover(workplace: Workplace, request: DiscoverDirectives) -> DirectivePaths:
+@answers(DiscoverDirectives)
+def discover(machine: Machine, request: DiscoverDirectives) -> DirectivePaths:
     """The operation `agent.directives.discover`."""
-    site = projects.find(workplace, request.directory, "directory")
-    found = directives.discover(site.root, request.directory, down=request.down)
+    site = projects.find(machine, request.directory, "directory")
+    found = directives.discover(site.root, request.directory, registry.directive_files(), down=request.down)
     return DirectivePaths(project=str(site.root), items=[str(path) for path in found])
 
 
-def dereference(workplace: Workplace, request: DereferenceDirective) -> Directives:
+@answers(DereferenceDirective)
+def dereference(machine: Machine, request: DereferenceDirective) -> Directives:
     """The operation `agent.directives.dereference`."""
-    site = projects.find(workplace, request.path)
+    site = projects.find(machine, request.path)
     found = directives.dereference(site.root, request.path)
     return Directives(project=str(site.root), items=found.directives, missing=found.missing)
 
 
-def resolve(workplace: Workplace, request: ResolveDirectives) -> Directives:
+@answers(ResolveDirectives)
+def resolve(machine: Machine, request: ResolveDirectives) -> Directives:
     """The operation `agent.directives.resolve`. The folders are all of one project."""
-    site = projects.find(workplace, request.directories[0], "directories")
-    return Directives(project=str(site.root), items=directives.resolve(site.root, request.directories))
+    site = projects.find(machine, request.directories[0], "directories")
+    found = directives.resolve(site.root, request.directories, registry.directive_files())
+    return Directives(project=str(site.root), items=found)

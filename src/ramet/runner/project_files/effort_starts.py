@@ -20,29 +20,34 @@ from ramet.model.record.phase import parse_phases
 from ramet.model.record.prompt import report_file_of
 from ramet.model.record.skill import BUILT_IN, Skill
 from ramet.model.record.skill_file import SkillFile
-from ramet.protocol import commands as wire
-from ramet.protocol.commands import (
-    AppendLog,
+from ramet.protocol.hooks.compactions import ShowContract
+from ramet.protocol.hooks.effort_starts import (
     BeginEffort,
     Begun,
-    Logged,
+    DebriefRow,
     Opened,
     OpenEffort,
     Resumed,
-    ResumeWork,
+    ResumeSession,
     SkillDefinition,
 )
-from ramet.protocol.hooks import ContinueSession, Contract, LogNoted, NoteLog, SessionContext, ShowContract
-from ramet.protocol.requests import FindSessions, GetSkill, ListEfforts, UpsertSkill
+from ramet.protocol.hooks.handoffs import ContinueSession
+from ramet.protocol.hooks.moments import SessionContext
+from ramet.protocol.hooks.notes import AppendLog, Logged, NoteLog
+from ramet.protocol.record.efforts import ListEfforts, nest
+from ramet.protocol.record.sessions import FindSessions
+from ramet.protocol.record.skills import GetSkill, UpsertSkill
 from ramet.runner import projects
-from ramet.runner.host import Workplace
+from ramet.runner.answers import answers
+from ramet.runner.machine import Machine
 from ramet.runner.projects import Site
+from ramet.vendors import registry
+from ramet.workspace import surroundings
 from ramet.workspace.files import (
     directives,
     notes,
     project_files,
     skills,
-    surroundings,
 )
 
 _MOST_DEBRIEFS = 10
@@ -50,16 +55,17 @@ _MOST_REMEMBERED = 2000
 """Characters of a note that its event has; the log has all."""
 
 
-def start_effort(workplace: Workplace, request: OpenEffort) -> Opened:
+@answers(OpenEffort)
+def start_effort(machine: Machine, request: OpenEffort) -> Opened:
     """The operation `commands.effort.start`."""
-    site = projects.find(workplace, request.task_id, "task_id")
-    found = skills.find(site.root, workplace.environ, request.skill)
-    debriefs = _debriefs(workplace, site, request.task_id)
-    sessions = workplace.ask(FindSessions(task_id=request.task_id)).items
+    site = projects.find(machine, request.task_id, "task_id")
+    found = skills.find(site.root, machine.environ, registry.skill_folders(), request.skill)
+    debriefs = _debriefs(machine, site, request.task_id)
+    sessions = machine.ask(FindSessions(task_id=request.task_id)).items
     told = list(dict.fromkeys(_directives(site, [request.task_id, *request.directories])))
-    begun = _begin(workplace, site, request, found.skill if found else None, told)
+    begun = _begin(machine, site, request, found.skill if found else None, told)
     opening = Opening(
-        effort=begun.effort,
+        effort=nest(begun.effort),
         session=begun.session,
         phases=begun.phases,
         next_skills=begun.next_skills,
@@ -80,29 +86,31 @@ def start_effort(workplace: Workplace, request: OpenEffort) -> Opened:
     )
 
 
-def continue_session(workplace: Workplace, request: ResumeWork) -> Resumed:
+@answers(ResumeSession)
+def continue_session(machine: Machine, request: ResumeSession) -> Resumed:
     """The operation `commands.session.continue`. What the disk says comes behind the change: so a request that is
     repeated is the same request.
     """
-    context: SessionContext = workplace.ask(ContinueSession(**asdict(request)))
+    context = machine.ask(ContinueSession(**asdict(request)))
     effort, session = context.effort, context.session
-    around = _look_around(workplace, context)
+    around = _look_around(machine, context)
     gone = [path for path in context.required_files if not Path(path).exists()]
     warnings = [*around.warnings, *(f"{path} is not there any more" for path in gone)]
-    contract: Contract = workplace.ask(ShowContract(session_id=session.id, uncommitted=around.uncommitted))
+    contract = machine.ask(ShowContract(session_id=session.id, uncommitted=around.uncommitted))
     return Resumed(
         session=session,
         effort=effort,
         required_files=context.required_files,
         warnings=warnings,
-        markdown=briefing.go_on(effort, session, around.phases, contract.text, context.required_files, warnings),
+        markdown=briefing.go_on(nest(effort), session, around.phases, contract.text, context.required_files, warnings),
     )
 
 
-def append_log(workplace: Workplace, request: AppendLog) -> Logged:
+@answers(AppendLog)
+def append_log(machine: Machine, request: AppendLog) -> Logged:
     """The operation `commands.log.append`."""
-    text = workplace.redactor.redact(request.text).text
-    noted: LogNoted = workplace.ask(
+    text = machine.redactor.redact(request.text).text
+    noted = machine.ask(
         NoteLog(
             session_id=request.session_id,
             effort_id=request.effort_id,
@@ -110,19 +118,20 @@ def append_log(workplace: Workplace, request: AppendLog) -> Logged:
             idempotency_key=request.idempotency_key,
         )
     )
-    site = projects.find(workplace, noted.task_id, "task_id")
+    site = projects.find(machine, noted.task_id, "task_id")
     path = f"{noted.task_id}/{log_file_named(noted.artifact_prefix)}"
     written = entry(text, noted.at)
     size = notes.append(site.root, path, written, is_repeated=noted.is_repeated)
     return Logged(effort_id=noted.effort_id, path=path, entry=written, size=size)
 
 
-def _begin(workplace: Workplace, site: Site, request: OpenEffort, skill: SkillFile | None, told: list[str]) -> Begun:
+def _begin(machine: Machine, site: Site, request: OpenEffort, skill: SkillFile | None, told: list[str]) -> Begun:
     asked = asdict(request) | {"definition": _define(skill) if skill else None, "directives": told}
     try:
-        begun: Begun = workplace.ask(BeginEffort(**asked))
+        begun = machine.ask(BeginEffort(**asked))
     except UnknownSkill as error:
-        names = ", ".join(found.name for found in skills.list_all(site.root, workplace.environ) if found.skill)
+        on_disk = skills.list_all(site.root, machine.environ, registry.skill_folders())
+        names = ", ".join(found.name for found in on_disk if found.skill)
         fix = f"{error.fix}; on this disk there are: {names or 'no skill files'}"
         raise UnknownSkill(error.message, field=error.field, value=error.value, fix=fix) from error
     return begun
@@ -139,19 +148,24 @@ def _define(skill: SkillFile) -> SkillDefinition:
     """What the database keeps of a skill's file. A built-in skill whose file has no phases, as one that was written for
     another program, keeps its own.
     """
-    parts = {name: getattr(skill, name) for name in SkillDefinition.__struct_fields__}
-    if not skill.phases and skill.name in BUILT_IN:
-        parts["phases"] = list(BUILT_IN[skill.name].phases)
-    return SkillDefinition(**parts)
+    built_in = BUILT_IN.get(skill.name)
+    return SkillDefinition(
+        phases=list(built_in.phases) if built_in and not skill.phases else skill.phases,
+        modes=skill.modes,
+        templates=skill.templates,
+        cmd_dependencies=skill.cmd_dependencies,
+        next_skills=skill.next_skills,
+        directives=skill.directives,
+    )
 
 
-def _debriefs(workplace: Workplace, site: Site, task_id: str) -> list[Debrief]:
+def _debriefs(machine: Machine, site: Site, task_id: str) -> list[Debrief]:
     """What the task's finished efforts left, the newest first."""
     try:
-        efforts: list[Effort] = workplace.ask(ListEfforts(task_id=task_id)).items
+        efforts = machine.ask(ListEfforts(task_id=task_id)).items
     except TaskNotFound:
         return []
-    found = (_debrief(site, effort) for effort in reversed(efforts) if effort.lifecycle == "finished")
+    found = (_debrief(site, nest(effort)) for effort in reversed(efforts) if effort.lifecycle == "finished")
     return [debrief for debrief in found if debrief.path or debrief.text][:_MOST_DEBRIEFS]
 
 
@@ -165,13 +179,14 @@ def _debrief(site: Site, effort: Effort) -> Debrief:
     return Debrief(effort=effort, path=None, text=effort.output_content)
 
 
-def _row(debrief: Debrief) -> wire.Debrief:
+def _row(debrief: Debrief) -> DebriefRow:
     effort = debrief.effort
-    return wire.Debrief(effort_id=effort.id, skill=effort.skill, outcome=effort.outcome, path=debrief.path)
+    return DebriefRow(effort_id=effort.id, skill=effort.skill, outcome=effort.outcome, path=debrief.path)
 
 
 def _directives(site: Site, directories: list[str]) -> list[str]:
-    return [str(path) for directory in directories for path in directives.discover(site.root, directory)]
+    names = registry.directive_files()
+    return [str(path) for directory in directories for path in directives.discover(site.root, directory, names)]
 
 
 class _Around(NamedTuple):
@@ -182,30 +197,30 @@ class _Around(NamedTuple):
     warnings: list[str]
 
 
-def _look_around(workplace: Workplace, context: SessionContext) -> _Around:
+def _look_around(machine: Machine, context: SessionContext) -> _Around:
     try:
-        site = projects.find(workplace, context.effort.task_id)
+        site = projects.find(machine, context.effort.task_id)
     except ProjectNotFound as error:
         return _Around([], context.skill_phases, [f"{error.message} on this machine"])
-    skill, warnings = _reread_skill(workplace, site, context.effort.skill)
+    skill, warnings = _reread_skill(machine, site, context.effort.skill)
     phases = [phase.label for phase in parse_phases(skill.phases if skill else None)]
     uncommitted: list[str] = []
     with suppress(RametError):
-        uncommitted = surroundings.list_uncommitted(workplace.git, site.root)
+        uncommitted = surroundings.list_uncommitted(machine.git, site.root)
     return _Around(uncommitted, phases, warnings)
 
 
-def _reread_skill(workplace: Workplace, site: Site, name: str) -> tuple[Skill | None, list[str]]:
+def _reread_skill(machine: Machine, site: Site, name: str) -> tuple[Skill | None, list[str]]:
     """The skill as its file is now; the warnings where that cannot be had. The work goes on without."""
-    known = _find_skill(workplace, site, name)
+    known = _find_skill(machine, site, name)
     try:
-        found = skills.find(site.root, workplace.environ, name)
+        found = skills.find(site.root, machine.environ, registry.skill_folders(), name)
     except SkillFileInvalid as error:
         return known, [f"the skill is as it was registered, because its file cannot be used: {error.message}"]
     if found is not None and found.skill is not None:
         definition = _define(found.skill)
         if definition.is_news(known):
-            known = workplace.ask(UpsertSkill(name=name, project_id=site.project.id, **asdict(definition)))
+            known = machine.ask(UpsertSkill(name=name, project_id=site.project.id, **asdict(definition)))
         return known, []
     if known is None:
         return None, [f"the skill {name!r} is gone: there are no phases to keep to"]
@@ -213,9 +228,9 @@ def _reread_skill(workplace: Workplace, site: Site, name: str) -> tuple[Skill | 
     return known, [f"the skill {name!r} has no file here: it is as it was registered"] if is_registered else []
 
 
-def _find_skill(workplace: Workplace, site: Site, name: str) -> Skill | None:
+def _find_skill(machine: Machine, site: Site, name: str) -> Skill | None:
     try:
-        skill: Skill = workplace.ask(GetSkill(name=name, project_id=site.project.id))
+        skill = machine.ask(GetSkill(name=name, project_id=site.project.id))
     except SkillNotFound:
         return None
     return skill

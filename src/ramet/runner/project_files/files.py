@@ -2,15 +2,17 @@
 
 import posixpath
 
-from ramet.protocol.commands import Appended, AppendFile, FileText, ReadFile, ResolvedPath, ResolvePath
+from ramet.protocol.hooks.files import Appended, AppendFile, FileText, ReadFile, ResolvedPath, ResolvePath
 from ramet.runner import projects
-from ramet.runner.host import Workplace
+from ramet.runner.answers import answers
+from ramet.runner.machine import Machine
 from ramet.workspace.files import project_files
 
 
-def read(workplace: Workplace, request: ReadFile) -> FileText:
+@answers(ReadFile)
+def read(machine: Machine, request: ReadFile) -> FileText:
     """The operation `fs.files.read`."""
-    site = projects.find(workplace, request.path)
+    site = projects.find(machine, request.path)
     text = project_files.read(site.root, request.path)
     end = request.offset + request.limit
     return FileText(
@@ -21,17 +23,19 @@ def read(workplace: Workplace, request: ReadFile) -> FileText:
     )
 
 
-def append(workplace: Workplace, request: AppendFile) -> Appended:
+@answers(AppendFile)
+def append(machine: Machine, request: AppendFile) -> Appended:
     """The operation `fs.files.append`."""
-    site = projects.find(workplace, request.path)
+    site = projects.find(machine, request.path)
     size = project_files.append(site.root, request.path, request.content)
     return Appended(path=str(project_files.resolve(site.root, request.path).path), size=size)
 
 
-def resolve(workplace: Workplace, request: ResolvePath) -> ResolvedPath:
+@answers(ResolvePath)
+def resolve(machine: Machine, request: ResolvePath) -> ResolvedPath:
     """The operation `fs.paths.resolve`."""
     path = posixpath.join(request.base or "", request.path)
-    site = projects.find(workplace, request.base or path, "base" if request.base else "path")
+    site = projects.find(machine, request.base or path, "base" if request.base else "path")
     place = project_files.resolve(site.root, path)
     return ResolvedPath(
         path=str(place.path),

@@ -7,25 +7,26 @@ too, and its session waits for it. An agent that Ramet runs is queued, as an eff
 from ramet.errors import NothingToUndo
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.hooks import restored_context
-from ramet.model.record.effort import Effort
 from ramet.model.record.session import Session
-from ramet.protocol.commands import UndoCompaction, Undone
-from ramet.protocol.history import Compile, Compiled
-from ramet.protocol.hooks import Compaction, ContinueSession, ListCompactions, SessionContext
-from ramet.protocol.replies import EffortReply
-from ramet.protocol.requests import GetEffort, GetSession
-from ramet.protocol.work import AddWork
+from ramet.protocol.history.contexts import Compile
+from ramet.protocol.hooks.compactions import Compaction, ListCompactions, UndoCompaction, Undone
+from ramet.protocol.hooks.handoffs import ContinueSession
+from ramet.protocol.record.efforts import EffortReply, GetEffort
+from ramet.protocol.record.sessions import GetSession
+from ramet.protocol.work.queue import AddWork
 from ramet.runner import projects
-from ramet.runner.host import Workplace
+from ramet.runner.answers import answers
+from ramet.runner.machine import Machine
 
 
-def undo(workplace: Workplace, request: UndoCompaction) -> Undone:
+@answers(UndoCompaction)
+def undo(machine: Machine, request: UndoCompaction) -> Undone:
     """The operation `commands.session.undo`."""
-    session: Session = workplace.ask(GetSession(session_id=request.session_id))
-    compaction, since = _choose(workplace, session, request.number)
-    compiled: Compiled = workplace.ask(Compile(hash=compaction.commit, since=since, format="text"))
+    session = machine.ask(GetSession(session_id=request.session_id))
+    compaction, since = _choose(machine, session, request.number)
+    compiled = machine.ask(Compile(hash=compaction.commit, since=since, format="text"))
     prompt = restored_context.compose(session.id, "\n\n".join(str(message["content"]) for message in compiled.messages))
-    directory = str(projects.find(workplace, session.task_id, "session_id").root)
+    directory = str(projects.find(machine, session.task_id, "session_id").root)
     is_kept, key = session.instance is not None, request.idempotency_key
     return Undone(
         compaction=compaction,
@@ -33,14 +34,14 @@ def undo(workplace: Workplace, request: UndoCompaction) -> Undone:
         tokens=estimate_tokens(prompt),
         driver=session.driver,
         directory=directory,
-        session=None if is_kept or request.only_show else _begin(workplace, session, key),
-        effort=_queue(workplace, session, prompt, key) if is_kept and not request.only_show else None,
+        session=None if is_kept or request.only_show else _begin(machine, session, key),
+        effort=_queue(machine, session, prompt, key) if is_kept and not request.only_show else None,
     )
 
 
-def _choose(workplace: Workplace, session: Session, number: int | None) -> tuple[Compaction, str | None]:
+def _choose(machine: Machine, session: Session, number: int | None) -> tuple[Compaction, str | None]:
     """The compaction, and where the one before it was: what came behind that is what the context had."""
-    found: list[Compaction] = workplace.ask(ListCompactions(session_id=session.id)).items
+    found = machine.ask(ListCompactions(session_id=session.id)).items
     chosen = [each for each in found if number in (None, each.number)]
     if not chosen:
         which = "has not been compacted" if number is None else f"has no compaction {number}"
@@ -51,16 +52,16 @@ def _choose(workplace: Workplace, session: Session, number: int | None) -> tuple
     return chosen[0], before[0] if before else None
 
 
-def _begin(workplace: Workplace, prev: Session, key: str | None) -> Session:
+def _begin(machine: Machine, prev: Session, key: str | None) -> Session:
     """The session that goes on with the same effort; where that is over, with one that is only there for it."""
     going_on = ContinueSession(session_id=prev.id, driver=prev.driver, light=True, idempotency_key=key)
-    context: SessionContext = workplace.ask(going_on)
+    context = machine.ask(going_on)
     return context.session
 
 
-def _queue(workplace: Workplace, session: Session, prompt: str, key: str | None) -> EffortReply:
-    effort: Effort = workplace.ask(GetEffort(effort_id=session.effort_id))
-    added: EffortReply = workplace.ask(
+def _queue(machine: Machine, session: Session, prompt: str, key: str | None) -> EffortReply:
+    effort = machine.ask(GetEffort(effort_id=session.effort_id))
+    return machine.ask(
         AddWork(
             prompt=prompt,
             skill=effort.skill,
@@ -70,4 +71,3 @@ def _queue(workplace: Workplace, session: Session, prompt: str, key: str | None)
             idempotency_key=key,
         )
     )
-    return added

@@ -5,37 +5,43 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from ramet.model.record.skill_file import FILE_NAME, SkillFile
-from ramet.protocol.commands import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
+from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
 from ramet.protocol.replies import Page
 from ramet.runner import projects
-from ramet.runner.host import Workplace
+from ramet.runner.answers import answers
+from ramet.runner.machine import Machine
+from ramet.vendors import registry
 from ramet.workspace.files import skills
 
 
-def parse(workplace: Workplace, request: ParseSkill) -> ParsedSkill:
+@answers(ParseSkill)
+def parse(machine: Machine, request: ParseSkill) -> ParsedSkill:
     """The operation `agent.skills.parse`."""
     path = Path(request.path)
     if path.name != FILE_NAME:
         path /= FILE_NAME
-    return ParsedSkill(**asdict(_find_own(workplace, path) or _read(workplace, path)), path=str(path))
+    return ParsedSkill(**asdict(_find_own(machine, path) or _read(machine, path)), path=str(path))
 
 
-def _find_own(workplace: Workplace, path: Path) -> SkillFile | None:
+def _find_own(machine: Machine, path: Path) -> SkillFile | None:
     """A skill file of the user's own, which is in no project."""
-    found = next((each for each in skills.list_all(None, workplace.environ) if each.path == str(path)), None)
+    every = skills.list_all(None, machine.environ, registry.skill_folders())
+    found = next((each for each in every if each.path == str(path)), None)
     if found is not None and found.error is not None:
         raise found.error
     return None if found is None else found.skill
 
 
-def _read(workplace: Workplace, path: Path) -> SkillFile:
-    return skills.read(projects.find(workplace, str(path)).root, path)
+def _read(machine: Machine, path: Path) -> SkillFile:
+    return skills.read(projects.find(machine, str(path)).root, path)
 
 
-def list_all(workplace: Workplace, request: ListSkillFiles) -> Page[SkillEntry]:
+@answers(ListSkillFiles)
+def list_all(machine: Machine, request: ListSkillFiles) -> Page[SkillEntry]:
     """The operation `agent.skills.list`."""
-    root = None if request.project is None else projects.find(workplace, request.project, "project").root
-    return Page(items=[_entry(found) for found in skills.list_all(root, workplace.environ)])
+    root = None if request.project is None else projects.find(machine, request.project, "project").root
+    every = skills.list_all(root, machine.environ, registry.skill_folders())
+    return Page(items=[_entry(found) for found in every])
 
 
 def _entry(found: skills.Found) -> SkillEntry:

@@ -9,59 +9,59 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from ramet.errors import RametError, RunAttended, RunFinished, RunNotFound
-from ramet.protocol.runs import AttendRun, LeaveRun, ListRuns, RunReply
-from ramet.protocol.work import RunWork
-from ramet.runner.runner_context import Workshop
+from ramet.protocol.runs.runs import AttendRun, LeaveRun, ListRuns, RunReply
+from ramet.protocol.work.workers import RunWork
+from ramet.runner.context import RunnerContext
 
 log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def attend(shop: Workshop, request: RunWork, on_loss: Callable[[], None]) -> AsyncIterator[RunReply]:
+async def attend(runner: RunnerContext, request: RunWork, on_loss: Callable[[], None]) -> AsyncIterator[RunReply]:
     """Begin or resume the run that is asked for; leave it at the end. `on_loss` is told when it is another's."""
     assert request.run is not None  # noqa: S101
-    run: RunReply = await shop.ask(
+    run = await runner.ask(
         AttendRun(
             run_id=request.run,
-            attender=shop.name,
+            attender=runner.name,
             begins=True,
             content_hash=request.content_hash,
             is_forced=request.is_forced,
             retry_failed=request.retry_failed,
             limits=request.limits,
-            lease_seconds=shop.settings.work.lease_seconds,
+            lease_seconds=runner.settings.work.lease_seconds,
         )
     )
-    going_on = asyncio.get_running_loop().create_task(_go_on(shop, run.id, on_loss))
+    going_on = asyncio.get_running_loop().create_task(_go_on(runner, run.id, on_loss))
     try:
         yield run
     finally:
         going_on.cancel()
         await asyncio.wait([going_on])
         with suppress(RametError):  # where it cannot be said, silence says it
-            await shop.ask(LeaveRun(run_id=run.id, attender=shop.name))
+            await runner.ask(LeaveRun(run_id=run.id, attender=runner.name))
 
 
-async def leave_all(shop: Workshop) -> None:
+async def leave_all(runner: RunnerContext) -> None:
     """Leave what a former daemon attended: it is gone, and nobody waits for it to be silent for long enough."""
     cursor = None
     while True:
-        page = await shop.ask(ListRuns(all=True, cursor=cursor, limit=shop.settings.limits.page_max))
+        page = await runner.ask(ListRuns(all=True, cursor=cursor, limit=runner.settings.limits.page_max))
         for run in page.items:
             if run.state == "running":
-                await shop.ask(LeaveRun(run_id=run.id, attender=shop.name))
+                await runner.ask(LeaveRun(run_id=run.id, attender=runner.name))
         if page.next is None:
             return
         cursor = page.next
 
 
-async def _go_on(shop: Workshop, run_id: int, on_loss: Callable[[], None]) -> None:
+async def _go_on(runner: RunnerContext, run_id: int, on_loss: Callable[[], None]) -> None:
     """Renew the attendance until somebody else has it, or there is nothing to attend."""
-    lease_seconds = shop.settings.work.lease_seconds
+    lease_seconds = runner.settings.work.lease_seconds
     while True:
         await asyncio.sleep(lease_seconds / 3)
         try:
-            await shop.ask(AttendRun(run_id=run_id, attender=shop.name, lease_seconds=lease_seconds))
+            await runner.ask(AttendRun(run_id=run_id, attender=runner.name, lease_seconds=lease_seconds))
         except RunFinished:
             return
         except (RunAttended, RunNotFound) as error:

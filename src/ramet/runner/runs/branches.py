@@ -3,23 +3,28 @@
 from collections.abc import Sequence
 
 from ramet.errors import GitFailed
-from ramet.model.record.effort import Effort, Lifecycle
-from ramet.protocol.runs import BranchConflict, GetRun, LineBranch, ListBranches, RunBranches
-from ramet.protocol.work import ListWork, WorkChain
-from ramet.runner.host import Workplace
+from ramet.model.record.effort import Lifecycle
+from ramet.protocol.record.efforts import EffortRow
+from ramet.protocol.runs.branches import BranchConflict, LineBranch, ListRunBranches, RunBranches
+from ramet.protocol.runs.runs import GetRun
+from ramet.protocol.work.attempts import WorkChain
+from ramet.protocol.work.queue import ListWork
+from ramet.runner.answers import answers
+from ramet.runner.machine import Machine
 from ramet.workspace.git import merges
 from ramet.workspace.git.merges import Tip
 from ramet.workspace.git.repository import Repository, find
 
 
-def list_branches(workplace: Workplace, request: ListBranches) -> RunBranches:
+@answers(ListRunBranches)
+def list_branches(machine: Machine, request: ListRunBranches) -> RunBranches:
     """The operation `run.branches`."""
-    lines = [line for line in list_lines(workplace, request.run_id) if line.git_branch is not None]
+    lines = [line for line in list_lines(machine, request.run_id) if line.git_branch is not None]
     if not lines:
-        workplace.ask(GetRun(run_id=request.run_id))  # which says so where there is none
+        machine.ask(GetRun(run_id=request.run_id))  # which says so where there is none
         return RunBranches(branches=[], conflicts=[])
-    chain = workplace.ask(WorkChain(effort_id=lines[0].id, host=workplace.host))
-    repository = find(workplace.git, chain.project_path)
+    chain = machine.ask(WorkChain(effort_id=lines[0].id, host=machine.host))
+    repository = find(machine.git, chain.project_path)
     if repository is None:
         return RunBranches(branches=[], conflicts=[], note=f"{chain.project_path} is in no repository any more")
     merged = merges.are_merged(repository, {line.git_head for line in lines if line.git_head})
@@ -33,19 +38,19 @@ def list_branches(workplace: Workplace, request: ListBranches) -> RunBranches:
     return RunBranches(branches=branches, conflicts=conflicts, note=note)
 
 
-def list_lines(workplace: Workplace, run_id: int, state: Lifecycle | None = None) -> list[Effort]:
+def list_lines(machine: Machine, run_id: int, state: Lifecycle | None = None) -> list[EffortRow]:
     """The lines of a run, or those in one state, in their order."""
-    found: list[Effort] = []
+    found: list[EffortRow] = []
     cursor = None
     while True:
-        page = workplace.ask(ListWork(run=run_id, state=state, cursor=cursor, limit=workplace.settings.limits.page_max))
+        page = machine.ask(ListWork(run=run_id, state=state, cursor=cursor, limit=machine.settings.limits.page_max))
         found += page.items
         if page.next is None:
             return sorted(found, key=lambda line: (line.run_order or 0, line.id))
         cursor = page.next
 
 
-def _branch(line: Effort, *, is_merged: bool, contained_in: str | None) -> LineBranch:
+def _branch(line: EffortRow, *, is_merged: bool, contained_in: str | None) -> LineBranch:
     return LineBranch(
         line=line.run_line or "",
         effort_id=line.id,
@@ -58,7 +63,7 @@ def _branch(line: Effort, *, is_merged: bool, contained_in: str | None) -> LineB
     )
 
 
-def _conflicts(repository: Repository, lines: Sequence[Effort]) -> tuple[list[BranchConflict], str | None]:
+def _conflicts(repository: Repository, lines: Sequence[EffortRow]) -> tuple[list[BranchConflict], str | None]:
     """What conflicts between the branches; or why that is not known."""
     last = {line.git_branch: line for line in lines if line.git_branch}
     files: dict[str, set[str]] = {branch: set() for branch in last}

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from ramet.errors import EffortNotFound, GitFailed, MergeConflict, NoStart
-from ramet.model.record.effort import Effort
 from ramet.model.runs.run import Run
-from ramet.protocol.work import GetWork
-from ramet.runner.host import Workplace
+from ramet.protocol.record.efforts import EffortRow
+from ramet.protocol.work.queue import GetWork
+from ramet.runner.machine import Machine
 from ramet.runner.settlement.worktrees import owner_of, owner_of_run
 from ramet.workspace.git import merges as merging
 from ramet.workspace.git.repository import BRANCHES, Repository, find
@@ -21,16 +21,16 @@ from ramet.workspace.worktrees import worktree
 from ramet.workspace.worktrees.worktree import Worktree
 
 
-def place(workplace: Workplace, effort: Effort, run: Run, project: str) -> Worktree | None:
+def place(machine: Machine, effort: EffortRow, run: Run, project: str) -> Worktree | None:
     """The worktree of a line that has not been in one; None where the project is in no repository."""
-    git, folder = workplace.git, workplace.places.worktrees
+    git, folder = machine.git, machine.places.worktrees
     repository = find(git, project)
     if repository is None:
         return None
     if run.mode == "sequential":
-        start = _last_head(workplace, effort)
+        start = _last_head(machine, effort)
         return worktree.prepare(git, folder, project, f"r{run.id}", start, owner=owner_of_run(run))
-    starts = _starts(repository, dependencies(workplace, effort))
+    starts = _starts(repository, dependencies(machine, effort))
     first = next(iter(starts), None)
     merges = {head: f"Merge {_name(other)}" for head, other in starts.items() if head != first}
     try:
@@ -39,28 +39,28 @@ def place(workplace: Workplace, effort: Effort, run: Run, project: str) -> Workt
         raise _explain(repository, starts, conflict) from conflict
 
 
-def dependencies(workplace: Workplace, effort: Effort) -> list[Effort]:
+def dependencies(machine: Machine, effort: EffortRow) -> list[EffortRow]:
     """What a line depends on, in the order of the run, as far as it is still there."""
-    found: list[Effort] = []
+    found: list[EffortRow] = []
     for effort_id in effort.depends_on or []:
         with suppress(EffortNotFound):
-            found.append(workplace.ask(GetWork(effort_id=effort_id)))
+            found.append(machine.ask(GetWork(effort_id=effort_id)))
     return sorted(found, key=lambda other: (other.run_order or 0, other.id))
 
 
-def _last_head(workplace: Workplace, effort: Effort) -> str | None:
+def _last_head(machine: Machine, effort: EffortRow) -> str | None:
     """Where the lines before this one ended, for a worktree that is there no more, or not yet on this machine."""
-    before: Effort | None = effort
+    before: EffortRow | None = effort
     while before is not None:
-        before = next(iter(dependencies(workplace, before)), None)
+        before = next(iter(dependencies(machine, before)), None)
         if before is not None and before.git_head is not None:
             return before.git_head
     return None
 
 
-def _starts(repository: Repository, needed: Sequence[Effort]) -> dict[str, Effort]:
+def _starts(repository: Repository, needed: Sequence[EffortRow]) -> dict[str, EffortRow]:
     """The commits to start from, the last line's first: it may have started from the others itself."""
-    starts: dict[str, Effort] = {}
+    starts: dict[str, EffortRow] = {}
     for other in reversed(needed):
         head = _head(repository, other)
         if head is not None:
@@ -70,13 +70,13 @@ def _starts(repository: Repository, needed: Sequence[Effort]) -> dict[str, Effor
     return starts
 
 
-def _head(repository: Repository, other: Effort) -> str | None:
+def _head(repository: Repository, other: EffortRow) -> str | None:
     """Where a line's branch is now. One that succeeded without any was done before the run, or changed no files."""
     branch = other.git_branch
     return (repository.commit(BRANCHES + branch) if branch else None) or other.git_head
 
 
-def _explain(repository: Repository, starts: Mapping[str, Effort], conflict: MergeConflict) -> MergeConflict:
+def _explain(repository: Repository, starts: Mapping[str, EffortRow], conflict: MergeConflict) -> MergeConflict:
     """Say which lines conflict, and not which commits."""
     refused = str(conflict.value)
     before = list(itertools.takewhile(lambda head: head != refused, starts))
@@ -87,5 +87,5 @@ def _explain(repository: Repository, starts: Mapping[str, Effort], conflict: Mer
     return MergeConflict(f"{_name(starts[refused])} cannot be merged with {names}: {conflict.message}")
 
 
-def _name(other: Effort) -> str:
+def _name(other: EffortRow) -> str:
     return f"line {other.run_line} ({other.git_branch})"

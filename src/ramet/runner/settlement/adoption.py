@@ -10,13 +10,14 @@ import logging
 from msgspec import Struct
 
 from ramet.errors import LeaseLost, NotFound
-from ramet.model.record.effort import Effort
 from ramet.model.record.session import Session
-from ramet.protocol.keeping import KeeperRecord
-from ramet.protocol.requests import FindSessions
-from ramet.protocol.work import CompleteWork, ListWork, RenewLease
+from ramet.protocol.record.efforts import EffortRow
+from ramet.protocol.record.sessions import FindSessions
+from ramet.protocol.work.keepers import KeeperRecord
+from ramet.protocol.work.leases import CompleteWork, RenewLease
+from ramet.protocol.work.queue import ListWork
+from ramet.runner.context import RunnerContext
 from ramet.runner.processes import keepers
-from ramet.runner.runner_context import Workshop
 
 log = logging.getLogger(__name__)
 
@@ -33,44 +34,44 @@ class Left(Struct, frozen=True, kw_only=True):
     """None where the keeper never came to write one."""
 
 
-async def look(shop: Workshop) -> list[Left]:
+async def look(runner: RunnerContext) -> list[Left]:
     """Every attempt that somebody has to look after."""
-    records = {record.instance: record for record in await asyncio.to_thread(_records, shop)}
-    left = [found for record in records.values() if (found := await _from_record(shop, record)) is not None]
-    shop.faults.reach("during_adoption")
+    records = {record.instance: record for record in await asyncio.to_thread(_records, runner)}
+    left = [found for record in records.values() if (found := await _from_record(runner, record)) is not None]
+    runner.faults.reach("during_adoption")
     known = {found.effort_id for found in left}
-    for effort in await _ours(shop):
+    for effort in await _ours(runner):
         if effort.id not in known:
-            found = await _without_record(shop, effort)
+            found = await _without_record(runner, effort)
             if found is not None:
                 left.append(found)
     return left
 
 
-def _records(shop: Workshop) -> list[KeeperRecord]:
-    return keepers.list_records(shop.places.keepers)
+def _records(runner: RunnerContext) -> list[KeeperRecord]:
+    return keepers.list_records(runner.places.keepers)
 
 
-async def keep_leases(shop: Workshop) -> None:
+async def keep_leases(runner: RunnerContext) -> None:
     """Renew the lease of every agent whose keeper lives: it may have been asleep, with the whole machine."""
-    for record in await asyncio.to_thread(_records, shop):
-        await _keep_lease(shop, record)
+    for record in await asyncio.to_thread(_records, runner):
+        await _keep_lease(runner, record)
 
 
-async def _keep_lease(shop: Workshop, record: KeeperRecord) -> None:
+async def _keep_lease(runner: RunnerContext, record: KeeperRecord) -> None:
     if not keepers.is_alive(record):
         return
     try:
-        await shop.ask(RenewLease(effort_id=record.effort_id, generation=record.generation))
+        await runner.ask(RenewLease(effort_id=record.effort_id, generation=record.generation))
     except (LeaseLost, NotFound) as error:
         log.warning("a keeper lost its lease effort=%d error=%s", record.effort_id, error.code)
 
 
-async def _from_record(shop: Workshop, record: KeeperRecord) -> Left | None:
-    await _keep_lease(shop, record)
-    session = await _session(shop, record.effort_id, record.instance)
+async def _from_record(runner: RunnerContext, record: KeeperRecord) -> Left | None:
+    await _keep_lease(runner, record)
+    session = await _session(runner, record.effort_id, record.instance)
     if session is None:
-        await asyncio.to_thread(keepers.remove, shop.places.keepers, record.instance)
+        await asyncio.to_thread(keepers.remove, runner.places.keepers, record.instance)
         return None
     return Left(
         slot=session.agent_id or "",
@@ -82,11 +83,11 @@ async def _from_record(shop: Workshop, record: KeeperRecord) -> Left | None:
     )
 
 
-async def _without_record(shop: Workshop, effort: Effort) -> Left | None:
+async def _without_record(runner: RunnerContext, effort: EffortRow) -> Left | None:
     """An effort that was claimed here, and whose keeper left nothing: it never began, or it ended unrecorded."""
-    session = await _session(shop, effort.id, None)
+    session = await _session(runner, effort.id, None)
     if session is None or session.instance is None or session.generation != effort.lease_generation:
-        await shop.ask(
+        await runner.ask(
             CompleteWork(
                 effort_id=effort.id,
                 generation=effort.lease_generation,
@@ -106,20 +107,20 @@ async def _without_record(shop: Workshop, effort: Effort) -> Left | None:
     )
 
 
-async def _ours(shop: Workshop) -> list[Effort]:
+async def _ours(runner: RunnerContext) -> list[EffortRow]:
     """The active efforts that this daemon's slots hold."""
-    found: list[Effort] = []
+    found: list[EffortRow] = []
     cursor = None
     while True:
-        page = await shop.ask(ListWork(state="active", cursor=cursor, limit=shop.settings.limits.page_max))
-        found += [effort for effort in page.items if shop.is_ours(effort.lease_owner)]
+        page = await runner.ask(ListWork(state="active", cursor=cursor, limit=runner.settings.limits.page_max))
+        found += [effort for effort in page.items if runner.is_ours(effort.lease_owner)]
         if page.next is None:
             return found
         cursor = page.next
 
 
-async def _session(shop: Workshop, effort_id: int, instance: str | None) -> Session | None:
+async def _session(runner: RunnerContext, effort_id: int, instance: str | None) -> Session | None:
     """The effort's session that a keeper held: the one named, or the newest."""
-    page = await shop.ask(FindSessions(effort_id=effort_id))
+    page = await runner.ask(FindSessions(effort_id=effort_id))
     items: list[Session] = page.items
     return next((session for session in items if instance in (None, session.instance)), None)

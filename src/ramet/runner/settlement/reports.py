@@ -7,10 +7,12 @@ from ramet.errors import PathOutside, ReportMissing
 from ramet.model.record.effort import Check, Effort
 from ramet.model.record.prompt import report_file_of
 from ramet.model.redaction import Redactor
-from ramet.protocol.replies import EffortReply, Validation
-from ramet.protocol.requests import ValidateEffort
-from ramet.protocol.work import Chain, SetOutput, Synced, SyncReport, WorkChain
-from ramet.runner.host import Workplace
+from ramet.protocol.record.efforts import CheckRecord, ValidateEffort, Validation, nest
+from ramet.protocol.work.attempts import WorkChain
+from ramet.protocol.work.queue import SetOutput
+from ramet.protocol.work.worktrees import Synced, SyncReport
+from ramet.runner.answers import answers
+from ramet.runner.machine import Machine
 from ramet.workspace.files import reports
 from ramet.workspace.files.reports import Report
 
@@ -42,22 +44,23 @@ def find(project_path: str, effort: Effort) -> Report | None:
     report_file = report_file_of(effort)
     if report_file is None:
         return None
-    for root in (project_path, effort.worktree):
+    for root in (project_path, effort.place.worktree):
         with suppress(PathOutside, OSError):
             if root is not None and (found := reports.read(root, report_file)) is not None:
                 return found
     return None
 
 
-def sync(workplace: Workplace, request: SyncReport) -> Synced:
+@answers(SyncReport)
+def sync(machine: Machine, request: SyncReport) -> Synced:
     """The operation `report.sync`."""
-    chain: Chain = workplace.ask(WorkChain(effort_id=request.effort_id, host=workplace.host))
-    effort = chain.efforts[0]
+    chain = machine.ask(WorkChain(effort_id=request.effort_id, host=machine.host))
+    effort = nest(chain.efforts[0])
     report_file = report_file_of(effort)
     found = _read_strictly(chain.project_path, effort, report_file) if report_file else None
     if found is None or report_file is None:
         raise ReportMissing(f"e{effort.id} has no report on this disk: {report_file}", value=report_file)
-    after: EffortReply = workplace.ask(
+    after = machine.ask(
         SetOutput(
             effort_id=effort.id,
             output_content=found.text,
@@ -73,13 +76,14 @@ def sync(workplace: Workplace, request: SyncReport) -> Synced:
     )
 
 
-def validate(workplace: Workplace, request: ValidateEffort) -> Validation:
+@answers(ValidateEffort)
+def validate(machine: Machine, request: ValidateEffort) -> Validation:
     """The operation `db.effort.validate`: what the engine finds, and whether the report is as the database has it."""
-    validation: Validation = workplace.ask(request)
-    chain: Chain = workplace.ask(WorkChain(effort_id=request.effort_id, host=workplace.host))
+    validation = machine.ask(CheckRecord(effort_id=request.effort_id))
+    chain = machine.ask(WorkChain(effort_id=request.effort_id, host=machine.host))
     if chain.efforts[0].report_file is None:
         return validation
-    check = _check_report(chain.project_path, chain.efforts[0], workplace.redactor)
+    check = _check_report(chain.project_path, nest(chain.efforts[0]), machine.redactor)
     return Validation(
         effort_id=validation.effort_id,
         passed=validation.passed and check.passed,
@@ -89,7 +93,7 @@ def validate(workplace: Workplace, request: ValidateEffort) -> Validation:
 
 def _read_strictly(project_path: str, effort: Effort, report_file: str) -> Report | None:
     """The same as `find`, but a path that leads out is an error: somebody named it."""
-    for root in (project_path, effort.worktree):
+    for root in (project_path, effort.place.worktree):
         if root is not None and Path(root).is_dir() and (found := reports.read(root, report_file)) is not None:
             return found
     return None

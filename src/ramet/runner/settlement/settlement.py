@@ -17,11 +17,14 @@ from ramet.model.work.stream import (
     Text,
     ToolCall,
 )
-from ramet.protocol.keeping import Spooled
-from ramet.protocol.requests import GetSession
-from ramet.protocol.work import CompleteWork, GetWork, WorkChain
+from ramet.protocol.record.efforts import nest
+from ramet.protocol.record.sessions import GetSession
+from ramet.protocol.work.attempts import WorkChain
+from ramet.protocol.work.keepers import Spooled
+from ramet.protocol.work.leases import CompleteWork
+from ramet.protocol.work.queue import GetWork
+from ramet.runner.context import RunnerContext
 from ramet.runner.processes import keepers
-from ramet.runner.runner_context import Workshop
 from ramet.runner.settlement import reports
 from ramet.workspace.worktrees import worktree
 from ramet.workspace.worktrees.worktree import Finished
@@ -30,14 +33,14 @@ _BATCH = 200
 _TITLE_LENGTH = 60
 
 
-def conclude(shop: Workshop, effort_id: int, generation: int, session_id: int, instance: str) -> CompleteWork:
+def conclude(runner: RunnerContext, effort_id: int, generation: int, session_id: int, instance: str) -> CompleteWork:
     """The report of an attempt whose session has ended."""
-    effort: Effort = shop.workplace.ask(GetWork(effort_id=effort_id))
-    session: Session = shop.workplace.ask(GetSession(session_id=session_id))
-    spooled = keepers.read_spool(shop.places.keepers, instance)
+    effort = nest(runner.machine.ask(GetWork(effort_id=effort_id)))
+    session: Session = runner.machine.ask(GetSession(session_id=session_id))
+    spooled = keepers.read_spool(runner.places.keepers, instance)
     end = find_end(spooled) or _recorded_end(session)
-    project = shop.workplace.ask(WorkChain(effort_id=effort_id, host=shop.host)).project_path
-    finished, trouble = _finish(shop, effort, project)
+    project = runner.machine.ask(WorkChain(effort_id=effort_id, host=runner.host)).project_path
+    finished, trouble = _finish(runner, effort, project)
     output, report_file = _output(effort, project, end)
     return CompleteWork(
         effort_id=effort_id,
@@ -72,13 +75,13 @@ def batches(spooled: Sequence[Spooled]) -> Iterator[Sequence[Spooled]]:
         yield spooled[start : start + _BATCH]
 
 
-def _finish(shop: Workshop, effort: Effort, project: str) -> tuple[Finished | None, str | None]:
+def _finish(runner: RunnerContext, effort: Effort, project: str) -> tuple[Finished | None, str | None]:
     """Commit what was left uncommitted and count what changed; or say why that could not be done."""
-    if effort.worktree is None or effort.git_branch is None:
+    git, place = runner.machine.git, effort.place
+    if place.worktree is None or place.git_branch is None:
         return None, None
-    git = shop.workplace.git
     try:
-        finished = worktree.finish(git, project, effort.worktree, effort.git_branch, effort.git_base, _message(effort))
+        finished = worktree.finish(git, project, place.worktree, place.git_branch, place.git_base, _message(effort))
     except (GitFailed, WorktreeError) as error:
         return None, f"what it changed could not be read: {error.message}"
     return finished, finished.note
@@ -94,7 +97,7 @@ def _output(effort: Effort, project: str, end: End) -> tuple[str | None, str | N
     report_file = report_file_of(effort)
     if report_file is None:
         return end.answer, None
-    text = reports.collect(effort.worktree or effort.workspace or project, project, report_file)
+    text = reports.collect(effort.place.worktree or effort.place.workspace or project, project, report_file)
     if text is None and end.answer:
         reports.publish(project, report_file, end.answer)
         text = end.answer

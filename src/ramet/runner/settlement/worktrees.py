@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ramet.errors import EffortNotFound, ProjectNotFound, RametError, RunNotFound
-from ramet.model.record.effort import Effort, Lifecycle
+from ramet.model.record.effort import Lifecycle
 from ramet.model.record.project import normal_path
 from ramet.model.runs.run import Run
+from ramet.protocol.fields import ProjectRef
+from ramet.protocol.record.efforts import EffortRow
+from ramet.protocol.record.projects import ListProjects
 from ramet.protocol.replies import Page
-from ramet.protocol.requests import ListProjects, ProjectRef
-from ramet.protocol.runs import GetRun
-from ramet.protocol.work import CleanedWorktree, CleanWorktrees, GetWork, ListWork, ListWorktrees, WorktreeRow
-from ramet.runner.host import Workplace
+from ramet.protocol.runs.runs import GetRun
+from ramet.protocol.work.queue import GetWork, ListWork
+from ramet.protocol.work.worktrees import CleanedWorktree, CleanWorktrees, ListWorktrees, WorktreeRow
+from ramet.runner.answers import answers
+from ramet.runner.machine import Machine
 from ramet.workspace.worktrees import inventory
 from ramet.workspace.worktrees.inventory import Found
 
@@ -25,11 +29,11 @@ class _Known(NamedTuple):
     """A worktree, and the effort that it belongs to or that still needs it."""
 
     found: Found
-    effort: Effort | None
+    effort: EffortRow | None
     user: int | None
 
 
-def owner_of(effort: Effort) -> str:
+def owner_of(effort: EffortRow) -> str:
     """What tells an effort from one of the same number in another database, or in one that began anew."""
     return f"e{effort.id} {effort.created_at.isoformat()}"
 
@@ -39,14 +43,16 @@ def owner_of_run(run: Run) -> str:
     return f"r{run.id} {run.created_at.isoformat()}"
 
 
-def list_all(workplace: Workplace, request: ListWorktrees) -> Page[WorktreeRow]:
+@answers(ListWorktrees)
+def list_all(machine: Machine, request: ListWorktrees) -> Page[WorktreeRow]:
     """The operation `worktree.list`."""
-    return Page(items=[_row(known) for known in _know(workplace, request.project)])
+    return Page(items=[_row(known) for known in _know(machine, request.project)])
 
 
-def clean(workplace: Workplace, request: CleanWorktrees) -> Page[CleanedWorktree]:
+@answers(CleanWorktrees)
+def clean(machine: Machine, request: CleanWorktrees) -> Page[CleanedWorktree]:
     """The operation `worktree.clean`."""
-    known = {str(each.found.top): each for each in _know(workplace, request.project)}
+    known = {str(each.found.top): each for each in _know(machine, request.project)}
     chosen = known if request.paths is None else dict.fromkeys([*map(_plain, request.paths), *_discarded(request)])
     items = []
     for path in chosen:
@@ -55,72 +61,72 @@ def clean(workplace: Workplace, request: CleanWorktrees) -> Page[CleanedWorktree
     return Page(items=items)
 
 
-def _know(workplace: Workplace, project: ProjectRef | None) -> list[_Known]:
+def _know(machine: Machine, project: ProjectRef | None) -> list[_Known]:
     """The worktrees and whose they are. One whose effort this database does not have is nobody's business here."""
-    path = None if project is None else _project_path(workplace, project)
-    users = dict(_users(workplace))
+    path = None if project is None else _project_path(machine, project)
+    users = dict(_users(machine))
     known = []
-    for found in inventory.list_all(workplace.git, workplace.places.worktrees, path):
-        effort = _effort_of(workplace, found)
+    for found in inventory.list_all(machine.git, machine.places.worktrees, path):
+        effort = _effort_of(machine, found)
         user = next((number for used, number in users.items() if _is_below(used, found.top)), None)
         known.append(_Known(found, effort, user))
     return known
 
 
-def _users(workplace: Workplace) -> Iterator[tuple[str, int]]:
+def _users(machine: Machine) -> Iterator[tuple[str, int]]:
     """Every directory that an unfinished effort works in, or will go on from."""
-    for effort in _unfinished(workplace, "queued"):
+    for effort in _unfinished(machine, "queued"):
         if effort.workspace is not None:
             yield effort.workspace, effort.id
         elif effort.worktree is not None:
             yield effort.worktree, effort.id
         elif effort.based_on is not None:
-            based = _get(workplace, effort.based_on)
+            based = _get(machine, effort.based_on)
             if based is not None and based.worktree is not None:
                 yield based.worktree, effort.id
-    for effort in _unfinished(workplace, "active"):
+    for effort in _unfinished(machine, "active"):
         if (used := effort.workspace or effort.worktree) is not None:
             yield used, effort.id
 
 
-def _unfinished(workplace: Workplace, state: Lifecycle) -> Iterator[Effort]:
+def _unfinished(machine: Machine, state: Lifecycle) -> Iterator[EffortRow]:
     cursor = None
     while True:
-        page = workplace.ask(ListWork(state=state, cursor=cursor, limit=workplace.settings.limits.page_max))
+        page = machine.ask(ListWork(state=state, cursor=cursor, limit=machine.settings.limits.page_max))
         yield from page.items
         if page.next is None:
             return
         cursor = page.next
 
 
-def _effort_of(workplace: Workplace, found: Found) -> Effort | None:
+def _effort_of(machine: Machine, found: Found) -> EffortRow | None:
     """The effort that a worktree was made for, where it is one of this database; for a run, that is its last line."""
     match = _NAME.fullmatch(found.top.name)
     if match is None or found.label is None:
         return None
     number = int(match["number"])
     if match["kind"] == "r":
-        return _last_line(workplace, number, found.label.owner)
-    effort = _get(workplace, number)
+        return _last_line(machine, number, found.label.owner)
+    effort = _get(machine, number)
     if effort is None:
         return None
     is_its = found.label.owner == owner_of(effort)
     return effort if is_its or (effort.worktree and _is_below(effort.worktree, found.top)) else None
 
 
-def _last_line(workplace: Workplace, run_id: int, owner: str | None) -> Effort | None:
+def _last_line(machine: Machine, run_id: int, owner: str | None) -> EffortRow | None:
     """The line that keeps a run's worktree until it is finished."""
     try:
-        run: Run = workplace.ask(GetRun(run_id=run_id))
+        run = machine.ask(GetRun(run_id=run_id))
     except RunNotFound:
         return None
-    lines = workplace.ask(ListWork(run=run_id, limit=1)).items if owner == owner_of_run(run) else []
+    lines = machine.ask(ListWork(run=run_id, limit=1)).items if owner == owner_of_run(run) else []
     return lines[0] if lines else None
 
 
-def _get(workplace: Workplace, effort_id: int) -> Effort | None:
+def _get(machine: Machine, effort_id: int) -> EffortRow | None:
     try:
-        effort: Effort = workplace.ask(GetWork(effort_id=effort_id))
+        effort = machine.ask(GetWork(effort_id=effort_id))
     except EffortNotFound:
         return None
     return effort
@@ -186,11 +192,11 @@ def _plain(path: str) -> str:
     return normal_path(path) or path
 
 
-def _project_path(workplace: Workplace, ref: ProjectRef) -> str:
+def _project_path(machine: Machine, ref: ProjectRef) -> str:
     wanted = ref if isinstance(ref, int) else _plain(ref)
-    for project in workplace.ask(ListProjects()).items:
+    for project in machine.ask(ListProjects()).items:
         if wanted in (project.id, project.path, *project.hosts.values()):
-            return str(project.hosts.get(workplace.host, project.path))
+            return project.path if machine.host is None else project.hosts.get(machine.host, project.path)
     raise ProjectNotFound(f"there is no project {ref}", field="project", value=ref)
 
 

@@ -10,13 +10,13 @@ from msgspec import Struct
 
 from ramet.config.settings import WorkSettings
 from ramet.errors import InvalidParams, PathOutside, WorktreeError
-from ramet.model.record.effort import Effort
-from ramet.model.record.session import Session
-from ramet.protocol.history import CommitRow, Compile, Compiled, Inheritance, Log, Show
-from ramet.protocol.keeping import MARKER
-from ramet.protocol.replies import Page
-from ramet.protocol.requests import FindSessions
-from ramet.runner.host import Workplace
+from ramet.protocol.history.child_branches import Inheritance
+from ramet.protocol.history.commits import Log, Show
+from ramet.protocol.history.contexts import Compile
+from ramet.protocol.record.efforts import EffortRow
+from ramet.protocol.record.sessions import FindSessions
+from ramet.protocol.work.keepers import MARKER
+from ramet.runner.machine import Machine
 from ramet.vendors.contract.driver_protocol import Driver, ToolServer
 from ramet.workspace.files import confined
 
@@ -32,44 +32,44 @@ class Spawned(Struct, frozen=True, kw_only=True):
     allowed_tools: list[str] | None = None
 
 
-def read(effort: Effort) -> Spawned:
+def read(effort: EffortRow) -> Spawned:
     """What was asked for when it was spawned; nothing where it was not."""
     return msgspec.convert((effort.metadata or {}).get("spawn", {}), Spawned)
 
 
-def compile_inherited(workplace: Workplace, effort: Effort, spawned: Spawned, max_tokens: int) -> str:
+def compile_inherited(machine: Machine, effort: EffortRow, spawned: Spawned, max_tokens: int) -> str:
     """What a child knows of what came before it, as a model would read it."""
-    place = _end_of_inheritance(workplace, effort) if spawned.inherit is not None else None
+    place = _end_of_inheritance(machine, effort) if spawned.inherit is not None else None
     if place is None:
         return ""
-    compiled: Compiled = workplace.ask(Compile(hash=place, format="text", max_tokens=max_tokens))
+    compiled = machine.ask(Compile(hash=place, format="text", max_tokens=max_tokens))
     return "\n\n".join(str(message["content"]) for message in compiled.messages)
 
 
-def _end_of_inheritance(workplace: Workplace, effort: Effort) -> str | None:
+def _end_of_inheritance(machine: Machine, effort: EffortRow) -> str | None:
     """The commit before the one that gives a child its goal: in the history of its first session, where what its
     attempts said comes later.
     """
-    first: Session = workplace.ask(FindSessions(effort_id=effort.id)).items[-1]
+    first = machine.ask(FindSessions(effort_id=effort.id)).items[-1]
     cursor = None
     while True:
-        page: Page[CommitRow] = workplace.ask(Log(branch=first.branch, cursor=cursor))
+        page = machine.ask(Log(branch=first.branch, cursor=cursor))
         for row in page.items:
-            if row.content_type == "instruction" and workplace.ask(Show(hash=row.hash)).text == effort.prompt:
+            if row.content_type == "instruction" and machine.ask(Show(hash=row.hash)).text == effort.prompt:
                 return row.parent
         if page.next is None:
             return None
         cursor = page.next
 
 
-def find_workspace(workplace: Workplace, effort: Effort, project: str) -> str | None:
+def find_workspace(machine: Machine, effort: EffortRow, project: str) -> str | None:
     """The directory that an effort was given, inside its project or a worktree, with no symbolic link on the way; None
     where it was given none.
     """
     if effort.workspace is None:
         return None
     workspace = Path(effort.workspace)
-    for root in (Path(project), workplace.places.worktrees):
+    for root in (Path(project), machine.places.worktrees):
         if workspace == root:
             return effort.workspace
         if workspace.is_relative_to(root):

@@ -1,13 +1,13 @@
 """Tending: no child waits for ever for somebody who is not there any more."""
 
-from ramet.protocol.spawning import ListStranded, TendChildren
-from ramet.runner.runner_context import Workshop
+from ramet.protocol.work.awaited_children import ListStranded, TendChildren
+from ramet.runner.context import RunnerContext
 
 
-async def tend(shop: Workshop, *, is_starting: bool = False) -> None:
+async def tend(runner: RunnerContext, *, is_starting: bool = False) -> None:
     """Give what is stranded an outcome, or its place in the queue. Nearly always there is nothing, and nothing is
     written.
     """
-    host = shop.name if is_starting and shop.host else None
-    if (await shop.ask(ListStranded(is_starting=is_starting, host=host))).effort_ids:
-        await shop.ask(TendChildren(is_starting=is_starting, host=host))
+    host = runner.name if is_starting and runner.host else None
+    if (await runner.ask(ListStranded(is_starting=is_starting, host=host))).effort_ids:
+        await runner.ask(TendChildren(is_starting=is_starting, host=host))

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
-from ramet.protocol.replies import CheckReport, Finding
+from ramet.protocol.system.database import CheckFinding, CheckReport
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import Query, QueryFile
@@ -33,11 +33,11 @@ def check_database(store: Store, codec: Codec) -> CheckReport:
     """Look at everything; what is wrong comes back as findings, never as an error."""
     db = store.connect_reader()
     try:
-        findings = [Finding(check="database", detail=detail) for detail in store.integrity()]
+        findings = [CheckFinding(check="database", detail=detail) for detail in store.integrity()]
         findings += _check_blobs(db, codec)
         findings += _check_commits(db)
         findings += [
-            Finding(check="pointers", detail=f"{whose} points at {what}, which is not there")
+            CheckFinding(check="pointers", detail=f"{whose} points at {what}, which is not there")
             for whose, what in db.all(_sql.astray)
         ]
         findings += _check_work(db)
@@ -55,21 +55,21 @@ def _pages(db: Connection, query: Query) -> Iterator[Row]:
         after = rows[-1][0]
 
 
-def _check_blobs(db: Connection, codec: Codec) -> Iterator[Finding]:
+def _check_blobs(db: Connection, codec: Codec) -> Iterator[CheckFinding]:
     for blob_id, blob_hash, kind, size, data in _pages(db, _sql.blobs_after):
         try:
             content = codec.unpack(kind, size, data)
         except ValueError as error:
-            yield Finding(check="blobs", detail=f"blob {blob_id}: {error}")
+            yield CheckFinding(check="blobs", detail=f"blob {blob_id}: {error}")
             continue
         if hash_content(content) != blob_hash or len(content) != size:
-            yield Finding(check="blobs", detail=f"blob {blob_id} is not the content that its hash names")
+            yield CheckFinding(check="blobs", detail=f"blob {blob_id} is not the content that its hash names")
 
 
-def _check_commits(db: Connection) -> Iterator[Finding]:
+def _check_commits(db: Connection) -> Iterator[CheckFinding]:
     for row in _pages(db, _sql.commits_after):
         for problem in _commit_problems(*row):
-            yield Finding(check="commits", detail=f"commit {row[0]} ({row[1].hex()[:12]}): {problem}")
+            yield CheckFinding(check="commits", detail=f"commit {row[0]} ({row[1].hex()[:12]}): {problem}")
 
 
 def _commit_problems(_id: int, commit_hash: bytes, segment_id: int, seq: int, *rest: Any) -> Iterator[str]:
@@ -97,16 +97,16 @@ def _commit_problems(_id: int, commit_hash: bytes, segment_id: int, seq: int, *r
         yield "its parent is not in its segment nor at its segment's base"
 
 
-def _check_work(db: Connection) -> Iterator[Finding]:
+def _check_work(db: Connection) -> Iterator[CheckFinding]:
     for task_id, count, highest in db.all(_sql.ordinal_gaps):
-        yield Finding(check="efforts", detail=f"{task_id}: {count} efforts, highest ordinal {highest}")
+        yield CheckFinding(check="efforts", detail=f"{task_id}: {count} efforts, highest ordinal {highest}")
     for agent, effort in db.all(_sql.lost_holders):
-        yield Finding(check="agents", detail=f"agent {agent} holds effort {effort}, which is finished")
+        yield CheckFinding(check="agents", detail=f"agent {agent} holds effort {effort}, which is finished")
     for effort, lifecycle, owner in db.all(_sql.strayed_leases):
-        yield Finding(check="efforts", detail=f"effort {effort} is {lifecycle}, and {owner} has a lease on it")
+        yield CheckFinding(check="efforts", detail=f"effort {effort} is {lifecycle}, and {owner} has a lease on it")
     for session, task, other in db.all(_sql.strayed_sessions):
-        yield Finding(check="sessions", detail=f"session {session} of {task} serves an effort of {other}")
+        yield CheckFinding(check="sessions", detail=f"session {session} of {task} serves an effort of {other}")
     for (message,) in db.all(_sql.strayed_messages):
-        yield Finding(check="messages", detail=f"message {message} has another role than its commit")
+        yield CheckFinding(check="messages", detail=f"message {message} has another role than its commit")
     for (session,) in db.all(_sql.miscounted):
-        yield Finding(check="budgets", detail=f"the budget of session {session} does not say what was used of it")
+        yield CheckFinding(check="budgets", detail=f"the budget of session {session} does not say what was used of it")

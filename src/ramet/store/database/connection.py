@@ -1,20 +1,23 @@
 """A connection: runs named queries, in a transaction of its owner's making. One class per database implements it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from operator import itemgetter
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
 from msgspec.inspect import DictType, ListType, StructType, UnionType, type_info
 
 from ramet.errors import StoreError
+from ramet.model.row_parts import parts_of
 from ramet.store.database.queries import Query
 
 Row = tuple[Any, ...]
 AnyStruct = TypeVar("AnyStruct", bound=Struct)
+_Pick = Callable[[Sequence[Any]], Sequence[Any]]
 
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
@@ -40,7 +43,7 @@ class Connection(ABC):
         """The first row, or None."""
 
     @abstractmethod
-    def columns(self, query: Query) -> Sequence[str]:
+    def columns(self, query: Query) -> tuple[str, ...]:
         """The names of the columns of a query that has returned a row."""
 
     @abstractmethod
@@ -75,29 +78,60 @@ class Connection(ABC):
         return row
 
     def structs(self, kind: type[AnyStruct], query: Query, **params: Any) -> list[AnyStruct]:
-        """Every row as a struct whose fields are the columns."""
+        """Every row as a struct whose fields, or those of its parts, are the columns."""
         rows = self.all(query, **params)
-        names = self.columns(query) if rows else ()
-        return [_build(kind, names, row) for row in rows]
+        if not rows:
+            return []
+        layout = _lay_out(kind, self.columns(query))
+        return [_build(layout, row) for row in rows]
 
     def struct(self, kind: type[AnyStruct], query: Query, **params: Any) -> AnyStruct | None:
         """The first row as a struct, or None."""
         row = self.one(query, **params)
-        return None if row is None else _build(kind, self.columns(query), row)
+        return None if row is None else cast("AnyStruct", _build(_lay_out(kind, self.columns(query)), row))
 
     def must_struct(self, kind: type[AnyStruct], query: Query, **params: Any) -> AnyStruct:
         """The row of a statement that always gives one, as a struct."""
         row = self.must(query, **params)
-        return _build(kind, self.columns(query), row)
+        return cast("AnyStruct", _build(_lay_out(kind, self.columns(query)), row))
 
 
-def _build(kind: type[AnyStruct], names: Sequence[str], row: Row) -> AnyStruct:
-    values = dict(zip(names, row, strict=True))
-    for name in json_fields(kind):
-        text = values.get(name)
-        if isinstance(text, str):
-            values[name] = _decode(kind, name, text)
-    return msgspec.convert(values, kind, strict=False)
+class _Layout(NamedTuple):
+    """Where the columns of a query go in a struct."""
+
+    kind: type[Struct]
+    own: tuple[str, ...]
+    """The columns that are fields of the struct itself; all others belong to its parts."""
+    pick_own: _Pick
+    parts: list[tuple[str, _Pick]]
+    json: list[tuple[int, str]]
+    """The columns that the database keeps as JSON text."""
+
+
+@cache
+def _lay_out(kind: type[Struct], names: tuple[str, ...]) -> _Layout:
+    parts = parts_of(kind)
+    inner = {column for columns in parts.values() for column in columns}
+    own = tuple(name for name in names if name not in inner)
+    as_json = set(_json_columns(kind))
+    return _Layout(
+        kind=kind,
+        own=own,
+        pick_own=itemgetter(*map(names.index, own)) if parts else tuple,
+        parts=[(name, itemgetter(*map(names.index, columns))) for name, columns in parts.items()],
+        json=[(place, name) for place, name in enumerate(names) if name in as_json],
+    )
+
+
+def _build(layout: _Layout, row: Row) -> Any:
+    columns = list(row)
+    for place, name in layout.json:
+        if isinstance(text := columns[place], str):
+            columns[place] = _decode(layout.kind, name, text)
+    values = dict(zip(layout.own, layout.pick_own(columns), strict=True))
+    for name, pick in layout.parts:
+        values[name] = pick(columns)
+    return msgspec.convert(values, layout.kind, strict=False)
 
 
 def _decode(kind: type[Struct], name: str, text: str) -> Any:
@@ -112,12 +146,15 @@ def _decode(kind: type[Struct], name: str, text: str) -> Any:
         ) from error
 
 
-@cache
-def json_fields(kind: type[Struct]) -> tuple[str, ...]:
-    """The fields that the database keeps as JSON text."""
+def _json_columns(kind: type[Struct]) -> Iterator[str]:
+    """The columns of a row that the database keeps as JSON text."""
     info = type_info(kind)
     assert isinstance(info, StructType)  # noqa: S101
-    return tuple(field.name for field in info.fields if _is_json(field.type))
+    for field in info.fields:
+        if field.name in parts_of(kind) and isinstance(field.type, StructType):
+            yield from _json_columns(field.type.cls)
+        elif _is_json(field.type):
+            yield field.encode_name
 
 
 def _is_json(kind: msgspec.inspect.Type) -> bool:

@@ -1,33 +1,61 @@
 """The operations that are about the database itself: querying, checking and backing it up."""
 
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from ramet.config.settings import QuerySettings
 from ramet.errors import InvalidParams
-from ramet.protocol.history import CheckHistory
-from ramet.protocol.replies import BackupReport, CheckReport, QueryResult
-from ramet.protocol.requests import BackUpDatabase, CheckDatabase, Query, Request
+from ramet.protocol.answers import Answers
+from ramet.protocol.history.branches import CheckHistory
+from ramet.protocol.operation import Request
+from ramet.protocol.system.database import BackUpDatabase, BackupReport, CheckDatabase, CheckReport, Query, QueryResult
 from ramet.store.database.blobs import Codec
 from ramet.store.database.check import check_database
 from ramet.store.database.store import Store
 
 
-def answer(store: Store, request: Request, settings: QuerySettings) -> QueryResult | CheckReport | BackupReport:
-    """The reply to an operation whose host is the store. It may take long; it never waits for the writer."""
-    match request:
-        case Query():
-            return store.query(
-                request.sql,
-                request.params,
-                timeout_seconds=settings.timeout_seconds,
-                max_rows=settings.max_rows,
-            )
-        case CheckDatabase() | CheckHistory():
-            return check_database(store, Codec())
-        case BackUpDatabase():
-            return store.back_up(_target(request))
-        case _:
-            raise TypeError(f"{type(request).__name__} is not for the store")
+class Asked(NamedTuple):
+    """What each function is given beside the request."""
+
+    store: Store
+    settings: QuerySettings
+
+
+answers = Answers[Asked]("store")
+
+
+def answer(store: Store, request: Request[Any], settings: QuerySettings) -> Any:
+    """The reply to a request whose host is the store. It may take long; it never waits for the writer."""
+    return answers.find(type(request))(Asked(store, settings), request)
+
+
+@answers(Query)
+def query(asked: Asked, request: Query) -> QueryResult:
+    """Run one SELECT."""
+    return asked.store.query(
+        request.sql,
+        request.params,
+        timeout_seconds=asked.settings.timeout_seconds,
+        max_rows=asked.settings.max_rows,
+    )
+
+
+@answers(CheckDatabase)
+def check(asked: Asked, request: CheckDatabase) -> CheckReport:  # noqa: ARG001
+    """Verify every content, commit and pointer."""
+    return check_database(asked.store, Codec())
+
+
+@answers(CheckHistory)
+def check_history(asked: Asked, request: CheckHistory) -> CheckReport:  # noqa: ARG001
+    """The same under its older name."""
+    return check_database(asked.store, Codec())
+
+
+@answers(BackUpDatabase)
+def back_up(asked: Asked, request: BackUpDatabase) -> BackupReport:
+    """Write a copy of the database."""
+    return asked.store.back_up(_target(request))
 
 
 def _target(request: BackUpDatabase) -> Path:

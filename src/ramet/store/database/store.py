@@ -7,7 +7,7 @@ from typing import Literal
 
 from ramet.clock import Clock
 from ramet.model.instant import to_iso
-from ramet.protocol.replies import BackupReport, QueryResult
+from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.migrations import Dialect, Migrated
 

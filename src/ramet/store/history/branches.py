@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from ramet.model.history.branch import Point
 from ramet.model.instant import to_datetime
-from ramet.protocol.history import BranchRow, MoveRow
+from ramet.protocol.history.branches import BranchRow, MoveRow
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import QueryFile
 

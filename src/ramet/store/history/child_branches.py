@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ramet.model.history.branch import Point
 from ramet.model.instant import from_iso
-from ramet.protocol.history import Inheritance, SpawnRow
+from ramet.protocol.history.child_branches import Inheritance, SpawnRow
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import QueryFile
 

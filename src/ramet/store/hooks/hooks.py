@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Struct
 
 from ramet.model.record.session import Session
-from ramet.protocol.hooks import HookProcess, OpenProcess
+from ramet.protocol.hooks.hooks import HookProcess
+from ramet.protocol.hooks.processes import OpenProcess
 from ramet.store.database.connection import Connection, Row, to_json
 from ramet.store.database.queries import QueryFile
 

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from ramet.model.history.commit import canonical_json
 from ramet.model.instant import from_iso
-from ramet.protocol.hooks import Ingest
+from ramet.protocol.hooks.transcripts import Ingest
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
 

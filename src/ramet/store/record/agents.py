@@ -1,7 +1,7 @@
 """What is remembered of agents and what they hold."""
 
 from ramet.model.record.agent import Agent, FleetMember
-from ramet.protocol.replies import Counts
+from ramet.protocol.record.agents import Counts
 from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import QueryFile
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from ramet.model.history.branch import Head, session_branch
 from ramet.model.record.effort import Outcome, StopRequest
-from ramet.model.record.session import Session
+from ramet.model.record.session import Session, TreePlace
 from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import Query, QueryFile
 from ramet.store.history import segments
@@ -19,24 +19,31 @@ _IS_BEHIND = 13
 """The column of a reporter that says that its branch has just been moved by somebody who was waited for."""
 
 
+class NativeWindow(Struct, frozen=True, kw_only=True):
+    """A context window as its program knows it; nothing of one that no program has opened yet."""
+
+    driver: str | None = None
+    native_id: str | None = None
+    pid: int | None = None
+
+
+class KeeperLease(Struct, frozen=True, kw_only=True):
+    """Which keeper holds a session's agent, under which lease, until when; nothing of a session that has none."""
+
+    instance: str | None = None
+    generation: int = 0
+    deadline: str | None = None
+
+
 class NewSession(Struct, frozen=True, kw_only=True):
     """A session about to be started."""
 
     task_id: str
     effort_id: int
-    prev_session_id: int | None
-    parent_session_id: int | None
-    root_session_id: int | None
-    """None for one that is its own root."""
-    spawn_depth: int
-    agent_id: str | None
-    driver: str | None
-    native_id: str | None
-    pid: int | None
-    instance: str | None = None
-    """The keeper that holds its agent, where there is one."""
-    generation: int = 0
-    deadline: str | None = None
+    place: TreePlace
+    agent_id: str | None = None
+    window: NativeWindow = NativeWindow()
+    keeper: KeeperLease = KeeperLease()
     begins_at: int | None = None
     """The commit at which its branch begins; None for an empty one."""
 
@@ -80,24 +87,18 @@ def start(db: Connection, new: NewSession, *, now: str, now_ms: int) -> Session:
     session_id = int(db.must(_sql.next_id)[0])
     branch = session_branch(session_id)
     segments.create_branch(db, branch, new.begins_at, now_ms)
+    place = replace(new.place, root_session_id=new.place.root_session_id or session_id)
     return _row(
         db,
         _sql.insert,
         id=session_id,
         task_id=new.task_id,
         effort_id=new.effort_id,
-        prev_session_id=new.prev_session_id,
-        parent_session_id=new.parent_session_id,
-        root_session_id=new.root_session_id or session_id,
-        spawn_depth=new.spawn_depth,
+        **asdict(place),
         agent_id=new.agent_id,
-        driver=new.driver,
-        native_id=new.native_id,
-        pid=new.pid,
-        instance=new.instance,
-        generation=new.generation,
+        **asdict(new.window),
+        **asdict(new.keeper),
         branch=branch,
-        deadline=new.deadline,
         now=now,
     )
 
@@ -129,27 +130,9 @@ def resume(db: Connection, session_id: int, effort_id: int, agent_id: str | None
     return _row(db, _sql.resume, id=session_id, effort_id=effort_id, agent_id=agent_id, pid=pid)
 
 
-def attach(
-    db: Connection,
-    session_id: int,
-    *,
-    effort_id: int,
-    agent_id: str,
-    instance: str,
-    generation: int,
-    deadline: str | None,
-) -> Session:
+def attach(db: Connection, session_id: int, *, effort_id: int, agent_id: str, keeper: KeeperLease) -> Session:
     """Another keeper goes on with a context window."""
-    return _row(
-        db,
-        _sql.attach,
-        id=session_id,
-        effort_id=effort_id,
-        agent_id=agent_id,
-        instance=instance,
-        generation=generation,
-        deadline=deadline,
-    )
+    return _row(db, _sql.attach, id=session_id, effort_id=effort_id, agent_id=agent_id, **asdict(keeper))
 
 
 def find_waiting(db: Connection, effort_id: int) -> Session | None:

@@ -1,7 +1,7 @@
 """What is remembered of skills: the parsed recipes of each project."""
 
 from ramet.model.record.skill import Skill
-from ramet.protocol.requests import UpsertSkill
+from ramet.protocol.record.skills import UpsertSkill
 from ramet.store.database.connection import Connection, containing, to_json
 from ramet.store.database.queries import QueryFile
 

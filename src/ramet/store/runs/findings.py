@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ramet.model.runs.review import Finding
-from ramet.protocol.runs import FindingRow
+from ramet.protocol.runs.runs import FindingRow
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
 

@@ -4,21 +4,23 @@ On PostgreSQL several daemons share the runs, so there the server's own time say
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from ramet.model.record.effort import Lifecycle, Outcome
+from ramet.model.record.effort import Outcome
 from ramet.model.runs.run import (
+    LineRow,
     LineState,
     Run,
     RunLimits,
     RunMode,
     derive_line_state,
 )
-from ramet.store.database.connection import Connection, to_json
+from ramet.store.database.connection import Connection, Row, to_json
 from ramet.store.database.queries import QueryFile
 
 _sql = QueryFile("runs/runs")
@@ -57,29 +59,6 @@ class PlacedLine(Struct, frozen=True, kw_only=True):
     model: str | None
     timeout_seconds: int | None
     is_done: bool
-
-
-class StoredLine(Struct, frozen=True, kw_only=True):
-    """A line of a run as it is now."""
-
-    effort_id: int
-    key: str
-    text: str
-    skill: str
-    lifecycle: Lifecycle
-    outcome: Outcome | None
-    reason: str | None
-    driver: str | None
-    depends_on: list[int] | None
-    git_branch: str | None
-    git_head: str | None
-    worktree: str | None
-    attempts: int
-    started_at: str | None
-    finished_at: str | None
-    tokens: int
-    cost_usd: float | None
-    output: str | None
 
 
 class Spent(Struct, frozen=True):
@@ -146,9 +125,23 @@ def sum_spent(db: Connection, first: int, last: int) -> dict[int, Spent]:
     return {run_id: Spent(tokens, cost) for run_id, tokens, cost in db.all(_sql.spent, first=first, last=last)}
 
 
-def list_lines(db: Connection, run_id: int, characters: int) -> list[StoredLine]:
+def list_lines(db: Connection, run_id: int, characters: int) -> list[LineRow]:
     """The lines of a run in their order; of what each said, so many characters."""
-    return db.structs(StoredLine, _sql.lines, run_id=run_id, characters=characters)
+    rows = db.all(_sql.lines, run_id=run_id, characters=characters)
+    keys: dict[int, str] = {effort_id: key for key, effort_id, *_ in rows}
+    return [_line(row, keys) for row in rows]
+
+
+def _line(row: Row, keys: Mapping[int, str]) -> LineRow:
+    """A row of the query, column by column. Dependencies are stored as efforts, and shown as
+    the keys of lines.
+    """
+    key, effort_id, text, skill, lifecycle, outcome, reason, driver, depends_on, *rest = row
+    _branch, _head, _worktree, attempts, *_ = rest
+    state = derive_line_state(lifecycle, outcome, was_tried=attempts > 0)
+    needed = [] if depends_on is None else msgspec.json.decode(depends_on, type=list[int])
+    needed_keys = [keys[each] for each in needed if each in keys]
+    return LineRow(key, effort_id, text, skill, state, outcome, reason, driver, needed_keys, *rest)
 
 
 def next_place(db: Connection, run_id: int) -> int:

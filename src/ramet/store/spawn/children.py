@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from ramet.model.record.effort import Effort
-from ramet.protocol.history import Report
+from ramet.protocol.history.child_branches import Report
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
 

@@ -1,12 +1,14 @@
 """What is remembered of trees of sessions: a whole tree is one query by its root, whatever its size."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
 
-from ramet.model.record.effort import Outcome
-from ramet.store.database.connection import Connection, to_json
+from ramet.model.instant import from_iso
+from ramet.model.spawn.child import TreeRow
+from ramet.store.database.connection import Connection, Row, to_json
 from ramet.store.database.queries import QueryFile
 
 _sql = QueryFile("spawn/trees")
@@ -15,28 +17,9 @@ Scope = Literal["effort", "task", "run"]
 """What sessions belong to, and are found by."""
 
 
-class Node(Struct, frozen=True, gc=False):
-    """A session in its tree, as it is stored: one row of the query, column by column."""
+class Liveness(Struct, frozen=True, gc=False):
+    """What the status of a session that has not ended follows from."""
 
-    id: int
-    parent_session_id: int | None
-    prev_session_id: int | None
-    root_session_id: int
-    spawn_depth: int
-    task_id: str
-    effort_id: int
-    skill: str
-    agent_id: str | None
-    driver: str | None
-    native_id: str | None
-    branch: str
-    goal: str | None
-    outcome: Outcome | None
-    notes: str | None
-    created_at: str
-    ended_at: str | None
-    tokens: int | None
-    cost_usd: float | None
     last_heartbeat: str | None
     has_tool_in_flight: bool
     is_lease_over: bool | None
@@ -47,31 +30,49 @@ class Node(Struct, frozen=True, gc=False):
     """Whether it was spawned, and nothing has been seen of it yet."""
 
 
+class Node(Struct, frozen=True, gc=False):
+    """A session of a tree, before the tree is known."""
+
+    row: TreeRow
+    """As far as its own rows tell it: its totals are what it used itself, and an open session is `starting`."""
+    liveness: Liveness | None
+    """None of one that has ended."""
+
+
 class OpenChild(Struct, frozen=True, gc=False):
-    """A session that has not ended, and what its status follows from: one row, column by column."""
+    """A session that has not ended."""
 
     id: int
     effort_id: int
     goal: str | None
-    created_at: str
-    last_heartbeat: str | None
-    has_tool_in_flight: bool
-    is_lease_over: bool | None
-    is_waiting: bool
-    is_unseen: bool
-    ended_at: None = None
+    created_at: datetime
+    liveness: Liveness
 
 
 def list_nodes(db: Connection, roots: Iterable[int], *, characters: int, now: str) -> list[Node]:
     """The sessions of some trees, parents before their children; of what is said of each, so many characters."""
     rows = db.all(_sql.of_roots, ids=to_json(sorted(set(roots))), characters=characters, now=now)
-    return [Node(*row) for row in rows]
+    return [_node(row) for row in rows]
+
+
+def _node(row: Row) -> Node:
+    """A row of the query, column by column: the totals and the status of a row are not stored."""
+    *identity, outcome, notes, created, ended, used, cost, heartbeat, tool, lease, waiting, unseen = row
+    tokens = used or 0
+    status = "starting" if ended is None else "ended"
+    ended_at = None if ended is None else from_iso(ended)
+    liveness = Liveness(heartbeat, tool, lease, waiting, unseen) if ended is None else None
+    shown = (*identity, status, outcome, notes, from_iso(created), ended_at, tokens, cost, tokens, cost)
+    return Node(TreeRow(*shown), liveness)
 
 
 def list_open_children(db: Connection, effort_id: int, *, characters: int, now: str) -> list[OpenChild]:
     """The sessions below those of an effort that have not ended."""
     rows = db.all(_sql.open_children, effort_id=effort_id, characters=characters, now=now)
-    return [OpenChild(*row) for row in rows]
+    return [
+        OpenChild(session_id, effort_id, goal, from_iso(created_at), Liveness(*facts))
+        for session_id, effort_id, goal, created_at, *facts in rows
+    ]
 
 
 def list_members(db: Connection, scope: Scope, name: int | str) -> list[tuple[int, int]]:

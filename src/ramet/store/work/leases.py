@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from ramet.model.record.effort import Effort, StopRequest
+from ramet.model.record.effort import Claim, Effort, StopRequest
 from ramet.model.work.retry_policy import Scope, Tried
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
@@ -34,8 +34,7 @@ class Held(Tried, frozen=True, kw_only=True):
     """As much of an effort as whoever lets it go needs to know."""
 
     task_id: str
-    lease_owner: str | None
-    lease_generation: int
+    claim: Claim
     stop_request: StopRequest | None
     metadata: dict[str, Any] | None
     is_attended: bool

@@ -1,219 +1,17 @@
-"""`claude`: Claude Code without its terminal, one line of JSON for each thing that happens.
-
-Known of its stream: one run may print several `result` lines (a sub-agent that ends later wakes it again), so it is
-read to its end; `subtype` says `success` of API errors too, so only `is_error` counts; and an interrupted run exits
-with 0 and prints no result at all.
-"""
+"""`claude`: starts Claude Code without its terminal. `stream` reads what it prints."""
 
 import json
-import re
-from datetime import UTC, datetime
-from typing import Any
 
 from ramet.config.settings import ProfileSettings
-from ramet.model.record.effort import Failure
 from ramet.model.work.driver import Abilities
-from ramet.model.work.stream import (
-    End,
-    Limit,
-    NativeId,
-    Reasoning,
-    Remark,
-    StreamEvent,
-    Text,
-    ToolCall,
-    ToolResult,
-)
-from ramet.protocol.keeping import Launch
-from ramet.vendors.claude.usage import Spending
-from ramet.vendors.contract import json_lines
-from ramet.vendors.contract.driver_protocol import ProcessExit, Start, ToolServer
-from ramet.vendors.contract.failures import describe, fail, of_status
+from ramet.protocol.work.keepers import Launch
+from ramet.vendors.claude.stream import ClaudeReader
+from ramet.vendors.contract.driver_protocol import Driver, Start, ToolServer
 from ramet.vendors.contract.launches import VENDOR_MARGIN_SECONDS, launch
 
-_ITSELF = "<synthetic>"
-"""The model of messages that the program wrote, not the agent."""
-_SILENT = ("stream_event", "tool_progress", "tool_use_summary", "keep_alive", "prompt_suggestion")
-_LIMIT = re.compile(r"limit reached|(?:hit|reached) your [^\n]{0,40}limit", re.IGNORECASE)
-_RESET_IN_TEXT = re.compile(r"limit reached\|(\d{9,13})\b")
 _SPAWN = "mcp__ramet__spawn_agent"
 _ALL = "default"
-"""What `--tools` takes for all tools that there are; no tool has this name."""
-_UNKNOWN_SESSION = "No conversation found"
-_HOPELESS = ("already in use", "unknown option", "Invalid session ID", "cannot be used with root")
-"""Complaints without a result: about how it was started, which another attempt would not change."""
-
-
-class ClaudeReader:
-    """Reads one run."""
-
-    def __init__(self) -> None:
-        self._spending = Spending()
-        self._native_id: str | None = None
-        self._said: str | None = None
-        self._tools: dict[str, str] = {}
-        self._result: dict[str, Any] | None = None
-        self._resets_at: datetime | None = None
-
-    def read(self, line: str) -> list[StreamEvent]:
-        """What a line says."""
-        parsed = json_lines.parse(line)
-        if parsed is None:
-            return [Remark(text=line)] if line.strip() else []
-        match parsed.get("type"):
-            case "system":
-                return self._system(parsed)
-            case "assistant":
-                return self._assistant(parsed)
-            case "user":
-                return self._user(parsed)
-            case "result":
-                return self._finish(parsed)
-            case "rate_limit_event":
-                self._note_limit(json_lines.entry(parsed, "rate_limit_info"))
-                return []
-            case kind if kind in _SILENT:
-                return []
-        return [Remark(text=line)]
-
-    def conclude(self, process: ProcessExit) -> End:
-        """By the last result; a run that did not come to one may have done anything."""
-        result = self._result
-        if result is None:
-            return _without_result(process, self._said)
-        if process.signal is not None:
-            return fail("unknown", describe(process), self._said)
-        if result.get("is_error") is not False:
-            return _failed(result, self._said)
-        return End(outcome="success", answer=json_lines.text(result, "result") or self._said)
-
-    def _system(self, parsed: dict[str, Any]) -> list[StreamEvent]:
-        """Most of these are about the program's own affairs."""
-        match parsed.get("subtype"):
-            case "init":
-                native_id = json_lines.text(parsed, "session_id")
-                if native_id and native_id != self._native_id:
-                    self._native_id = native_id
-                    return [NativeId(native_id=native_id)]
-            case "api_retry":
-                return [Remark(text=f"the model failed ({parsed.get('error_status') or 'unreachable'}); trying again")]
-            case "compact_boundary":
-                return [Remark(text="the context window was compacted")]
-        return []
-
-    def _assistant(self, parsed: dict[str, Any]) -> list[StreamEvent]:
-        message = json_lines.entry(parsed, "message")
-        is_sub_agent = bool(parsed.get("parent_tool_use_id"))
-        events: list[StreamEvent] = []
-        for block in json_lines.entries(message, "content"):
-            text = json_lines.text(block, "text")
-            match block.get("type"):
-                case "text" | "thinking" if not (text or json_lines.text(block, "thinking")):
-                    continue
-                case "text" if message.get("model") == _ITSELF:
-                    events.append(Remark(text=text))
-                case "text" if is_sub_agent:
-                    # Said to the agent, not to us; it must not pass for the agent's answer.
-                    events.append(Reasoning(text=text))
-                case "text":
-                    self._said = text
-                    events.append(Text(text=text))
-                case "thinking":
-                    events.append(Reasoning(text=json_lines.text(block, "thinking")))
-                case "tool_use" | "server_tool_use" | "mcp_tool_use":
-                    call_id, name = json_lines.text(block, "id"), json_lines.text(block, "name")
-                    self._tools[call_id] = name
-                    events.append(ToolCall(call_id=call_id, name=name, input=block.get("input")))
-        return [*events, *self._spending.note_message(message)]
-
-    def _user(self, parsed: dict[str, Any]) -> list[StreamEvent]:
-        """What tools gave back; all else in the user's name is the program's."""
-        message = json_lines.entry(parsed, "message")
-        events: list[StreamEvent] = []
-        if said := json_lines.text(message, "content"):
-            events.append(Remark(text=said))
-        for block in json_lines.entries(message, "content"):
-            call_id = json_lines.text(block, "tool_use_id")
-            if block.get("type") == "tool_result":
-                is_error = block.get("is_error") is True
-                name = self._tools.get(call_id)
-                events.append(ToolResult(call_id=call_id, name=name, output=_output(block), is_error=is_error))
-            elif text := json_lines.text(block, "text"):
-                events.append(Remark(text=text))
-        return events
-
-    def _finish(self, result: dict[str, Any]) -> list[StreamEvent]:
-        self._result = result
-        events: list[StreamEvent] = list(self._spending.note_result(result))
-        text = _explain(result)
-        if result.get("is_error") is not False and _classify(result) == "limit":
-            events.append(Limit(text=text, resets_at=self._resets_at or _reset_in(text)))
-        return events
-
-    def _note_limit(self, info: dict[str, Any]) -> None:
-        if info.get("status") == "rejected":
-            self._resets_at = _instant(json_lines.count(info, "resetsAt"))
-
-
-def _output(block: dict[str, Any]) -> str:
-    parts = json_lines.entries(block, "content")
-    return json_lines.text(block, "content") or "\n".join(
-        json_lines.text(part, "text") or f"[{part.get('type')}]" for part in parts
-    )
-
-
-def _explain(result: dict[str, Any]) -> str:
-    errors = result.get("errors")
-    said = [error for error in errors if isinstance(error, str)] if isinstance(errors, list) else []
-    return json_lines.text(result, "result") or "; ".join(said) or json_lines.text(result, "subtype") or "it failed"
-
-
-def _classify(result: dict[str, Any]) -> Failure:
-    status = json_lines.count(result, "api_error_status")
-    if _LIMIT.search(_explain(result)):
-        return "limit"
-    if status:
-        return of_status(status)
-    if result.get("api_error") == "connection_failed" or "API Error: Connection" in _explain(result):
-        return "transient"
-    if result.get("terminal_reason") == "api_error" or json_lines.text(result, "subtype").startswith("error_max"):
-        return "permanent"
-    return "unknown"
-
-
-def _failed(result: dict[str, Any], said: str | None) -> End:
-    reason = _explain(result)
-    if result.get("subtype") == "error_max_budget_usd":
-        return End(outcome="budget", failure="permanent", reason=reason, answer=said)
-    if _UNKNOWN_SESSION in reason:
-        return fail("permanent", _no_such_session(reason), said)
-    return fail(_classify(result), reason, said)
-
-
-def _without_result(process: ProcessExit, said: str | None) -> End:
-    if _UNKNOWN_SESSION in process.errors:
-        return fail("permanent", _no_such_session(process.errors.strip()), said)
-    if process.signal is None and any(complaint in process.errors for complaint in _HOPELESS):
-        return fail("permanent", describe(process), said)
-    return fail("unknown", f"it ended without a result: {describe(process)}", said)
-
-
-def _no_such_session(complaint: str) -> str:
-    return f"{complaint}: Claude Code finds a session only in the folder where it began, and deletes old ones"
-
-
-def _reset_in(text: str) -> datetime | None:
-    found = _RESET_IN_TEXT.search(text)
-    return _instant(int(found[1])) if found else None
-
-
-def _instant(seconds: int) -> datetime | None:
-    """An instant in seconds since 1970, or in milliseconds as some versions say it."""
-    seconds = seconds // 1000 if seconds > 100_000_000_000 else seconds
-    try:
-        return datetime.fromtimestamp(seconds, UTC) if seconds else None
-    except (OverflowError, ValueError, OSError):
-        return None
+"""The word of `--tools` for all tools that there are; no tool has this name."""
 
 
 def _tools(start: Start) -> list[str]:
@@ -251,7 +49,7 @@ def _server(tools: ToolServer) -> str:
     return json.dumps({"mcpServers": {"ramet": server}})
 
 
-class Claude:
+class Claude(Driver):
     """Claude Code."""
 
     name = "claude"

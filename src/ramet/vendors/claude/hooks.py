@@ -1,4 +1,4 @@
-"""Claude Code's hooks, and its status line, which says what nothing else does: the cost and how full a context is."""
+"""Claude Code's hooks, and its status line, the only one to say what a session costs and how full its context is."""
 
 import re
 from typing import Any
@@ -7,8 +7,10 @@ from msgspec.structs import replace
 
 from ramet.model.hooks.directive import OwnDirectives
 from ramet.model.hooks.hook import HookAnswer, HookEvent
+from ramet.vendors.claude.facts import DIRECTIVE_FILE
 from ramet.vendors.contract import hook_payload as fields
 from ramet.vendors.contract import hook_words
+from ramet.vendors.contract.hook_protocol import Hooks, Printed
 
 _WORDS = hook_words.Vocabulary(
     vendor="claude",
@@ -29,11 +31,6 @@ _WORDS = hook_words.Vocabulary(
 _QUOTED = re.compile(r'[\x00-\x1f"\\]')
 """What JSON does not have as it is in a text: the shim prints a text as it comes."""
 
-EVENTS = tuple(_WORDS.moments)
-"""The hooks that are worth being called at."""
-OWN_DIRECTIVES = OwnDirectives("CLAUDE.md", with_imports=True, below=True)
-"""What it reads without being told."""
-
 
 def read(payload: dict[str, Any]) -> HookEvent:
     """The event in our words."""
@@ -43,7 +40,7 @@ def read(payload: dict[str, Any]) -> HookEvent:
     return event
 
 
-def answer(event: HookEvent, reply: HookAnswer) -> tuple[dict[str, Any] | str | None, int]:
+def answer(event: HookEvent, reply: HookAnswer) -> tuple[Printed, int]:
     """What it prints, and the status with which it exits. A status line is a text, the notice."""
     if event.moment == "status_line":
         return _QUOTED.sub("", reply.notice or "") or None, 0
@@ -59,3 +56,11 @@ def _usage(payload: dict[str, Any]) -> dict[str, Any]:
         "context_tokens": fields.number(context, "context_window_size"),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+HOOKS = Hooks(
+    events=tuple(_WORDS.moments),
+    own_directives=OwnDirectives(DIRECTIVE_FILE, with_imports=True, below=True),
+    read=read,
+    answer=answer,
+)

@@ -20,9 +20,8 @@ from ramet.model.hooks.transcript import (
     Reading,
 )
 from ramet.vendors.contract import json_lines, transcript_lines
-from ramet.vendors.contract.transcript_lines import Subagent
+from ramet.vendors.contract.transcript_lines import Subagent, Transcripts
 
-COUNTS_SUBAGENTS = True
 _ITSELF = "<synthetic>"
 """The model of messages that the program wrote, not the agent."""
 _PROGRAM = ("<command-name>", "<local-command-", "<bash-", "[Request interrupted by user")
@@ -174,3 +173,6 @@ def _cost(line: dict[str, Any]) -> Iterator[Entry]:
     if cost is not None:
         key = f"{RUNNING_COST}{json_lines.count(line, 'startTime')}"
         yield Entry(key=key, kind="usage", at=None, usage={"cost_usd": cost})
+
+
+TRANSCRIPT = Transcripts(read=read, find_subagents=find_subagents, counts_subagents=True)

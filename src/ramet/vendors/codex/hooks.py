@@ -1,4 +1,4 @@
-"""Codex's hooks: Claude Code's words, fewer of them, and an answer is thrown away for one field too many."""
+"""Codex's hooks: the common words (`hook_words`), but an answer is thrown away for one field too many."""
 
 from typing import Any
 
@@ -6,7 +6,9 @@ from msgspec.structs import replace
 
 from ramet.model.hooks.directive import OwnDirectives
 from ramet.model.hooks.hook import HookAnswer, HookEvent
+from ramet.vendors.codex.facts import DIRECTIVE_FILE
 from ramet.vendors.contract import hook_words
+from ramet.vendors.contract.hook_protocol import Hooks, Printed
 
 _WORDS = hook_words.Vocabulary(
     vendor="codex",
@@ -17,11 +19,6 @@ _WORDS = hook_words.Vocabulary(
     usual_longest=9_000,  # it writes what is longer than 2,500 tokens into a file
 )
 
-EVENTS = tuple(_WORDS.moments)
-"""The hooks that are worth being called at."""
-OWN_DIRECTIVES = OwnDirectives("AGENTS.md", with_imports=False, below=False)
-"""What it reads without being told."""
-
 
 def read(payload: dict[str, Any]) -> HookEvent:
     """The event in our words. Inside a sub-agent it names that one's transcript, and not the session's."""
@@ -31,6 +28,14 @@ def read(payload: dict[str, Any]) -> HookEvent:
     return replace(event, transcript_path=None, agent_transcript_path=event.transcript_path)
 
 
-def answer(event: HookEvent, reply: HookAnswer) -> tuple[dict[str, Any] | None, int]:
+def answer(event: HookEvent, reply: HookAnswer) -> tuple[Printed, int]:
     """What it prints, and the status with which it exits."""
     return hook_words.answer(_WORDS, event, reply)
+
+
+HOOKS = Hooks(
+    events=tuple(_WORDS.moments),
+    own_directives=OwnDirectives(DIRECTIVE_FILE, with_imports=False, below=False),
+    read=read,
+    answer=answer,
+)

@@ -15,9 +15,8 @@ import msgspec
 
 from ramet.model.hooks.transcript import Entry, Reading
 from ramet.vendors.contract import json_lines, transcript_lines
-from ramet.vendors.contract.transcript_lines import Subagent
+from ramet.vendors.contract.transcript_lines import Subagent, Transcripts
 
-COUNTS_SUBAGENTS = False
 _PROGRAM = ("<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions")
 """How texts begin that the program writes in the user's name, and writes again in every session."""
 _METADATA = "internal_chat_message_metadata_passthrough"
@@ -175,3 +174,6 @@ def _usage(line: dict[str, Any], info: dict[str, Any]) -> Iterator[Entry]:
             "cache_write_tokens": written,
         }
         yield Entry(key="thread", kind="usage", at=transcript_lines.instant(line), usage=tokens)
+
+
+TRANSCRIPT = Transcripts(read=read, find_subagents=find_subagents, counts_subagents=False)

@@ -1,18 +1,18 @@
 """What a driver is: how one kind of agent program is started, and what its stream says.
 
 A driver knows its program's arguments and lines, and nothing else: no process, no database, no clock. The keeper runs
-what `launch` gives and reads the output through `reader`; both are the same for every program. One more driver is one
-more file in `ramet.drivers.programs`, with a `DRIVER`, and its recorded streams.
+what `launch` gives and reads the output through `reader`; both are the same for every program. `docs/drivers.md` says
+how a vendor is added.
 """
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from ramet.config.settings import ProfileSettings
 from ramet.model.work.driver import Abilities
 from ramet.model.work.stream import End, StreamEvent
-from ramet.protocol.keeping import Launch
+from ramet.protocol.work.keepers import Launch
 
 
 class ToolServer(Struct, frozen=True, kw_only=True):
@@ -73,6 +73,7 @@ class Reader(Protocol):
         """What it all came to. Called once, after the last line."""
 
 
+@runtime_checkable
 class Driver(Protocol):
     """One kind of agent program."""
 

@@ -1,7 +1,8 @@
-"""The words of Claude Code's hooks, which other programs took over with changes of their own.
+"""The common words of hooks: names of events, fields of payloads and forms of answers that several programs share.
 
-A vendor is a table of those changes (`Vocabulary`). Nothing is said that the vendor's schema for the hook does not
-have: a program may throw away an answer with a field too many, and with it a refusal.
+A vendor that speaks them is a table of its differences (`Vocabulary`); any other translates its own words. An answer
+has no field that the vendor's schema for the hook does not have: a program may throw away an answer with a field too
+many, and with it a refusal.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +26,17 @@ class Subagent(NamedTuple):
     path: Path
     above: Path
     """The file of the session that runs it."""
+
+
+class Transcripts(NamedTuple):
+    """One vendor's transcripts, and how they are read."""
+
+    read: Callable[[bytes, int], Reading]
+    """What a file says from an offset on; the bytes are those from there."""
+    find_subagents: Callable[[Sequence[Path]], list[Subagent]]
+    """The files of these sessions' sub-agents."""
+    counts_subagents: bool
+    """Whether the program counts the usage of its sub-agents as its own."""
 
 
 def read(data: bytes, offset: int, tell: Tell) -> Reading:

@@ -7,14 +7,14 @@ broken file of somebody's must not keep an agent from its work.
 
 import itertools
 import os
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ramet.errors import RametError
 from ramet.model.hooks.directive import (
-    FILE_NAMES,
+    FILE_NAME,
     FOLDER,
     Directive,
     OwnDirectives,
@@ -44,13 +44,13 @@ class Dereferenced(NamedTuple):
     missing: list[str]
 
 
-def discover(root: str | Path, directory: str | Path, *, down: bool = False) -> list[Path]:
-    """The directives that hold in a folder: the project's first, the folder's own last. With `down`, those in the
-    folders below it follow.
+def discover(root: str | Path, directory: str | Path, own_names: Sequence[str], *, down: bool = False) -> list[Path]:
+    """The directives that hold in a folder: the project's first, the folder's own last. `own_names` are the names that
+    agent programs have for such files. With `down`, those in the folders below it follow.
     """
     place = project_files.resolve(root, directory)
     folders = [*_folders_down_to(place), *(_folders_below(place.path) if down else ())]
-    return [path for folder in folders for path in _directives_of(place.root, folder)]
+    return [path for folder in folders for path in _directives_of(place.root, folder, own_names)]
 
 
 def dereference(root: str | Path, path: str | Path) -> Dereferenced:
@@ -62,14 +62,18 @@ def dereference(root: str | Path, path: str | Path) -> Dereferenced:
 
 
 def resolve(
-    root: str | Path, directories: Iterable[str | Path], *, without: Container[str] = frozenset()
+    root: str | Path,
+    directories: Iterable[str | Path],
+    own_names: Sequence[str],
+    *,
+    without: Container[str] = frozenset(),
 ) -> list[Directive]:
     """All that holds in some folders, with what it imports: the outermost first, the same text only once. `without`
     are the paths of files that are known.
     """
     found: dict[str, Directive] = {}
     for directory in directories:
-        for path in discover(root, directory):
+        for path in discover(root, directory, own_names):
             with suppress(RametError):
                 for directive in dereference(root, path).directives if str(path) not in without else ():
                     if directive.path not in without:
@@ -102,10 +106,11 @@ def _follow(root: str | Path, path: Path, hops: int, found: dict[Path, Directive
                 missing[named] = None
 
 
-def _directives_of(root: Path, folder: Path) -> Iterator[Path]:
+def _directives_of(root: Path, folder: Path, own_names: Sequence[str]) -> Iterator[Path]:
     """The directives that are in a folder; the same file under two names is one."""
     # Hooks ask this of every folder up to the top. Most have none, and to find out where a path leads takes long.
-    candidates, inner = [folder / name for name in FILE_NAMES if os.path.lexists(folder / name)], folder / FOLDER
+    named = [folder / name for name in (FILE_NAME, *own_names)]
+    candidates, inner = [path for path in named if os.path.lexists(path)], folder / FOLDER
     with suppress(OSError, RametError):
         if os.path.lexists(inner):
             candidates += sorted(project_files.resolve(root, inner).path.glob("*.md"))[:_MOST_FILES]

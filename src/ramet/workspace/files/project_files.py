@@ -1,7 +1,7 @@
 """Files of a project, by any path that stays inside it.
 
-A link may lead from one place of the project to another, as `CLAUDE.md` often does to `AGENTS.md`; one that leads out
-is refused. Where a path leads is found out first, and the place then opened without following any link (`confined`): so
+A link may lead from one place of the project to another, as programs' own names for `AGENTS.md` often do; one that
+leads out is refused. The target of a path is found first, and then opened without following any link (`confined`): so
 whatever is put there in between is refused, too.
 """
 

@@ -1,6 +1,9 @@
-"""Skill files on the disk: the project's, then the user's own. Of two with the same name the first counts."""
+"""Skill files on the disk: the project's, then the user's own. Of two with the same name the first counts.
 
-from collections.abc import Iterator, Mapping
+Agent programs have folders of their own for skills; whoever calls names them, because this module knows no program.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -18,7 +21,9 @@ from ramet.workspace.files import project_files
 
 Source = Literal["project", "user"]
 
-_FOLDERS = (".ramet/skills", ".agents/skills", ".claude/skills")
+_PROJECT_FOLDER = ".ramet/skills"
+_SHARED_FOLDER = ".agents/skills"
+"""In a project and in the user's home: for skills that any agent program may use."""
 
 
 class Found(NamedTuple):
@@ -31,19 +36,21 @@ class Found(NamedTuple):
     error: SkillFileInvalid | None
 
 
-def list_all(project: str | Path | None, environ: Mapping[str, str]) -> list[Found]:
-    """Every skill file, by name; one that cannot be used is there with what is wrong with it."""
+def list_all(project: str | Path | None, environ: Mapping[str, str], own_folders: Sequence[str]) -> list[Found]:
+    """Every skill file, by name; one that cannot be used is there with what is wrong with it. `own_folders` are those
+    of agent programs, in a project and in the user's home.
+    """
     found: dict[str, Found] = {}
-    for name, path, root, source in _folders(project, environ):
+    for name, path, root, source in _folders(project, environ, own_folders):
         if name not in found:
             with suppress(FileMissing, PathOutside):
                 found[name] = _look(name, path, root, source)
     return [found[name] for name in sorted(found)]
 
 
-def find(project: str | Path | None, environ: Mapping[str, str], name: str) -> Found | None:
+def find(project: str | Path | None, environ: Mapping[str, str], own_folders: Sequence[str], name: str) -> Found | None:
     """The skill file of a name; one that is broken is refused, because somebody asked for it."""
-    for found_name, path, root, source in _folders(project, environ):
+    for found_name, path, root, source in _folders(project, environ, own_folders):
         if found_name == name:
             with suppress(FileMissing, PathOutside):
                 found = _look(name, path, root, source)
@@ -75,14 +82,17 @@ def _named(error: SkillFileInvalid, path: str) -> SkillFileInvalid:
     return named
 
 
-def _folders(project: str | Path | None, environ: Mapping[str, str]) -> Iterator[tuple[str, str, Path, Source]]:
+def _folders(
+    project: str | Path | None, environ: Mapping[str, str], own_folders: Sequence[str]
+) -> Iterator[tuple[str, str, Path, Source]]:
     """Where skill files may be: the name of each skill's folder, the file, and the folder it has to stay in."""
     home = user_home(environ)
     config = xdg_directory(environ, "XDG_CONFIG_HOME", ".config")
+    everywhere = [_SHARED_FOLDER, *own_folders]
     places: list[tuple[Path, Path, Source]] = []
     if project is not None:
-        places += [(Path(project) / folder, Path(project), "project") for folder in _FOLDERS]
-    places += [(config / "ramet" / "skills", config, "user"), *((home / name, home, "user") for name in _FOLDERS[1:])]
+        places += [(Path(project) / folder, Path(project), "project") for folder in (_PROJECT_FOLDER, *everywhere)]
+    places += [(config / "ramet" / "skills", config, "user"), *((home / name, home, "user") for name in everywhere)]
     for folder, root, source in places:
         with suppress(OSError, RametError):
             for found in sorted(project_files.resolve(root, folder).path.iterdir()):

@@ -11,6 +11,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import say
 from ramet.cli.screens.commit_lines import short
 from ramet.model.history.content import Priority
+from ramet.protocol.history.commits import Annotate, Tag
 
 _commit = click.argument("commit_hash", metavar="COMMIT", type=references.place)
 
@@ -35,7 +36,7 @@ def skip(invocation: Invocation, commit_hash: str) -> None:
 @_commit
 @click.argument("priority", type=click.Choice(get_args(Priority)))
 @click.pass_obj
-def annotate(invocation: Invocation, commit_hash: str, priority: str) -> None:
+def annotate(invocation: Invocation, commit_hash: str, priority: Priority) -> None:
     """Say how much a commit matters, in every branch that has it."""
     _annotate(invocation, commit_hash, priority)
 
@@ -49,10 +50,10 @@ def tag(invocation: Invocation, commit_hash: str, tags: tuple[str, ...], clear: 
     """Set a commit's tags; those that it had before go."""
     if bool(tags) is clear:
         raise click.UsageError("give TAGS, or --clear to take all away.")
-    reply = invocation.call("history.tag", hash=find_commit(invocation, commit_hash), tags=list(tags))
-    say(invocation, reply, f"{short(reply['hash'])} has the tags: {', '.join(reply['tags']) or 'none'}")
+    reply = invocation.ask(Tag(hash=find_commit(invocation, commit_hash), tags=list(tags)))
+    say(invocation, reply, f"{short(reply.hash)} has the tags: {', '.join(reply.tags) or 'none'}")
 
 
-def _annotate(invocation: Invocation, commit_hash: str, priority: str) -> None:
-    reply = invocation.call("history.annotate", hash=find_commit(invocation, commit_hash), priority=priority)
-    say(invocation, reply, f"{short(reply['hash'])} is marked {reply['priority']}: {reply['preview']}")
+def _annotate(invocation: Invocation, commit_hash: str, priority: Priority) -> None:
+    reply = invocation.ask(Annotate(hash=find_commit(invocation, commit_hash), priority=priority))
+    say(invocation, reply, f"{short(reply.hash)} is marked {reply.priority}: {reply.preview}")

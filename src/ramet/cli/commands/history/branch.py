@@ -1,33 +1,45 @@
 """`ramet branch`: the named histories, their moves, and the children that were spawned from them."""
 
-from typing import Any, get_args
+from typing import TypedDict, Unpack, get_args
 
 import click
 
 from ramet.cli import references
 from ramet.cli.command import Command, Group
+from ramet.cli.exchanges import ask_as_written
 from ramet.cli.history_places import find_place
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, count, print_json, say, show_items
 from ramet.cli.screens.branch_tree import read_tree, show_tree
 from ramet.cli.screens.commit_lines import short, since
-from ramet.protocol.history import Inheritance
+from ramet.protocol.history.branches import (
+    At,
+    BranchRow,
+    CreateBranch,
+    DeleteBranch,
+    ListBranches,
+    ListMoves,
+    MoveRow,
+    Reset,
+)
+from ramet.protocol.history.child_branches import Collapse, Inheritance, ResumeLatest, Spawn, Spawns
+from ramet.protocol.history.contexts import Filter
 
-_COLUMNS: Columns = {
-    "BRANCH": "name",
-    "HEAD": lambda row: row["hash"] and short(row["hash"]),
-    "COMMITS": "depth",
-    "TOKENS": "tokens",
-    "SPAWNED FROM": "parent",
-    "CREATED": lambda row: since(row["created_at"]),
+_COLUMNS: Columns[BranchRow] = {
+    "BRANCH": lambda row: row.name,
+    "HEAD": lambda row: row.hash and short(row.hash),
+    "COMMITS": lambda row: row.depth,
+    "TOKENS": lambda row: row.tokens,
+    "SPAWNED FROM": lambda row: row.parent,
+    "CREATED": lambda row: since(row.created_at),
 }
-_MOVE_COLUMNS: Columns = {
-    "MOVE": "id",
-    "WHY": "why",
-    "FROM": lambda row: row["old"] and short(row["old"]),
-    "TO": lambda row: row["new"] and short(row["new"]),
-    "WHEN": lambda row: since(row["at"]),
-    "TAKEN BACK": "undone",
+_MOVE_COLUMNS: Columns[MoveRow] = {
+    "MOVE": lambda row: row.id,
+    "WHY": lambda row: row.why,
+    "FROM": lambda row: row.old and short(row.old),
+    "TO": lambda row: row.new and short(row.new),
+    "WHEN": lambda row: since(row.at),
+    "TAKEN BACK": lambda row: row.undone,
 }
 
 
@@ -41,7 +53,7 @@ def branch() -> None:
 @click.pass_obj
 def list_branches(invocation: Invocation, prefix: str | None) -> None:
     """The branches by name, or those whose names begin with PREFIX."""
-    reply = invocation.call("history.branches", prefix=prefix)
+    reply = invocation.ask(ListBranches(prefix=prefix))
     show_items(invocation, reply, _COLUMNS, nothing="no branches yet: `ramet commit BRANCH TEXT`")
 
 
@@ -51,8 +63,8 @@ def list_branches(invocation: Invocation, prefix: str | None) -> None:
 @click.pass_obj
 def create(invocation: Invocation, name: str, start: str | None) -> None:
     """A new branch. It copies nothing, however long the history."""
-    reply = invocation.call("history.branch", name=name, **({"from": find_place(invocation, start)} if start else {}))
-    say_where(invocation, reply)
+    place = find_place(invocation, start) if start else None
+    say_where(invocation, invocation.ask(CreateBranch(name=name, from_=place)))
 
 
 @branch.command(examples=["ramet branch delete side"])
@@ -60,7 +72,7 @@ def create(invocation: Invocation, name: str, start: str | None) -> None:
 @click.pass_obj
 def delete(invocation: Invocation, name: str) -> None:
     """Let go of the name. `ramet undo NAME` brings it back, as long as its commits have not been collected."""
-    reply = invocation.call("history.delete", branch=name)
+    reply = invocation.ask(DeleteBranch(branch=name))
     say(invocation, reply, f"branch {name} is deleted; `ramet undo {name}` brings it back")
 
 
@@ -70,7 +82,7 @@ def delete(invocation: Invocation, name: str) -> None:
 @click.pass_obj
 def moves(invocation: Invocation, name: str, limit: int) -> None:
     """The rewrites of a branch, the newest first; `ramet undo` takes them back."""
-    reply = invocation.call("history.moves", branch=name, limit=limit)
+    reply = invocation.ask(ListMoves(branch=name, limit=limit))
     show_items(invocation, reply, _MOVE_COLUMNS, nothing=f"{name} has only ever been added to")
 
 
@@ -81,7 +93,7 @@ def moves(invocation: Invocation, name: str, limit: int) -> None:
 def at(invocation: Invocation, name: str, moment: str) -> None:
     """Where a branch stood at a time, or at one of its commits."""
     when = {"hash": moment} if references.is_hash(moment) else {"time": moment}
-    reply = invocation.call("history.at", branch=name, **when)
+    reply = ask_as_written(invocation, At, {"branch": name, **when})
     say(invocation, reply, _where(reply))
 
 
@@ -90,11 +102,15 @@ def at(invocation: Invocation, name: str, moment: str) -> None:
 @click.pass_obj
 def latest(invocation: Invocation, prefix: str | None) -> None:
     """The newest root history that was not brought to its end: where to go on after a crash."""
-    reply = invocation.call("history.latest", prefix=prefix)
-    found = (
-        f"{reply['branch']} at {short(reply['hash'])}" if reply["branch"] else "every history was brought to its end"
-    )
-    say(invocation, reply, found)
+    reply = invocation.ask(ResumeLatest(prefix=prefix))
+    where = f"{reply.branch} at {short(reply.hash)}" if reply.branch and reply.hash else reply.branch
+    say(invocation, reply, where or "every history was brought to its end")
+
+
+class _SpawnOptions(TypedDict):
+    purpose: str
+    inherit: Inheritance
+    max_tokens: int | None
 
 
 @branch.command(
@@ -120,24 +136,29 @@ def latest(invocation: Invocation, prefix: str | None) -> None:
 @click.option("--max-tokens", type=click.IntRange(min=1), help="How large a snapshot may be; the oldest goes first.")
 @click.option("--name", help="A name to show.")
 @click.pass_obj
-def spawn(invocation: Invocation, /, parent: str, child: str, **options: Any) -> None:
+def spawn(
+    invocation: Invocation,
+    /,
+    parent: str,
+    child: str,
+    types: tuple[str, ...],
+    tags: tuple[str, ...],
+    last_turns: int | None,
+    name: str | None,
+    **options: Unpack[_SpawnOptions],
+) -> None:
     """A history CHILD that comes out of PARENT. The spawn is written into the parent."""
-    reply = invocation.call(
-        "history.spawn",
-        parent=parent,
-        child=child,
-        purpose=options["purpose"],
-        inherit=options["inherit"],
-        filter=_filter(options),
-        max_tokens=options["max_tokens"],
-        display_name=options["name"],
+    chosen = Filter(types=list(types) or None, tags=list(tags) or None, last_turns=last_turns)
+    reply = invocation.ask(
+        Spawn(
+            parent=parent,
+            child=child,
+            filter=None if chosen == Filter() else chosen,
+            display_name=name,
+            **options,
+        )
     )
-    say(invocation, reply, f"{child} comes out of {parent} ({reply['inheritance_mode']}): {reply['purpose']}")
-
-
-def _filter(options: dict[str, Any]) -> dict[str, Any] | None:
-    chosen = {"types": list(options["types"]), "tags": list(options["tags"]), "last_turns": options["last_turns"]}
-    return {name: value for name, value in chosen.items() if value not in (None, [])} or None
+    say(invocation, reply, f"{child} comes out of {parent} ({reply.inheritance_mode}): {reply.purpose}")
 
 
 @branch.command(
@@ -167,19 +188,20 @@ def collapse(
 
     Without --text and --model, the report is the closing words of the child's own last session boundary.
     """
-    reply = invocation.call(
-        "history.collapse",
-        child=child,
-        text=None if text is None else references.text_or_stdin(text),
-        method="model" if model else None,
-        target_tokens=target_tokens,
-        instructions=instructions,
-        auto_commit=not review,
+    reply = invocation.ask(
+        Collapse(
+            child=child,
+            text=None if text is None else references.text_or_stdin(text),
+            method="model" if model else None,
+            target_tokens=target_tokens,
+            instructions=instructions,
+            auto_commit=not review,
+        )
     )
-    commit_hash = reply["parent_commit_hash"]
+    commit_hash = reply.parent_commit_hash
     head = f"{child} is folded into its parent as {short(commit_hash)}" if commit_hash else "nothing was committed"
-    sizes = f"{count(reply['summary_tokens'], 'token')} for {reply['source_tokens']:,}"
-    say(invocation, reply, f"{head} ({sizes})\n\n{reply['summary_text']}")
+    sizes = f"{count(reply.summary_tokens, 'token')} for {reply.source_tokens:,}"
+    say(invocation, reply, f"{head} ({sizes})\n\n{reply.summary_text}")
 
 
 @branch.command(examples=["ramet branch tree main", "ramet branch tree research --json"])
@@ -188,7 +210,7 @@ def collapse(
 def tree(invocation: Invocation, name: str) -> None:
     """Everything that NAME comes out of, and everything that came out of it."""
     if invocation.as_json:
-        return print_json(invocation.call("history.spawns", branch=name))
+        return print_json(invocation.ask(Spawns(branch=name)))
     return show_tree(read_tree(invocation, name), name)
 
 
@@ -205,17 +227,16 @@ def tree(invocation: Invocation, name: str) -> None:
 @click.pass_obj
 def reset(invocation: Invocation, name: str, to: str) -> None:
     """Let a branch point at another place. `ramet undo BRANCH` takes it back."""
-    reply = invocation.call("history.reset", branch=name, to=find_place(invocation, to))
-    say_where(invocation, reply)
+    say_where(invocation, invocation.ask(Reset(branch=name, to=find_place(invocation, to))))
 
 
-def say_where(invocation: Invocation, row: dict[str, Any], more: str = "") -> None:
+def say_where(invocation: Invocation, row: BranchRow, more: str = "") -> None:
     """Where a branch stands now."""
     say(invocation, row, f"branch {_where(row)}{more}")
 
 
-def _where(row: dict[str, Any]) -> str:
+def _where(row: BranchRow) -> str:
     """A branch and where it stands, in words."""
-    if row["hash"] is None:
-        return f"{row['name']} is empty"
-    return f"{row['name']} is at {short(row['hash'])}, {count(row['depth'], 'commit')}, {count(row['tokens'], 'token')}"
+    if row.hash is None:
+        return f"{row.name} is empty"
+    return f"{row.name} is at {short(row.hash)}, {count(row.depth, 'commit')}, {count(row.tokens, 'token')}"

@@ -1,7 +1,7 @@
 """`ramet commit`, `pick` and `edit`: what adds to a branch."""
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypedDict, Unpack, get_args
 
 import click
 
@@ -9,11 +9,20 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.history_places import find_commit
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row, count, say
+from ramet.cli.output import count, say
 from ramet.cli.screens.commit_lines import short
 from ramet.model.history.content import ContentRole, Priority
+from ramet.protocol.history.commits import Commit, CommitReply, Edit, Log, Pick, Show
 
 _NEWEST = 1000
+
+
+class _Options(TypedDict):
+    content_type: str | None
+    role: ContentRole | None
+    priority: Priority | None
+    author: str | None
+    metadata: dict[str, Any] | None
 
 
 @click.command(
@@ -45,7 +54,7 @@ def commit(
     file: str | None,
     content: dict[str, Any] | None,
     tags: tuple[str, ...],
-    **options: Any,
+    **options: Unpack[_Options],
 ) -> None:
     """Add TEXT to a branch; one that does not exist yet begins with it.
 
@@ -54,10 +63,8 @@ def commit(
     if sum(part is not None for part in (text, file, content)) > 1:
         raise click.UsageError("give TEXT, --file or --content, one of them.")
     said = None if content is not None else _read(file) if file else references.text_or_editor(text)
-    reply = invocation.call(
-        "history.commit", branch=branch, text=said, content=content, tags=list(tags) or None, **options
-    )
-    _say(invocation, reply)
+    request = Commit(branch=branch, text=said, content=content, tags=list(tags) or None, **options)
+    _say(invocation, invocation.ask(request))
 
 
 @click.command(cls=Command, examples=["ramet pick main 3f9c2b7a", "ramet pick main side~1"])
@@ -66,7 +73,7 @@ def commit(
 @click.pass_obj
 def pick(invocation: Invocation, branch: str, commit_hash: str) -> None:
     """Add a copy of a commit to a branch. `ramet undo BRANCH` takes it back."""
-    _say(invocation, invocation.call("history.pick", branch=branch, hash=find_commit(invocation, commit_hash)))
+    _say(invocation, invocation.ask(Pick(branch=branch, hash=find_commit(invocation, commit_hash))))
 
 
 @click.command(
@@ -87,23 +94,23 @@ def edit(invocation: Invocation, branch: str, commit_hash: str, text: str | None
         said = references.text_or_editor(None, _current_text(invocation, branch, commit_hash))
     else:
         said = references.text_or_stdin(text)
-    _say(invocation, invocation.call("history.edit", branch=branch, target=commit_hash, text=said))
+    _say(invocation, invocation.ask(Edit(branch=branch, target=commit_hash, text=said)))
 
 
 def _current_text(invocation: Invocation, branch: str, commit_hash: str) -> str:
     """The text as the branch has it: that of the newest edit among its last commits, else the commit's own."""
-    commit = invocation.call("history.show", hash=commit_hash)
-    newest = invocation.call("history.log", branch=branch, limit=_NEWEST)["items"]
-    edits = [row["hash"] for row in newest if row["target"] == commit["hash"]]
-    return str(invocation.call("history.show", hash=edits[0])["text"] if edits else commit["text"])
+    commit = invocation.ask(Show(hash=commit_hash))
+    newest = invocation.ask(Log(branch=branch, limit=_NEWEST)).items
+    edits = [row.hash for row in newest if row.target == commit.hash]
+    return invocation.ask(Show(hash=edits[0])).text if edits else commit.text
 
 
-def _say(invocation: Invocation, reply: Row) -> None:
-    hidden = f", {count(reply['redactions'], 'secret')} taken out" if reply["redactions"] else ""
+def _say(invocation: Invocation, reply: CommitReply) -> None:
+    hidden = f", {count(reply.redactions, 'secret')} taken out" if reply.redactions else ""
     say(
         invocation,
         reply,
-        f"{short(reply['hash'])} on {reply['branch']}, #{reply['depth']}, {count(reply['tokens'], 'token')}{hidden}",
+        f"{short(reply.hash)} on {reply.branch}, #{reply.depth}, {count(reply.tokens, 'token')}{hidden}",
     )
 
 

@@ -10,6 +10,8 @@ from ramet.cli.output import count, print_json, say
 from ramet.cli.progress import working
 from ramet.cli.screens.commit_lines import one_line, short, tell
 from ramet.cli.screens.styled_lines import print_lines
+from ramet.protocol.history.child_branches import Expand
+from ramet.protocol.history.contexts import Compress, CompressMethod
 
 
 @click.command(
@@ -34,7 +36,7 @@ def compress(
     first: str,
     last: str,
     text: str | None,
-    method: str | None,
+    method: CompressMethod | None,
     target_tokens: int | None,
 ) -> None:
     """Put a summary in the place of the commits FROM to TO, both included. `ramet undo BRANCH` takes it back.
@@ -46,11 +48,18 @@ def compress(
         raise click.UsageError("give --text, --extract or --model, one of them.")
     given = None if text is None else references.text_or_stdin(text)
     first, last = find_commit(invocation, first), find_commit(invocation, last)
-    params = {"branch": branch, "from": first, "to": last, "text": given, "method": method}
+    request = Compress(
+        branch=branch,
+        from_=first,
+        to=last,
+        text=given,
+        method=method or "extract",
+        target_tokens=target_tokens,
+    )
     with working(invocation, "summarising"):
-        reply = invocation.call("history.compress", **params, target_tokens=target_tokens)
+        reply = invocation.ask(request)
     range_ = f"{short(first)} to {short(last)}"
-    sentence = f"{short(reply['hash'])} on {branch} stands for {range_}, {count(reply['tokens'], 'token')}"
+    sentence = f"{short(reply.hash)} on {branch} stands for {range_}, {count(reply.tokens, 'token')}"
     say(invocation, reply, f"{sentence}; `ramet undo {branch}` takes it back")
 
 
@@ -59,9 +68,9 @@ def compress(
 @click.pass_obj
 def expand(invocation: Invocation, place: str) -> None:
     """What stands behind a summary or a collapse: the commits, the oldest first."""
-    reply = invocation.call("history.expand", hash=find_place(invocation, place))
+    reply = invocation.ask(Expand(hash=find_place(invocation, place)))
     if invocation.as_json:
         return print_json(reply)
-    whose = f"the history of {reply['branch']}" if reply["kind"] == "collapse" else "a range"
-    click.echo(f"{short(reply['hash'])} stands for {whose}, {count(len(reply['commits']), 'commit')}:")
-    return print_lines((one_line(each, ()) for each in tell(invocation, reply["commits"])), cut=True)
+    whose = f"the history of {reply.branch}" if reply.kind == "collapse" else "a range"
+    click.echo(f"{short(reply.hash)} stands for {whose}, {count(len(reply.commits), 'commit')}:")
+    return print_lines((one_line(each, ()) for each in tell(invocation, reply.commits)), cut=True)

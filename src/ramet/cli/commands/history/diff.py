@@ -6,9 +6,10 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.history_places import find_place
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row, count, print_json
+from ramet.cli.output import count, print_json
 from ramet.cli.screens.commit_lines import one_line, short, tell
 from ramet.cli.screens.styled_lines import Line, print_lines
+from ramet.protocol.history.contexts import Diff, DiffReply
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -22,13 +23,13 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 @click.pass_obj
 def diff(invocation: Invocation, a: str, b: str, stat: bool) -> None:
     """The commits that only one of the two has, and how the compiled texts differ."""
-    reply = invocation.call("history.diff", a=find_place(invocation, a), b=find_place(invocation, b))
+    reply = invocation.ask(Diff(a=find_place(invocation, a), b=find_place(invocation, b)))
     if invocation.as_json:
         return print_json(reply)
-    lines = reply["text"].split("\n") if reply["text"] else []
+    lines = reply.text.split("\n") if reply.text else []
     if stat:
         return print_lines(_stat(reply, a, b, lines), cut=False)
-    for name, rows in ((a, reply["only_a"]), (b, reply["only_b"])):
+    for name, rows in ((a, reply.only_a), (b, reply.only_b)):
         if rows:
             print_lines([[(f"only in {name}:", "bold")]], cut=False)
             print_lines([[("  ", ""), *one_line(told, ())] for told in tell(invocation, rows)], cut=True)
@@ -37,14 +38,14 @@ def diff(invocation: Invocation, a: str, b: str, stat: bool) -> None:
     return print_lines([[("", "")], *([(line, _style(line))] for line in lines)], cut=False)
 
 
-def _stat(reply: Row, a: str, b: str, lines: list[str]) -> list[Line]:
+def _stat(reply: DiffReply, a: str, b: str, lines: list[str]) -> list[Line]:
     body = lines[2:]
     added, removed = (sum(line.startswith(sign) for line in body) for sign in "+-")
-    base = f"they part at {short(reply['base'])}" if reply["base"] else "they have nothing in common"
+    base = f"they part at {short(reply.base)}" if reply.base else "they have nothing in common"
     return [
         [(base, "")],
-        [(f"only in {a}: {count(len(reply['only_a']), 'commit')}", "")],
-        [(f"only in {b}: {count(len(reply['only_b']), 'commit')}", "")],
+        [(f"only in {a}: {count(len(reply.only_a), 'commit')}", "")],
+        [(f"only in {b}: {count(len(reply.only_b), 'commit')}", "")],
         [("compiled text: ", ""), (f"+{added}", "green"), (" ", ""), (f"-{removed}", "red"), (" lines", "")],
     ]
 

@@ -8,6 +8,7 @@ from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count, say
 from ramet.cli.progress import working
+from ramet.protocol.history.branches import CollectGarbage
 
 
 @click.command(cls=Command, examples=["ramet gc", "ramet gc --retention-days 30 --yes"])
@@ -25,11 +26,11 @@ def gc(invocation: Invocation, retention_days: int, yes: bool) -> None:
     if not yes:
         _confirm(retention_days)
     with working(invocation, "collecting"):
-        reply = invocation.call("history.gc", retention_days=retention_days)
+        reply = invocation.ask(CollectGarbage(retention_days=retention_days))
     say(
         invocation,
         reply,
-        f"deleted {count(reply['commits'], 'commit')} and {count(reply['blobs'], 'content')} that nothing reached",
+        f"deleted {count(reply.commits, 'commit')} and {count(reply.blobs, 'content')} that nothing reached",
     )
 
 

@@ -2,15 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
-from ramet.cli.history_places import find_start
+from ramet.cli.exchanges import ask_many
+from ramet.cli.history_places import Start, find_start
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row, print_json
+from ramet.cli.output import print_json
 from ramet.cli.screens.commit_graph import Drawing, Node, draw
 from ramet.cli.screens.commit_lines import (
     Told,
@@ -28,6 +28,9 @@ from ramet.cli.screens.lineage import (
     link,
 )
 from ramet.cli.screens.styled_lines import Line, is_unicode, print_lines
+from ramet.protocol.history.branches import BranchRow, ListBranches
+from ramet.protocol.history.commits import CommitRow, Log
+from ramet.protocol.replies import Page
 
 _USUAL = 20
 _UNREAD = ("metadata", "config")
@@ -56,45 +59,47 @@ def log(invocation: Invocation, refs: tuple[str, ...], limit: int | None, graph:
     In the picture ● is a commit, ○ one that no model reads (skipped, or written by Ramet itself), and ◆ one that
     stands for others: a merge, a summary, a collapse.
     """
-    branches = invocation.call("history.branches")["items"]
+    branches = invocation.ask(ListBranches()).items
     most = limit or _USUAL
     pages = _read(invocation, branches, refs, most)
     if len(refs) == 1 and invocation.as_json:
         return print_json(pages[0])
-    rows = {row["hash"]: row for page in pages for row in page["items"]}
+    rows = {row.hash: row for page in pages for row in page.items}
     newest = [rows[name] for name in by_time(rows, find_parents(rows.values()))][:most]
     if invocation.as_json:
         return print_json({"items": newest, "next": None})
     _show(tell(invocation, newest), _heads(branches), graph=graph, oneline=oneline)
     if not newest:
         click.echo("no commits yet: `ramet commit BRANCH TEXT`")
-    if limit is None and (len(rows) > most or any(page["next"] is not None for page in pages)):
+    if limit is None and (len(rows) > most or any(page.next is not None for page in pages)):
         click.echo(f"there are more: -n {5 * most}", err=True)
     return None
 
 
-def _read(invocation: Invocation, branches: Sequence[Row], refs: Sequence[str], limit: int) -> list[Any]:
+def _read(
+    invocation: Invocation, branches: Sequence[BranchRow], refs: Sequence[str], limit: int
+) -> list[Page[CommitRow]]:
     """The newest commits that lead to each reference, a page for each."""
-    starts = [find_start(invocation, ref) for ref in refs] or [{"branch": row["name"]} for row in branches]
-    asked = [("history.log", {**start, "limit": limit}) for start in starts]
-    pages = invocation.connection.call_many(asked) if asked else []
-    for start, page in zip(starts, pages, strict=True):
-        _read_on(invocation, start, page, limit)
-    return pages
+    starts = [find_start(invocation, ref) for ref in refs] or [Start(branch=row.name) for row in branches]
+    pages = ask_many(invocation, [Log(branch=start.branch, hash=start.hash, limit=limit) for start in starts])
+    return [_read_on(invocation, start, page, limit) for start, page in zip(starts, pages, strict=True)]
 
 
-def _read_on(invocation: Invocation, start: dict[str, str], page: dict[str, Any], limit: int) -> None:
+def _read_on(invocation: Invocation, start: Start, page: Page[CommitRow], limit: int) -> Page[CommitRow]:
     """A page has a longest length; what is missing comes in further ones."""
-    while page["next"] is not None and (missing := limit - len(page["items"])) > 0:
-        more = invocation.call("history.log", **start, limit=missing, cursor=page["next"])
-        page["items"] += more["items"]
-        page["next"] = more["next"]
+    rows, cursor = list(page.items), page.next
+    while cursor is not None and (missing := limit - len(rows)) > 0:
+        more = invocation.ask(Log(branch=start.branch, hash=start.hash, limit=missing, cursor=cursor))
+        rows += more.items
+        cursor = more.next
+    return Page(items=rows, next=cursor)
 
 
-def _heads(branches: Sequence[Row]) -> Heads:
+def _heads(branches: Sequence[BranchRow]) -> Heads:
     heads: dict[str, list[str]] = defaultdict(list)
     for row in branches:
-        heads[row["hash"]].append(row["name"])
+        if row.hash is not None:
+            heads[row.hash].append(row.name)
     return heads
 
 
@@ -102,14 +107,14 @@ def _show(told: Sequence[Told], heads: Heads, *, graph: bool, oneline: bool) -> 
     if not graph:
         return print_lines((line for each in told for line in _lines(each, heads, oneline=oneline)), cut=True)
     parents = link(told, heads)
-    by_name = {each.row["hash"]: each for each in told}
+    by_name = {each.row.hash: each for each in told}
     order = [by_name[name] for name in by_line(list(by_name), parents)]
     drawings = draw([_node(each, parents) for each in order], unicode=is_unicode())
     return print_lines(_beside(order, drawings, lambda each: _lines(each, heads, oneline=oneline)), cut=True)
 
 
 def _lines(told: Told, heads: Heads, *, oneline: bool) -> list[Line]:
-    names = heads.get(told.row["hash"], ())
+    names = heads.get(told.row.hash, ())
     if oneline:
         return [one_line(told, names)]
     return [title(told, names), [(f"    {summary(told)}", "")]]
@@ -128,7 +133,7 @@ def _beside(order: Sequence[Told], drawings: Iterator[Drawing], text: Callable[[
 
 def _node(told: Told, parents: Parents) -> Node:
     row = told.row
-    is_unread = row["priority"] == "skip" or row["content_type"] in _UNREAD
+    is_unread = row.priority == "skip" or row.content_type in _UNREAD
     mark = "◆" if told.kind in ("merge", "collapse", "compression") else "○" if is_unread else "●"
-    shown = parents[row["hash"]]
-    return Node(row["hash"], shown, mark, goes_on=row["parent"] is not None and row["parent"] not in shown)
+    shown = parents[row.hash]
+    return Node(row.hash, shown, mark, goes_on=row.parent is not None and row.parent not in shown)

@@ -1,7 +1,7 @@
 """`ramet merge`: join two histories, and say what has to be decided first."""
 
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import get_args
 
 import click
 
@@ -9,11 +9,12 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.history_places import find_place
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row, count, print_json, say
+from ramet.cli.output import count, print_json, say
 from ramet.cli.screens.commit_lines import short
 from ramet.cli.screens.styled_lines import Line, print_lines
 from ramet.errors import EXIT_CONFLICT
-from ramet.protocol.history import Strategy
+from ramet.protocol.history.branches import Conflict, Merge, MergeReply, Strategy
+from ramet.protocol.history.commits import Show
 
 
 @click.command(
@@ -29,22 +30,23 @@ from ramet.protocol.history import Strategy
 @click.option("--strategy", type=click.Choice(get_args(Strategy)), help="Whose word counts where they disagree.")
 @click.option("--resolve", "resolutions", metavar="HASH=TEXT", multiple=True, help="Decide one; may be repeated.")
 @click.pass_context
-def merge(ctx: click.Context, into: str, source: str, strategy: str | None, resolutions: tuple[str, ...]) -> None:
+def merge(ctx: click.Context, into: str, source: str, strategy: Strategy | None, resolutions: tuple[str, ...]) -> None:
     """Join what was added to FROM since the two parted into the branch INTO. `ramet undo INTO` takes it back.
 
     Where both say different things about one commit, nothing is changed, the conflicts are shown, and it exits
     with 4.
     """
     invocation: Invocation = ctx.obj
-    params: dict[str, Any] = {"into": into, "from": find_place(invocation, source), "strategy": strategy}
-    reply = invocation.call("history.merge", **params, resolutions=_decisions(invocation, resolutions))
-    if not reply["conflicts"]:
+    place = find_place(invocation, source)
+    decided = _decisions(invocation, resolutions)
+    reply = invocation.ask(Merge(into=into, from_=place, strategy=strategy, resolutions=decided))
+    if not reply.conflicts:
         say(invocation, reply, _sentence(reply, into, source))
         return
     if invocation.as_json:
         print_json(reply)
     else:
-        print_lines(_conflicts(reply["conflicts"], into, source), cut=False)
+        print_lines(_conflicts(reply.conflicts, into, source), cut=False)
     ctx.exit(EXIT_CONFLICT)
 
 
@@ -55,26 +57,26 @@ def _decisions(invocation: Invocation, given: tuple[str, ...]) -> dict[str, str]
         prefix, equals, text = each.partition("=")
         if not equals:
             raise click.BadParameter(f"{each!r} is not HASH=TEXT", param_hint="--resolve")
-        decided[invocation.call("history.show", hash=find_place(invocation, prefix))["hash"]] = text
+        decided[invocation.ask(Show(hash=find_place(invocation, prefix))).hash] = text
     return decided or None
 
 
-def _sentence(reply: Row, into: str, source: str) -> str:
-    if not reply["merged"]:
+def _sentence(reply: MergeReply, into: str, source: str) -> str:
+    if not reply.merged or reply.hash is None:
         return f"{into} has everything of {source} already"
-    return f"{into} is at {short(reply['hash'])}, with {count(reply['merged'], 'commit')} of {source}"
+    return f"{into} is at {short(reply.hash)}, with {count(reply.merged, 'commit')} of {source}"
 
 
-def _conflicts(conflicts: list[Row], into: str, source: str) -> Iterator[Line]:
+def _conflicts(conflicts: list[Conflict], into: str, source: str) -> Iterator[Line]:
     yield [(f"{count(len(conflicts), 'conflict')}; nothing was changed", "bold red")]
     for conflict in conflicts:
-        what = "both edited it" if conflict["kind"] == "edit" else "one pinned it, the other skipped it"
+        what = "both edited it" if conflict.kind == "edit" else "one pinned it, the other skipped it"
         yield [("", "")]
-        yield [(short(conflict["target"]), "yellow"), (f"  {what}", "")]
-        yield from _version("before", conflict["base"], "dim")
-        yield from _version(into, conflict["ours"], "red")
-        yield from _version(source, conflict["theirs"], "green")
-    example = short(conflicts[0]["target"])
+        yield [(short(conflict.target), "yellow"), (f"  {what}", "")]
+        yield from _version("before", conflict.base, "dim")
+        yield from _version(into, conflict.ours, "red")
+        yield from _version(source, conflict.theirs, "green")
+    example = short(conflicts[0].target)
     yield [("", "")]
     yield [(f"decide all with --strategy ours, theirs or both; or each with --resolve {example}=TEXT", "")]
 

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from typing import Any
+from typing import NamedTuple
 
 import click
 
@@ -10,8 +10,12 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.history.branch import say_where
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, count, print_json
+from ramet.cli.output import as_builtins, clean, count, print_json
 from ramet.errors import SessionNotFound
+from ramet.model.record.session import Session
+from ramet.protocol.history.branches import Undo
+from ramet.protocol.hooks.compactions import UndoCompaction, Undone
+from ramet.vendors.registry import PREFERRED
 
 _SESSION = re.compile(r"s\d+")
 _NATIVE = re.compile(r"[a-z0-9][a-z0-9._-]*:.+")
@@ -25,7 +29,7 @@ _LONGEST_ARGUMENT = 100_000
         "ramet undo main",
         "ramet undo main --steps 2",
         "ramet undo s7",
-        "ramet undo claude:2f1c0c4e --compaction 1 --print",
+        f"ramet undo {PREFERRED[0]}:2f1c0c4e --compaction 1 --print",
     ],
 )
 @click.argument("reference", metavar="BRANCH|SESSION")
@@ -48,20 +52,35 @@ def undo(invocation: Invocation, reference: str, steps: int | None, compaction: 
                 raise
     if compaction is not None or only_show:
         raise click.UsageError("--compaction and --print are for a session: s7 or driver:native_id.")
-    reply = invocation.call("history.undo", branch=references.place(reference), steps=steps)
+    reply = invocation.ask(Undo(branch=references.place(reference), steps=steps or 1))
     return say_where(invocation, reply, " again")
 
 
+class _Start(NamedTuple):
+    """How the agent of the session that goes on is started."""
+
+    session: Session
+    file: str
+    """Where its prompt is."""
+    command: str | None
+    """None where it is not known which agent it was."""
+
+
 def _undo_compaction(invocation: Invocation, session: int | str, number: int | None, only_show: bool) -> None:
-    reply = invocation.call("commands.session.undo", session_id=session, number=number, only_show=only_show)
-    if reply["session"] is not None:
-        reply["file"] = _write(invocation, f"s{reply['session']['id']}.md", reply["prompt"])
-        reply["command"] = _command(reply)
+    reply = invocation.ask(UndoCompaction(session_id=session, number=number, only_show=only_show))
+    start = None if reply.session is None else _prepare(invocation, reply, reply.session)
     if invocation.as_json:
-        return print_json(reply)
+        more = {} if start is None else {"file": start.file, "command": start.command}
+        return print_json({**as_builtins(reply), **more})
     if only_show:
-        return click.echo(clean(reply["prompt"]))
-    return click.echo(clean(_tell(reply)))
+        return click.echo(clean(reply.prompt))
+    return click.echo(clean(_tell(reply, start)))
+
+
+def _prepare(invocation: Invocation, reply: Undone, session: Session) -> _Start:
+    file = _write(invocation, f"s{session.id}.md", reply.prompt)
+    command = None if reply.driver is None else _command(reply, session, reply.driver, file)
+    return _Start(session, file, command)
 
 
 def _write(invocation: Invocation, name: str, text: str) -> str:
@@ -74,24 +93,23 @@ def _write(invocation: Invocation, name: str, text: str) -> str:
     return str(file)
 
 
-def _command(reply: dict[str, Any]) -> str | None:
-    """What starts the agent with it; None where it is not known which agent it was."""
-    if reply["driver"] is None:
-        return None
-    file, directory = shlex.quote(reply["file"]), shlex.quote(reply["directory"])
-    prompt = f'"$(cat {file})"'
-    if len(reply["prompt"].encode()) > _LONGEST_ARGUMENT:
-        prompt = shlex.quote(f"Read {reply['file']} whole, from its first line to its last, and do as it says.")
-    return f"cd {directory} && RAMET_SESSION={reply['session']['id']} {shlex.quote(reply['driver'])} {prompt}"
+def _command(reply: Undone, session: Session, driver: str, file: str) -> str:
+    """What starts the agent with it."""
+    prompt = f'"$(cat {shlex.quote(file)})"'
+    if len(reply.prompt.encode()) > _LONGEST_ARGUMENT:
+        prompt = shlex.quote(f"Read {file} whole, from its first line to its last, and do as it says.")
+    return f"cd {shlex.quote(reply.directory)} && RAMET_SESSION={session.id} {shlex.quote(driver)} {prompt}"
 
 
-def _tell(reply: dict[str, Any]) -> str:
-    which = f"compaction {reply['compaction']['number']}, {count(reply['tokens'], 'token')}"
-    if reply["effort"] is not None:
-        effort = reply["effort"]
-        return f"e{effort['id']} queued ({effort['skill']}), with the context from before {which}; `ramet work` runs it"
-    session = reply["session"]
-    head = f"session s{session['id']} goes on from s{session['prev_session_id']} before {which}"
-    if reply["command"] is None:
-        return f"{head}. Start its agent with RAMET_SESSION={session['id']} and what is in {reply['file']}"
-    return f"{head}. This starts its agent:\n\n  {reply['command']}"
+def _tell(reply: Undone, start: _Start | None) -> str:
+    which = f"compaction {reply.compaction.number}, {count(reply.tokens, 'token')}"
+    if reply.effort is not None:
+        effort = reply.effort
+        return f"e{effort.id} queued ({effort.skill}), with the context from before {which}; `ramet work` runs it"
+    if start is None:
+        return f"nothing goes on from before {which}"
+    session = start.session
+    head = f"session s{session.id} goes on from s{session.prev_session_id} before {which}"
+    if start.command is None:
+        return f"{head}. Start its agent with RAMET_SESSION={session.id} and what is in {start.file}"
+    return f"{head}. This starts its agent:\n\n  {start.command}"

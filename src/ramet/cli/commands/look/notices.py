@@ -6,14 +6,17 @@ from ramet.cli.command import Group, json_option
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, count, say, show_items
 from ramet.cli.times import ago
+from ramet.model.notice import Notice
+from ramet.protocol.replies import Page
+from ramet.protocol.system.notices import DismissNotice, ListNotices
 
-_COLUMNS: Columns = {
-    "NOTICE": "id",
-    "KIND": "kind",
-    "EFFORT": lambda row: row["effort_id"] and f"e{row['effort_id']}",
-    "AGE": lambda row: ago(row["created_at"]),
-    "SEEN": lambda row: row["dismissed_at"] and f"{ago(row['dismissed_at'])} ago",
-    "TEXT": "text",
+_COLUMNS: Columns[Notice] = {
+    "NOTICE": lambda row: row.id,
+    "KIND": lambda row: row.kind,
+    "EFFORT": lambda row: row.effort_id and f"e{row.effort_id}",
+    "AGE": lambda row: ago(row.created_at),
+    "SEEN": lambda row: row.dismissed_at and f"{ago(row.dismissed_at)} ago",
+    "TEXT": lambda row: row.text,
 }
 
 
@@ -27,10 +30,11 @@ _COLUMNS: Columns = {
 @click.pass_context
 def notices(ctx: click.Context, everything: bool) -> None:
     """What needs a person's attention, the newest first: every bound that was reached leaves one notice."""
+    invocation: Invocation = ctx.obj
     if ctx.invoked_subcommand is None:
         columns = _COLUMNS if everything else {name: pick for name, pick in _COLUMNS.items() if name != "SEEN"}
-        reply = ctx.obj.call("fleet.notices", all=everything)
-        show_items(ctx.obj, reply, columns, nothing="nothing needs your attention")
+        reply = invocation.ask(ListNotices(all=everything))
+        show_items(invocation, reply, columns, nothing="nothing needs your attention")
 
 
 @notices.command(examples=["ramet notices dismiss 3", "ramet notices dismiss --all"])
@@ -41,6 +45,6 @@ def dismiss(invocation: Invocation, notice_ids: tuple[int, ...], everything: boo
     """Put notices aside: each ID, or --all."""
     if everything == bool(notice_ids):
         raise click.UsageError("give the ID of a notice, or --all.")
-    replies = [invocation.call("fleet.dismiss", notice_id=notice_id) for notice_id in notice_ids or (None,)]
-    items = [row for reply in replies for row in reply["items"]]
-    say(invocation, {"items": items, "next": None}, f"dismissed {count(len(items), 'notice')}")
+    replies = [invocation.ask(DismissNotice(notice_id=notice_id)) for notice_id in notice_ids or (None,)]
+    items = [row for reply in replies for row in reply.items]
+    say(invocation, Page(items=items), f"dismissed {count(len(items), 'notice')}")

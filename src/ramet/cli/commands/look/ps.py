@@ -4,23 +4,28 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 import click
 
 from ramet.cli.command import Command
+from ramet.cli.connections import ask
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, Row, as_table, cell, pick_cells, print_json, short_path, show_items
+from ramet.cli.output import Columns, as_table, cell, pick_cells, print_json, short_path, show_items
 from ramet.cli.screens.effort_lines import first_line, short_agent
 from ramet.cli.times import ago
 from ramet.errors import DaemonStopping, DaemonUnreachable
+from ramet.model.record.agent import FleetMember
+from ramet.protocol.record.agents import FleetStatus
+from ramet.protocol.replies import Page
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from ramet.client.connection import Connection
 
-Reply = dict[str, Any]
+Fleet = Page[FleetMember]
 
 _IDLE = "the fleet is idle: no agent holds an effort"
 _NOBODY = "no daemon runs; `ramet daemon start` starts one"
@@ -35,33 +40,36 @@ _WAITING = {"waiting_person": "waiting"}
 """Most of those that wait do so for a person, and a line is short."""
 
 
-def _context(row: Row) -> str | None:
-    usage = row["context_usage"]
-    return None if usage is None else f"{usage:.0%}"
+def _context(row: FleetMember) -> str | None:
+    return None if row.context_usage is None else f"{row.context_usage:.0%}"
 
 
-def _cost(row: Row) -> str | None:
-    cost = row["cost_usd"]
-    return None if cost is None else f"${cost:,.2f}"
+def _cost(row: FleetMember) -> str | None:
+    return None if row.cost_usd is None else f"${row.cost_usd:,.2f}"
 
 
 def _phase(label: str) -> str:
     return label if len(label) <= _PHASE_WIDTH else f"{label[: _PHASE_WIDTH - 1]}…"
 
 
-_COLUMNS: Columns = {
-    "SESSION": lambda row: row["session_id"] and f"s{row['session_id']}",
-    "AGENT": lambda row: short_agent(row["agent"]),
-    "LABEL": "label",
-    "EFFORT": lambda row: f"e{row['effort_id']}",
-    "SKILL": "skill",
-    "PHASE": lambda row: _phase(row["current_phase"] or ""),
-    "STATUS": lambda row: _WAITING.get(row["status"], row["status"]),
+_COLUMNS: Columns[FleetMember] = {
+    "SESSION": lambda row: row.session_id and f"s{row.session_id}",
+    "AGENT": lambda row: short_agent(row.agent),
+    "LABEL": lambda row: row.label,
+    "EFFORT": lambda row: f"e{row.effort_id}",
+    "SKILL": lambda row: row.skill,
+    "PHASE": lambda row: _phase(row.current_phase or ""),
+    "STATUS": lambda row: _WAITING.get(row.status or "", row.status),
     "CTX": _context,
     "COST": _cost,
-    "AGE": lambda row: ago(row["since"]),
+    "AGE": lambda row: ago(row.since),
 }
-_SAID_BY_SOME = {"LABEL": "label", "PHASE": "current_phase", "CTX": "context_usage", "COST": "cost_usd"}
+_SAID_BY_SOME: Columns[FleetMember] = {
+    "LABEL": lambda row: row.label,
+    "PHASE": lambda row: row.current_phase,
+    "CTX": lambda row: row.context_usage,
+    "COST": lambda row: row.cost_usd,
+}
 """Columns that are left out where no agent has anything to put there."""
 
 
@@ -71,19 +79,19 @@ _SAID_BY_SOME = {"LABEL": "label", "PHASE": "current_phase", "CTX": "context_usa
 def ps(invocation: Invocation, watch: bool) -> None:
     """Who is doing what: every agent that holds an effort, whoever started it.
 
-    CTX is how full its context window is, which Claude Code tells where it shows our status line (`ramet hooks install
+    CTX is how full its context window is, which a program tells if it shows our status line (`ramet hooks install
     --status-line`); COST what its session has cost so far, AGE how old that is. A narrow terminal has not all columns.
     """
     if watch:
         return _watch(invocation)
-    reply = invocation.call("fleet.status")
-    return show_items(invocation, reply, _columns(invocation, reply), nothing=_IDLE, cut=_WHAT)
+    fleet = invocation.ask(FleetStatus())
+    return show_items(invocation, fleet, _columns(invocation, fleet), nothing=_IDLE, cut=_WHAT)
 
 
-def _columns(invocation: Invocation, reply: Reply) -> Columns:
+def _columns(invocation: Invocation, fleet: Fleet) -> Columns[FleetMember]:
     """Those that have something to say, as far as the terminal is wide."""
-    rows = reply["items"]
-    empty = {heading for heading, name in _SAID_BY_SOME.items() if not any(row[name] for row in rows)}
+    rows = fleet.items
+    empty = {heading for heading, pick in _SAID_BY_SOME.items() if not any(map(pick, rows))}
     shown = {heading: pick for heading, pick in _COLUMNS.items() if heading not in empty}
     if sys.stdout.isatty():
         room = shutil.get_terminal_size().columns - _LEAST_WIDTH
@@ -93,15 +101,15 @@ def _columns(invocation: Invocation, reply: Reply) -> Columns:
     return {**shown, _WHAT: lambda row: _what(invocation, row)}
 
 
-def _width(columns: Columns, rows: Sequence[Row]) -> int:
+def _width(columns: Columns[FleetMember], rows: Sequence[FleetMember]) -> int:
     lines = [list(columns), *([cell(value) for value in cells] for cells in pick_cells(rows, columns))]
     return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True))
 
 
-def _what(invocation: Invocation, row: Row) -> str:
+def _what(invocation: Invocation, row: FleetMember) -> str:
     """`login: Mend the cart`; of an agent that was given no task, the project."""
-    place = short_path(invocation, row["task_id"].removesuffix("/.ramet/adhoc"))
-    goal = first_line(row["goal"])
+    place = short_path(invocation, row.task_id.removesuffix("/.ramet/adhoc"))
+    goal = first_line(row.goal)
     return goal if goal and place == "." else f"{place}: {goal}" if goal else place
 
 
@@ -114,51 +122,46 @@ def _watch(invocation: Invocation) -> None:
 
     invocation.is_working = True
     with Live(console=Console(highlight=False), auto_refresh=False, screen=True) as live:
-        for reply in _looks(invocation):
-            live.update(_NOBODY if reply is None else _draw(invocation, reply), refresh=True)
+        for fleet in _looks(invocation):
+            live.update(_NOBODY if fleet is None else _draw(invocation, fleet), refresh=True)
     return None
 
 
-def _draw(invocation: Invocation, reply: Reply) -> "Table | str":
-    columns, rows = _columns(invocation, reply), reply["items"]
-    return as_table(list(columns), pick_cells(rows, columns), _WHAT) if rows else _IDLE
+def _draw(invocation: Invocation, fleet: Fleet) -> "Table | str":
+    columns = _columns(invocation, fleet)
+    return as_table(list(columns), pick_cells(fleet.items, columns), _WHAT) if fleet.items else _IDLE
 
 
 def _print_changes(invocation: Invocation) -> None:
-    before: Reply | None = {}
-    for reply in _looks(invocation):
-        if reply == before:
-            continue
-        if reply is not None and invocation.as_json:
-            print_json(reply, indent=None)
-        elif reply is not None:
-            show_items(invocation, reply, _columns(invocation, reply), nothing=_IDLE)
+    for fleet, _ in groupby(_looks(invocation)):
+        if fleet is not None and invocation.as_json:
+            print_json(fleet, indent=None)
+        elif fleet is not None:
+            show_items(invocation, fleet, _columns(invocation, fleet), nothing=_IDLE)
         elif not invocation.as_json:  # a program is told of agents, and of them nothing is known
             click.echo(_NOBODY)
         sys.stdout.flush()
-        before = reply
 
 
-def _looks(invocation: Invocation) -> Iterator[Reply | None]:
+def _looks(invocation: Invocation) -> Iterator[Fleet | None]:
     """The fleet, again and again; None while no daemon answers. Only for the first look is one started: whoever stops
     it while somebody watches wants it to stay away.
     """
     connection: Connection | None = invocation.connection
     while True:
-        reply = _look(connection)
-        if reply is None:
+        fleet = _look(connection)
+        if fleet is None:
             connection = _connect(invocation)
-            reply = _look(connection)
-        yield reply
+            fleet = _look(connection)
+        yield fleet
         time.sleep(_LOOK_SECONDS)
 
 
-def _look(connection: "Connection | None") -> Reply | None:
+def _look(connection: "Connection | None") -> Fleet | None:
     try:
-        reply: Reply | None = None if connection is None else connection.call("fleet.status")
+        return None if connection is None else ask(connection, FleetStatus())
     except (DaemonUnreachable, DaemonStopping):
         return None
-    return reply
 
 
 def _connect(invocation: Invocation) -> "Connection | None":

@@ -1,6 +1,7 @@
 """`ramet query`: look at the database directly. It reads, and only reads."""
 
 import json
+import math
 
 import click
 
@@ -8,6 +9,7 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json, print_table
+from ramet.protocol.system.database import Query
 
 Scalar = str | int | float | bool | None
 
@@ -29,12 +31,12 @@ def query(invocation: Invocation, sql: str, params: tuple[str, ...]) -> None:
     A PARAM that is a JSON number, true, false or null counts as that, anything else as text; to give a number as
     text, write it in JSON's quotes.
     """
-    reply = invocation.call("db.query", sql=references.text_or_stdin(sql), params=[_parse(param) for param in params])
+    reply = invocation.ask(Query(sql=references.text_or_stdin(sql), params=[_parse(param) for param in params]))
     if invocation.as_json:
         return print_json(reply)
-    rows = [["NULL" if value is None else value for value in row] for row in reply["rows"]]
-    print_table(reply["columns"], rows)
-    if reply["truncated"]:
+    rows = [["NULL" if value is None else value for value in row] for row in reply.rows]
+    print_table(reply.columns, rows)
+    if reply.truncated:
         click.echo(f"only the first {len(rows)} rows (query.max_rows)", err=True)
     return None
 
@@ -43,5 +45,7 @@ def _parse(param: str) -> Scalar:
     try:
         value = json.loads(param)
     except ValueError:
+        return param
+    if isinstance(value, float) and not math.isfinite(value):  # Python reads NaN, which is no JSON number
         return param
     return value if value is None or isinstance(value, str | int | float) else param

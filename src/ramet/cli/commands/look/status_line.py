@@ -6,18 +6,21 @@ from collections.abc import Mapping
 import click
 
 from ramet.cli.command import Command
+from ramet.cli.connections import ask
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import say
 from ramet.client.autostart import connect
 from ramet.config.places import find_home
 from ramet.errors import RametError
 from ramet.hooks.program import find_own
+from ramet.protocol.hooks.hooks import HookCall
+from ramet.vendors import registry
 
 
 @click.command(cls=Command, examples=["ramet status-line < status.json", 'echo "$json" | ramet status-line'])
 @click.pass_obj
 def status_line(invocation: Invocation) -> None:
-    """Read what Claude Code tells a status line on standard input, and print `[2:impl:P3]`: effort, skill and phase.
+    """Read what an agent program tells a status line on standard input, and print `[2:impl:P3]`: effort, skill, phase.
 
     For a status line of your own; `ramet hooks install --status-line` makes one that costs less. What it is told of the
     cost and of the context is kept for `ramet ps`. It prints nothing where no daemon runs, or the session is unknown.
@@ -25,15 +28,15 @@ def status_line(invocation: Invocation) -> None:
     text = sys.stdin.buffer.read().decode(errors="replace")
     environ = invocation.environ
     session = environ.get("RAMET_SESSION", "")
-    call = {
-        "vendor": "claude",
-        "payload": text,
-        **({"session": int(session)} if session.isdecimal() else {}),
-        **({"agent": environ["RAMET_AGENT"]} if environ.get("RAMET_AGENT") else {}),
-    }
+    call = HookCall(
+        vendor=next(iter(registry.with_status_line())),
+        payload=text,
+        session=int(session) if session.isdecimal() else None,
+        agent=environ.get("RAMET_AGENT") or None,
+    )
     try:
         with connect(_find_socket(environ)) as connection:
-            line = connection.call("hooks.event", call)["output"]
+            line = ask(connection, call).output
     except RametError:  # a line below somebody's prompt is no place for it
         line = None
     line = line if isinstance(line, str) else ""

@@ -5,17 +5,21 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row, print_json
+from ramet.cli.output import print_json
 from ramet.cli.screens.session_tree import draw, is_over, summary
 from ramet.cli.screens.styled_lines import Line, as_picture, print_lines
 from ramet.errors import BranchNotFound, TaskNotFound
+from ramet.model.record.session import Session
+from ramet.model.spawn.child import TreeRow
+from ramet.protocol.record.sessions import FindSessions
+from ramet.protocol.spawn.trees import ShowTree
 
 _EFFORT = re.compile(r"e\d+")
 _SESSION = re.compile(r"s\d+|[a-z0-9][a-z0-9._-]*:.+")
@@ -28,7 +32,7 @@ _SHARE = 5
 class Looked(NamedTuple):
     """Some trees, and what was asked for in them."""
 
-    rows: list[Row]
+    rows: list[TreeRow]
     named: set[int]
 
 
@@ -56,19 +60,18 @@ def tree(invocation: Invocation, reference: str | None, below: bool, watch: bool
 def look(invocation: Invocation, reference: str | None, *, below: bool = False) -> Looked:
     """The trees that a reference leads to; without one, those in which something is going on, or else the newest."""
     if reference is not None:
-        name, rows = _look_up(invocation, reference, below=below)
-        return Looked(rows, set(_meant(name, rows)))
-    names = [{"session_id": root} for root in find_roots(invocation)]
-    replies = invocation.connection.call_many([("spawn.tree", name) for name in names]) if names else []
-    return Looked([row for reply in replies for row in reply["items"]], set())
+        lookup, rows = _look_up(invocation, reference, below=below)
+        return Looked(rows, set(_meant(lookup, rows)))
+    trees = [invocation.ask(ShowTree(session_id=root)) for root in find_roots(invocation)]
+    return Looked([row for each in trees for row in each.items], set())
 
 
 def find_roots(invocation: Invocation) -> list[int]:
     """The roots of everything that is going on, or else the newest one; to an agent, only its own session."""
     if invocation.target.token is not None:
         return [own_session(invocation)]
-    rows = list(_open_sessions(invocation)) or invocation.call("db.session.find")["items"][:1]
-    return sorted({row["root_session_id"] for row in rows})
+    sessions = list(_open_sessions(invocation)) or invocation.ask(FindSessions()).items[:1]
+    return sorted({session.root_session_id for session in sessions})
 
 
 def own_session(invocation: Invocation) -> int:
@@ -76,50 +79,50 @@ def own_session(invocation: Invocation) -> int:
     return int(invocation.environ["RAMET_SESSION"])
 
 
-def _open_sessions(invocation: Invocation) -> Iterator[Row]:
-    cursor = None
+def _open_sessions(invocation: Invocation) -> Iterator[Session]:
+    cursor: int | None = None
     while True:
-        page = invocation.call("db.session.find", open=True, cursor=cursor)
-        yield from page["items"]
-        if (cursor := page["next"]) is None:
+        page = invocation.ask(FindSessions(open=True, cursor=cursor))
+        yield from page.items
+        if (cursor := page.next) is None:
             return
 
 
-def _look_up(invocation: Invocation, reference: str, *, below: bool) -> tuple[dict[str, Any], list[Row]]:
+def _look_up(invocation: Invocation, reference: str, *, below: bool) -> tuple[ShowTree, list[TreeRow]]:
     """Where a name may be a branch's or a task's, it is a branch's if there is one."""
-    first, *others = _names(reference)
+    first, *others = _lookups(reference, below=below)
     try:
-        return first, invocation.call("spawn.tree", **first, below=below)["items"]
+        return first, invocation.ask(first).items
     except BranchNotFound:
-        for name in others:
+        for lookup in others:
             try:
-                return name, invocation.call("spawn.tree", **name, below=below)["items"]
+                return lookup, invocation.ask(lookup).items
             except TaskNotFound:
                 pass
         raise
 
 
-def _names(reference: str) -> list[dict[str, Any]]:
+def _lookups(reference: str, *, below: bool) -> list[ShowTree]:
     if _SESSION.fullmatch(reference):
-        return [{"session_id": references.session(reference)}]
+        return [ShowTree(session_id=references.session(reference), below=below)]
     if _EFFORT.fullmatch(reference):
-        return [{"effort_id": references.effort(reference)}]
+        return [ShowTree(effort_id=references.effort(reference), below=below)]
     if _RUN.fullmatch(reference):
-        return [{"run_id": references.run(reference)}]
-    task = {"task_id": references.path(reference)}
+        return [ShowTree(run_id=references.run(reference), below=below)]
+    task = ShowTree(task_id=references.path(reference), below=below)
     if reference.startswith(("/", ".", "~")) or os.path.isdir(reference):  # noqa: PTH112
         return [task]
-    return [{"branch": reference}, task]
+    return [ShowTree(branch=reference, below=below), task]
 
 
-def _meant(name: dict[str, Any], rows: Iterable[Row]) -> Iterator[int]:
+def _meant(lookup: ShowTree, rows: Iterable[TreeRow]) -> Iterator[int]:
     """What was asked for, where that is not all of it."""
-    session = name.get("session_id")
+    session = lookup.session_id
     for row in rows:
-        native = f"{row['driver']}:{row['native_id']}"
-        is_meant = session in (row["id"], native) if session else name.get("branch") == row["branch"]
-        if is_meant or name.get("effort_id") == row["effort_id"]:
-            yield row["id"]
+        native = f"{row.driver}:{row.native_id}"
+        is_meant = session in (row.id, native) if session else lookup.branch == row.branch
+        if is_meant or lookup.effort_id == row.effort_id:
+            yield row.id
 
 
 def _show(invocation: Invocation, looked: Looked) -> None:
@@ -162,7 +165,7 @@ def _looks(invocation: Invocation, reference: str | None, *, below: bool) -> Ite
 
 
 def _print_changes(invocation: Invocation, looks: Iterable[Looked]) -> None:
-    before: list[Row] | None = None
+    before: list[TreeRow] | None = None
     for looked in looks:
         if looked.rows == before:
             continue

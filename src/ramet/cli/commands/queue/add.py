@@ -1,26 +1,19 @@
 """`ramet add`: put an effort into the queue."""
 
-import hashlib
-import re
 import sys
-import unicodedata
-from pathlib import Path
-from typing import Any
 
 import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
-from ramet.cli.commands.record.project import path_here, projects_around, register
+from ramet.cli.commands.record.project import own_host
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
-from ramet.cli.repository import find_checkout
+from ramet.cli.repository import find_checkout, remote_of
 from ramet.cli.screens.effort_lines import first_line, waiting_reason
-from ramet.errors import ProjectNotFound
-
-_SLUG_CHARACTERS = 40
-_TITLE_CHARACTERS = 200
+from ramet.protocol.record.projects import Here
+from ramet.protocol.work.queue import AddWork
 
 
 @click.command(
@@ -34,7 +27,9 @@ _TITLE_CHARACTERS = 200
     ],
 )
 @click.argument("prompt", required=False)
-@click.option("--skill", help="What to do with it: plan, explore, implement, review, …  [default: implement]")
+@click.option(
+    "--skill", default="implement", help="What to do with it: plan, explore, implement, review, …  [default: implement]"
+)
 @click.option("--task", metavar="DIR", type=references.path, help="The task. Default: one named after the prompt.")
 @click.option(
     "--based-on", type=references.effort, metavar="EFFORT", help="Go on with its task, its worktree and its output."
@@ -44,19 +39,23 @@ _TITLE_CHARACTERS = 200
 )
 @click.option("--driver", metavar="NAME", help="The agent program, see `ramet drivers`. Default: chosen when it runs.")
 @click.option("--model", help="The model, as the agent program calls it.")
-@click.option("--priority", type=int, help="The higher, the earlier.  [default: 0]")
+@click.option("--priority", type=int, default=0, help="The higher, the earlier.  [default: 0]")
 @click.option("--timeout", "timeout_seconds", type=click.IntRange(min=1), metavar="SECONDS", help="For one attempt.")
 @click.option("--file", metavar="FILE", help="Read the prompt from a file; `-` is standard input.")
 @click.pass_obj
-def add(
+def add(  # noqa: PLR0913  one for each option
     invocation: Invocation,
-    /,
+    *,
     prompt: str | None,
+    skill: str,
     task: str | None,
     based_on: int | None,
     depends_on: tuple[int, ...],
+    driver: str | None,
+    model: str | None,
+    priority: int,
+    timeout_seconds: int | None,
     file: str | None,
-    **given: Any,
 ) -> None:
     """Put PROMPT into the queue, or what standard input has. Nothing runs until `ramet work`.
 
@@ -64,31 +63,30 @@ def add(
     repository that is no project yet becomes one.
     """
     text = _read_prompt(prompt, file)
-    check_driver(invocation, given["driver"])
+    check_driver(invocation, driver)
     is_new = task is None and based_on is None
-    reply = invocation.call(
-        "work.add",
-        prompt=text,
-        task=f"{nearest_project(invocation)}/.ramet/tasks/{slug(text)}" if is_new else task,
-        based_on=based_on,
-        depends_on=list(depends_on) or None,
-        **given,
+    reply = invocation.ask(
+        AddWork(
+            prompt=text,
+            skill=skill,
+            task=task,
+            here=find_here(invocation) if is_new else None,
+            based_on=based_on,
+            depends_on=list(depends_on),
+            driver=driver,
+            model=model,
+            priority=priority,
+            timeout_seconds=timeout_seconds,
+        )
     )
-    if is_new:
-        invocation.call("db.task.upsert", dir_path=reply["task_id"], title=first_line(text)[:_TITLE_CHARACTERS])
     if invocation.as_json:
         return print_json(reply)
-    click.echo(clean(f"e{reply['id']} queued ({reply['skill']}): {first_line(text)}"))
-    if reply["blocked"]:
+    if reply.registered is not None:
+        click.echo(clean(f"{reply.registered} is a project now"))
+    click.echo(clean(f"e{reply.id} queued ({reply.skill}): {first_line(text)}"))
+    if reply.blocked:
         return click.echo(f"it {waiting_reason(reply)}")
     return click.echo("run it with `ramet work --once`")
-
-
-def slug(text: str) -> str:
-    """A directory's name made from the first line, of `a-z`, `0-9` and `-` alone; a hash where none of it is left."""
-    plain = unicodedata.normalize("NFKD", first_line(text)).encode("ascii", "ignore").decode().lower()
-    words = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_SLUG_CHARACTERS].rstrip("-")
-    return words or f"task-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _read_prompt(prompt: str | None, file: str | None) -> str:
@@ -105,22 +103,13 @@ def _read_prompt(prompt: str | None, file: str | None) -> str:
     return text
 
 
-def nearest_project(invocation: Invocation) -> str:
-    """The path of the nearest project around the current directory; a repository that is nearer becomes one."""
+def find_here(invocation: Invocation) -> Here:
+    """Where the user is: the directory, and the repository around it."""
     checkout = find_checkout(invocation.cwd)
-    repository = checkout and checkout.project
-    here = repository if repository and not invocation.cwd.is_relative_to(repository) else invocation.cwd
-    paths = [Path(path_here(invocation, row) or "/") for row in projects_around(invocation, str(here))]
-    nearest = max([*paths, *([repository] if repository else [])], key=lambda path: len(path.parts), default=None)
-    if nearest is None:
-        raise ProjectNotFound(
-            f"{invocation.cwd} is in no git repository and in no project",
-            field="task",
-            value=str(invocation.cwd),
-            fix="`git init` here, register a directory with `ramet project add PATH`, or name a task with --task",
-        )
-    if nearest not in paths:
-        register(invocation, str(nearest))
-        if not invocation.as_json:
-            click.echo(clean(f"{nearest} is a project now"))
-    return str(nearest)
+    host = own_host(invocation)
+    return Here(
+        directory=str(invocation.cwd),
+        repository=str(checkout.project) if checkout else None,
+        host=host,
+        remote=remote_of(checkout.project) if checkout and host else None,
+    )

@@ -2,9 +2,10 @@
 
 import re
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
+from msgspec.structs import asdict
 
 from ramet.cli import references
 from ramet.cli.command import Command
@@ -14,18 +15,58 @@ from ramet.cli.connections import (
     Inbox,
     last_event,
 )
+from ramet.cli.exchanges import ask_many
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row, clean, print_json
+from ramet.cli.output import clean, print_json
 from ramet.cli.progress import working
+from ramet.protocol.spawn.trees import ShowTree
+from ramet.protocol.work.kills import Kill, Killed
+from ramet.protocol.work.queue import GetWork, WorkReply
 
 _EFFORT = re.compile(r"e?\d+")
 _MARGIN_SECONDS = 10
 
 
-def _reference(text: str) -> dict[str, int | str]:
+EndedProcesses = dict[int, list[dict[str, Any]]]
+"""By effort, the processes that had to be ended: name, pid and signal."""
+
+
+class Target(NamedTuple):
+    """What is to be ended: an effort, or that of a session."""
+
+    effort_id: int | None = None
+    session_id: int | str | None = None
+
+
+class Ending(NamedTuple):
+    """An effort as it is after it was told to end."""
+
+    effort: WorkReply
+    was_running: bool
+    processes: list[dict[str, Any]]
+    """Those that had to be ended."""
+    children: list["Ending"] | None = None
+    """The same of what it spawned; None if it is such a child itself."""
+
+    @property
+    def has_ended(self) -> bool:
+        return self.effort.lifecycle != "active"
+
+    def as_json(self) -> dict[str, Any]:
+        """What a program reads."""
+        told = {
+            **asdict(self.effort),
+            "was_running": self.was_running,
+            "has_ended": self.has_ended,
+            "ended": self.processes,
+        }
+        return told if self.children is None else {**told, "children": [child.as_json() for child in self.children]}
+
+
+def _reference(text: str) -> Target:
     if _EFFORT.fullmatch(text):
-        return {"effort_id": references.effort(text)}
-    return {"session_id": references.session(text)}
+        return Target(effort_id=references.effort(text))
+    return Target(session_id=references.session(text))
 
 
 @click.command(
@@ -35,9 +76,7 @@ def _reference(text: str) -> dict[str, int | str]:
 @click.option("--reason", help="Why, for whoever looks at it later.")
 @click.option("--keep-children", is_flag=True, help="Let what it spawned go on.")
 @click.pass_context
-def kill(
-    ctx: click.Context, targets: tuple[dict[str, int | str], ...], reason: str | None, keep_children: bool
-) -> None:
+def kill(ctx: click.Context, targets: tuple[Target, ...], reason: str | None, keep_children: bool) -> None:
     """End each EFFORT that runs, or that of SESSION, with its processes and what it spawned, and say what was ended.
 
     A process is asked first (SIGINT), then told (SIGTERM), then killed (SIGKILL), work.grace_seconds apart. An effort
@@ -48,19 +87,29 @@ def kill(
     connection = invocation.connect(autostart=invocation.configuration.settings.daemon.autostart)
     inbox.follow(connection, last_event(connection))
     below = [[] if keep_children else _unfinished_below(invocation, target) for target in targets]
-    killed = [invocation.call("fleet.kill", **target, reason=reason, children=not keep_children) for target in targets]
-    running = {row["id"] for row in killed if row["is_running"]}.union(*(row["also"] for row in killed))
+    killed = [
+        invocation.ask(
+            Kill(
+                effort_id=target.effort_id,
+                session_id=target.session_id,
+                reason=reason,
+                children=not keep_children,
+            )
+        )
+        for target in targets
+    ]
+    running = {row.id for row in killed if row.is_running}.union(*(row.also for row in killed))
     with working(invocation, "ending " + " ".join(f"e{effort_id}" for effort_id in sorted(running))):
-        ended = _wait(inbox, running, _patience_seconds(invocation))
-    rows = [_result(invocation, row, children, ended) for row, children in zip(killed, below, strict=True)]
+        processes = _wait(inbox, running, _patience_seconds(invocation))
+    endings = [_look(invocation, row, efforts, processes) for row, efforts in zip(killed, below, strict=True)]
     if invocation.as_json:
-        print_json({"items": rows, "next": None})
+        print_json({"items": [ending.as_json() for ending in endings], "next": None})
     else:
-        for row in rows:
-            click.echo(clean(_sentence(row)))
-            for child in row["children"]:
+        for ending in endings:
+            click.echo(clean(_sentence(ending)))
+            for child in ending.children or ():
                 click.echo(clean(f"  below it: {_sentence(child)}"))
-    if not all(each["has_ended"] for row in rows for each in [row, *row["children"]]):
+    if not all(each.has_ended for ending in endings for each in [ending, *(ending.children or ())]):
         ctx.exit(1)
 
 
@@ -68,48 +117,47 @@ def _patience_seconds(invocation: Invocation) -> int:
     return invocation.configuration.settings.work.grace_seconds * 3 + _MARGIN_SECONDS
 
 
-def _wait(inbox: Inbox, running: set[int], seconds: float) -> dict[int, list[Any]]:
+def _wait(inbox: Inbox, running: set[int], seconds: float) -> EndedProcesses:
     """Until none of the efforts runs; by effort, the processes that had to be ended."""
-    ended: dict[int, list[Any]] = {}
+    ended: EndedProcesses = {}
     waiting, deadline = set(running), time.monotonic() + seconds
     while waiting and (arrival := inbox.take(deadline - time.monotonic())) is not None:
         if isinstance(arrival, Failed):
             raise arrival.error
-        if isinstance(arrival, Happened):
-            event = arrival.event
-            if event["kind"] == "session.ended":
-                ended.setdefault(event["effort_id"], []).extend(event["data"].get("ended") or ())
-            elif event["kind"] in ("effort.finished", "effort.requeued"):
-                waiting.discard(event["effort_id"])
+        if isinstance(arrival, Happened) and arrival.event.effort_id is not None:
+            event, effort_id = arrival.event, arrival.event.effort_id
+            if event.kind == "session.ended":
+                ended.setdefault(effort_id, []).extend((event.data or {}).get("ended") or ())
+            elif event.kind in ("effort.finished", "effort.requeued"):
+                waiting.discard(effort_id)
     return ended
 
 
-def _unfinished_below(invocation: Invocation, target: dict[str, int | str]) -> list[int]:
+def _unfinished_below(invocation: Invocation, target: Target) -> list[int]:
     """The efforts that end with the one that is meant, and that one."""
-    rows = invocation.call("spawn.tree", **target, below=True)["items"]
-    efforts = sorted({row["effort_id"] for row in rows})
-    found = invocation.connection.call_many([("work.get", {"effort_id": each}) for each in efforts]) if efforts else []
-    return [row["id"] for row in found if row["lifecycle"] != "finished"]
+    tree = invocation.ask(ShowTree(effort_id=target.effort_id, session_id=target.session_id, below=True))
+    efforts = sorted({row.effort_id for row in tree.items})
+    found = ask_many(invocation, [GetWork(effort_id=each) for each in efforts])
+    return [row.id for row in found if row.lifecycle != "finished"]
 
 
-def _result(invocation: Invocation, killed: Row, below: list[int], ended: dict[int, list[Any]]) -> dict[str, Any]:
+def _look(invocation: Invocation, killed: Killed, below: list[int], processes: EndedProcesses) -> Ending:
     """The effort as it is now, what was ended for it, and the same of what it spawned."""
-    children = [_look(invocation, each, each in killed["also"], ended) for each in below if each != killed["id"]]
-    return {**_look(invocation, killed["id"], killed["is_running"], ended), "children": children}
+
+    def look(effort_id: int, *, was_running: bool) -> Ending:
+        effort = invocation.ask(GetWork(effort_id=effort_id))
+        return Ending(effort, was_running, processes.get(effort.id, []))
+
+    children = [look(each, was_running=each in killed.also) for each in below if each != killed.id]
+    return look(killed.id, was_running=killed.is_running)._replace(children=children)
 
 
-def _look(invocation: Invocation, effort_id: int, was_running: bool, ended: dict[int, list[Any]]) -> dict[str, Any]:
-    row = invocation.call("work.get", effort_id=effort_id)
-    has_ended = row["lifecycle"] != "active"
-    return {**row, "was_running": was_running, "has_ended": has_ended, "ended": ended.get(row["id"], [])}
-
-
-def _sentence(row: Row) -> str:
-    name = f"e{row['id']}"
-    if not row["has_ended"]:
+def _sentence(ending: Ending) -> str:
+    effort, name = ending.effort, f"e{ending.effort.id}"
+    if not ending.has_ended:
         return f"{name} is asked to end, and has not yet: `ramet show {name}`"
-    if not row["was_running"]:
-        return f"{name} is {row['outcome']}: it was not running"
-    outcome = row["outcome"] or row["lifecycle"]
-    processes = [f"{process['name']} ({process['pid']}, {process['signal']})" for process in row["ended"]]
+    if not ending.was_running:
+        return f"{name} is {effort.outcome}: it was not running"
+    outcome = effort.outcome or effort.lifecycle
+    processes = [f"{process['name']} ({process['pid']}, {process['signal']})" for process in ending.processes]
     return f"{name} is {outcome}: " + (f"ended {', '.join(processes)}" if processes else "no process was left to end")

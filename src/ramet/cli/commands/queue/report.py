@@ -9,6 +9,8 @@ from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_json, say
 from ramet.errors import ReportMissing
+from ramet.protocol.work.queue import GetWork
+from ramet.protocol.work.worktrees import SyncReport
 
 
 @click.group(cls=Group)
@@ -29,19 +31,19 @@ def show(invocation: Invocation, effort_id: int) -> None:
 @click.pass_obj
 def sync(invocation: Invocation, effort_id: int) -> None:
     """Take a report that you edited on disk back into the database."""
-    reply = invocation.call("report.sync", effort_id=effort_id)
-    how = f"now has {count(reply['characters'], 'character')} from" if reply["changed"] else "is the same as in"
-    say(invocation, reply, f"the output of e{effort_id} {how} {reply['report_file']}")
+    reply = invocation.ask(SyncReport(effort_id=effort_id))
+    how = f"now has {count(reply.characters, 'character')} from" if reply.changed else "is the same as in"
+    say(invocation, reply, f"the output of e{effort_id} {how} {reply.report_file}")
 
 
 def print_output(invocation: Invocation, effort_id: int) -> None:
     """The output of an effort, and nothing else."""
-    row = invocation.call("work.get", effort_id=effort_id)
-    text = row["output_content"]
+    row = invocation.ask(GetWork(effort_id=effort_id))
+    text = row.output_content
     if text is None:
         raise ReportMissing(f"effort {effort_id} has no output", fix=f"`ramet show e{effort_id}` says how it went")
     if invocation.as_json:
-        return print_json({"effort_id": effort_id, "report_file": row["report_file"], "output_content": text})
+        return print_json({"effort_id": effort_id, "report_file": row.report_file, "output_content": text})
     return print_text(text)
 
 

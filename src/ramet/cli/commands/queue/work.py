@@ -5,9 +5,10 @@ import time
 import uuid
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Command
@@ -28,6 +29,10 @@ from ramet.cli.screens.board import Display, open_display
 from ramet.cli.screens.effort_lines import list_work, state
 from ramet.cli.screens.work_changes import Watch, summary
 from ramet.errors import Conflict, DaemonError, DaemonStopping, DaemonUnreachable, EffortFinished
+from ramet.protocol.work.kills import Kill
+from ramet.protocol.work.queue import GetWork
+from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
+from ramet.vendors.registry import PREFERRED
 
 if TYPE_CHECKING:
     from ramet.client.connection import Connection
@@ -44,7 +49,7 @@ INTERRUPTED = 130
     examples=[
         "ramet work --once",
         "ramet work --workers 3",
-        "ramet work e12 e13 --driver codex",
+        f"ramet work e12 e13 --driver {PREFERRED[-1]}",
         "ramet work --once --json | jq -r .change",
     ],
 )
@@ -73,15 +78,15 @@ def work(
     invocation: Invocation = ctx.obj
     check_driver(invocation, driver)
     _check(invocation, efforts)
-    request = {
-        "workers": workers,
-        "once": once or bool(efforts),
-        "effort_ids": list(efforts) or None,
-        "project": project,
-        "driver": driver,
-        "environment": invocation.environ,  # of which agents see what work.environment allows
-        "settings": invocation.flags,
-    }
+    request = RunWork(
+        workers=workers,
+        once=once or bool(efforts),
+        effort_ids=list(efforts) or None,
+        project=project,
+        driver=driver,
+        environment=invocation.environ,  # of which agents see what work.environment allows
+        settings=invocation.flags,
+    )
     display = open_display(invocation)
     try:
         status = Shift(invocation, request, display, Watch(invocation, efforts, is_verbose=verbose)).run()
@@ -93,8 +98,8 @@ def work(
 def _check(invocation: Invocation, efforts: tuple[int, ...]) -> None:
     """An effort that is named can be run, or it is said what would make it so."""
     for effort_id in efforts:
-        row = invocation.call("work.get", effort_id=effort_id)
-        if row["lifecycle"] == "finished":
+        row = invocation.ask(GetWork(effort_id=effort_id))
+        if row.lifecycle == "finished":
             raise EffortFinished(
                 f"effort {effort_id} is finished: {state(row)}",
                 field="effort_id",
@@ -109,15 +114,14 @@ class Shift:
     _requeues = False
     """Whether what is ended waits to be taken up again."""
 
-    def __init__(self, invocation: Invocation, request: dict[str, Any], display: Display, watch: Watch) -> None:
+    def __init__(self, invocation: Invocation, request: RunWork, display: Display, watch: Watch) -> None:
         self._invocation = invocation
-        self._request = {name: value for name, value in request.items() if value is not None}
-        self._request["shift"] = uuid.uuid4().hex
+        self._request = replace(request, shift=uuid.uuid4().hex)
         self._display = display
         self._watch = watch
         self._inbox = Inbox()
         self._seen = last_event(invocation.connection)
-        self._done: dict[str, Any] | None = None
+        self._done: WorkDone | None = None
         self._last = 0
         """The event that was the newest when the daemon said that it is done."""
         self._left: set[int] = set()
@@ -151,9 +155,9 @@ class Shift:
     def _ask(self) -> None:
         self._done = None
         if self._interrupts:
-            self._answer({"finished": {}, "why": "stopped"})
+            self._answer(WorkDone(finished={}, why="stopped"))
         else:
-            self._inbox.ask(self._connect(), "work.run", self._request)
+            self._inbox.ask(self._connect(), self._request)
 
     def _connect(self) -> "Connection":
         return self._invocation.connect(autostart=self._invocation.configuration.settings.daemon.autostart)
@@ -175,17 +179,17 @@ class Shift:
     def _take(self, arrival: Arrival) -> None:
         match arrival:
             case Happened(event):
-                self._seen, self._losses = event["id"], 0
+                self._seen, self._losses = event.id, 0
                 for change in self._watch.take(event):
                     self._display.tell(change)
-            case Answered(reply):
+            case Answered(WorkDone() as reply):
                 self._answer(reply)
             case Failed(error):
                 raise error
             case Interrupted():
                 self._interrupt()
 
-    def _answer(self, reply: dict[str, Any]) -> None:
+    def _answer(self, reply: WorkDone) -> None:
         """The daemon is done. What happened before it said so may still be on its way here."""
         self._done = reply
         if not self._is_stopping:
@@ -205,7 +209,7 @@ class Shift:
     @property
     def _is_stopping(self) -> bool:
         """Whether somebody stopped the daemon. Then it is not for us to start another one."""
-        return self._done is not None and self._done["why"] == "daemon_stopping"
+        return self._done is not None and self._done.why == "daemon_stopping"
 
     def _go_on_after(self, error: DaemonError) -> None:
         """The daemon has gone, but not the agents: another daemon finds them."""
@@ -221,13 +225,14 @@ class Shift:
         self._invocation.forget_connection()
         self._begin()
 
-    def _last_words(self) -> dict[str, Any] | None:
+    def _last_words(self) -> WorkDone | None:
         """What a daemon said before it went: the events end first, then it answers."""
         while (arrival := self._inbox.take(_LAST_WORDS_SECONDS)) is not None:
-            if isinstance(arrival, Answered):
-                return dict(arrival.reply)
-            if isinstance(arrival, Failed):
-                return None
+            match arrival:
+                case Answered(WorkDone() as reply):
+                    return reply
+                case Failed():
+                    return None
         return None
 
     def _interrupt(self) -> None:
@@ -246,12 +251,12 @@ class Shift:
 
     def _stop(self) -> None:
         """Let the daemon claim no more for us. What others asked it for goes on."""
-        self._invocation.call("work.stop", shift=self._request["shift"])
+        self._invocation.ask(StopWork(shift=self._request.shift))
 
     def _end(self, effort_id: int) -> None:
         reason = "interrupted at the terminal"
         with suppress(Conflict):  # it ended by itself
-            self._invocation.call("fleet.kill", effort_id=effort_id, reason=reason, requeues=self._requeues)
+            self._invocation.ask(Kill(effort_id=effort_id, reason=reason, requeues=self._requeues))
         self._display.say(f"e{effort_id} is being ended; {self._how_to_go_on(effort_id)}")
 
     def _how_to_go_on(self, effort_id: int) -> str:
@@ -261,12 +266,12 @@ class Shift:
         if self._interrupts > 1:
             return INTERRUPTED
         assert self._done is not None  # noqa: S101  it is over only when it is done
-        finished = self._done["finished"]
+        finished = self._done.finished
         if self._counts_itself or self._is_stopping:
-            finished = dict(Counter(row["outcome"] for row in self._watch.ended.values()))
+            finished = dict(Counter(str(row.outcome) for row in self._watch.ended.values()))
         self._display.close()
         if self._invocation.as_json:
-            print_json({"change": "done", "finished": finished, "why": self._done["why"]}, indent=None)
+            print_json({"change": "done", "finished": finished, "why": self._done.why}, indent=None)
         else:
             self._say_end(finished)
         is_left = self._is_stopping and bool(self._watch.running)
@@ -275,7 +280,7 @@ class Shift:
     def _say_end(self, finished: dict[str, int]) -> None:
         if finished:
             click.echo(summary(finished))
-        failed = [f"e{effort_id}" for effort_id, row in self._watch.ended.items() if row["outcome"] != "success"]
+        failed = [f"e{effort_id}" for effort_id, row in self._watch.ended.items() if row.outcome != "success"]
         if failed:
             first = failed[0]
             click.echo(f"look at {', '.join(failed)}: `ramet show {first}`; again: `ramet retry {first}`")

@@ -1,31 +1,33 @@
 """`ramet worktree`: the worktrees that Ramet made on this machine."""
 
 import sys
-from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, Row, say, show_items
+from ramet.cli.output import Columns, say, show_items
 from ramet.cli.progress import working
+from ramet.protocol.replies import Page
+from ramet.protocol.work.worktrees import CleanedWorktree, CleanWorktrees, ListWorktrees, WorktreeRow
 
 _of_project = click.option("--project", type=references.project, help="Only of this project: its number or its path.")
 
 
-def _size(row: Row) -> str | None:
-    return None if row["bytes"] is None else f"{row['bytes'] / 1e6:,.1f} MB"
+def _size(row: WorktreeRow) -> str | None:
+    return None if row.bytes is None else f"{row.bytes / 1e6:,.1f} MB"
 
 
-_COLUMNS: Columns = {
-    "EFFORT": lambda row: row["effort_id"] and f"e{row['effort_id']}",
-    "STATE": lambda row: row["state"].replace("_", " "),
-    "UNCOMMITTED": "uncommitted_files",
-    "UNPUSHED": "unpushed_commits",
+_COLUMNS: Columns[WorktreeRow] = {
+    "EFFORT": lambda row: row.effort_id and f"e{row.effort_id}",
+    "STATE": lambda row: row.state.replace("_", " "),
+    "UNCOMMITTED": lambda row: row.uncommitted_files,
+    "UNPUSHED": lambda row: row.unpushed_commits,
     "SIZE": _size,
-    "BRANCH": "branch",
-    "PATH": "path",
+    "BRANCH": lambda row: row.branch,
+    "PATH": lambda row: row.path,
 }
 
 
@@ -40,7 +42,7 @@ def worktree() -> None:
 def list_worktrees(invocation: Invocation, project: int | str | None) -> None:
     """Every worktree, who uses it, and how much in it exists nowhere else."""
     with working(invocation, "looking at the worktrees"):
-        reply = invocation.call("worktree.list", project=project)
+        reply = invocation.ask(ListWorktrees(project=project))
     show_items(invocation, reply, _COLUMNS, nothing="no worktrees")
 
 
@@ -72,25 +74,27 @@ def clean(
     Work in them that exists nowhere else is kept: committed to a ref of its own, which is named. Only --discard PATH
     loses it.
     """
-    params = {"project": project, "paths": list({*paths, *discard}) or None, "discard": list(discard)}
-    if not dry_run and not yes and not _confirm(invocation, params):
+    request = CleanWorktrees(
+        project=project, paths=list({*paths, *discard}) or None, discard=list(discard), dry_run=dry_run
+    )
+    if not dry_run and not yes and not _confirm(invocation, request):
         return click.echo("nothing was removed", err=True)
     with working(invocation, "cleaning up"):
-        reply = invocation.call("worktree.clean", **params, dry_run=dry_run)
+        reply = invocation.ask(request)
     return _show_cleaned(invocation, reply)
 
 
-def _confirm(invocation: Invocation, params: dict[str, Any]) -> bool:
+def _confirm(invocation: Invocation, request: CleanWorktrees) -> bool:
     """Say what would be done; whether a person wants it."""
     if invocation.as_json or not sys.stdin.isatty():
         raise click.UsageError("clean asks before it acts, and there is nobody to ask; give --yes or --dry-run.")
-    planned = invocation.call("worktree.clean", **params, dry_run=True)
-    if not planned["items"]:
+    planned = invocation.ask(replace(request, dry_run=True))
+    if not planned.items:
         return True
     _show_cleaned(invocation, planned)
     return click.confirm("Clean up?", err=True)
 
 
-def _show_cleaned(invocation: Invocation, reply: dict[str, Any]) -> None:
-    lines = [f"{row['path']}: {row['reason']}" for row in reply["items"]]
+def _show_cleaned(invocation: Invocation, reply: Page[CleanedWorktree]) -> None:
+    lines = [f"{row.path}: {row.reason}" for row in reply.items]
     say(invocation, reply, "\n".join(lines) or "nothing to remove")

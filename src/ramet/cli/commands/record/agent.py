@@ -4,17 +4,20 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Group
+from ramet.cli.exchanges import ask_as_written
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, say, show_items, show_row
+from ramet.model.record.agent import Agent
+from ramet.protocol.record.agents import AssignAgent, GetAgent, ListAgents, RegisterAgent
 
-_COLUMNS: Columns = {
-    "AGENT": "id",
-    "LABEL": "label",
-    "EFFORT": lambda row: row["effort_id"] and f"e{row['effort_id']}",
-    "SKILL": "skill",
-    "PHASE": "current_phase",
-    "TASK": "task_id",
-    "CLAIMS": "claims",
+_COLUMNS: Columns[Agent] = {
+    "AGENT": lambda row: row.id,
+    "LABEL": lambda row: row.label,
+    "EFFORT": lambda row: row.effort_id and f"e{row.effort_id}",
+    "SKILL": lambda row: row.skill,
+    "PHASE": lambda row: row.current_phase,
+    "TASK": lambda row: row.task_id,
+    "CLAIMS": lambda row: row.claims,
 }
 
 
@@ -30,15 +33,15 @@ def agent() -> None:
 @click.pass_obj
 def register(invocation: Invocation, agent_id: str, label: str | None, claims: tuple[str, ...]) -> None:
     """Register an agent, or change what is given."""
-    reply = invocation.call("db.agents.register", id=agent_id, label=label, claims=list(claims) or None)
-    say(invocation, reply, f"agent {reply['id']}")
+    reply = invocation.ask(RegisterAgent(id=agent_id, label=label, claims=list(claims) or None))
+    say(invocation, reply, f"agent {reply.id}")
 
 
 @agent.command("list", examples=["ramet agent list"])
 @click.pass_obj
 def list_agents(invocation: Invocation) -> None:
     """All agents and the efforts they hold."""
-    reply = invocation.call("db.agents.list")
+    reply = invocation.ask(ListAgents())
     show_items(invocation, reply, _COLUMNS, nothing="no agents yet: `ramet agent register ID`")
 
 
@@ -47,7 +50,7 @@ def list_agents(invocation: Invocation) -> None:
 @click.pass_obj
 def show(invocation: Invocation, agent_id: str) -> None:
     """All about one agent."""
-    show_row(invocation, invocation.call("db.agents.get", id=agent_id))
+    show_row(invocation, invocation.ask(GetAgent(id=agent_id)))
 
 
 @agent.command(examples=["ramet agent assign blue e12"])
@@ -56,7 +59,7 @@ def show(invocation: Invocation, agent_id: str) -> None:
 @click.pass_obj
 def assign(invocation: Invocation, agent_id: str, effort: int) -> None:
     """Give the agent an effort."""
-    reply = invocation.call("db.agents.assign", id=agent_id, effort_id=effort)
+    reply = invocation.ask(AssignAgent(id=agent_id, effort_id=effort))
     say(invocation, reply, f"agent {agent_id} holds effort e{effort}")
 
 
@@ -65,5 +68,5 @@ def assign(invocation: Invocation, agent_id: str, effort: int) -> None:
 @click.pass_obj
 def release(invocation: Invocation, agent_id: str) -> None:
     """Take the agent's effort away."""
-    reply = invocation.connection.call("db.agents.assign", {"id": agent_id, "effort_id": None})
+    reply = ask_as_written(invocation, AssignAgent, {"id": agent_id, "effort_id": None})
     say(invocation, reply, f"agent {agent_id} holds no effort")

@@ -12,15 +12,25 @@ from ramet.cli.screens.effort import show_effort
 from ramet.cli.times import ago
 from ramet.errors import ProjectNotFound
 from ramet.model.record.effort import Outcome
+from ramet.protocol.hooks.effort_starts import OpenEffort
+from ramet.protocol.hooks.skill_files import ListSkillFiles
+from ramet.protocol.record.efforts import (
+    EffortReply,
+    EnterPhase,
+    FinishEffort,
+    ListEfforts,
+    StartEffort,
+    ValidateEffort,
+)
 
-_COLUMNS: Columns = {
-    "EFFORT": lambda row: f"e{row['id']}",
-    "#": "ordinal",
-    "SKILL": "skill",
-    "STATE": lambda row: row["outcome"] or row["lifecycle"],
-    "PHASE": "current_phase",
-    "AGE": lambda row: ago(row["created_at"]),
-    "FILES": "artifact_prefix",
+_COLUMNS: Columns[EffortReply] = {
+    "EFFORT": lambda row: f"e{row.id}",
+    "#": lambda row: row.ordinal,
+    "SKILL": lambda row: row.skill,
+    "STATE": lambda row: row.outcome or row.lifecycle,
+    "PHASE": lambda row: row.current_phase,
+    "AGE": lambda row: ago(row.created_at),
+    "FILES": lambda row: row.artifact_prefix,
 }
 
 
@@ -48,25 +58,35 @@ def start(
 
     Where SKILL has a SKILL.md, TASK is made where it is new, a session begins or goes on, and what is known is told.
     """
-    asked = {"task_id": task, "skill": skill, "mode": mode, "metadata": metadata}
     if _has_file(invocation, task, skill):
-        who = {"session_id": session} if session is not None else callers.identify(invocation.environ)
-        opened = invocation.call("commands.effort.start", **asked, **who)
-        return print_json(opened) if invocation.as_json else click.echo(clean(opened["markdown"]), nl=False)
-    reply = invocation.call("db.effort.start", **asked, session_id=session)
+        who = callers.identify(invocation.environ) if session is None else callers.Caller()
+        opened = invocation.ask(
+            OpenEffort(
+                task_id=task,
+                skill=skill,
+                mode=mode,
+                metadata=metadata,
+                session_id=who.get("session_id", session),
+                agent_id=who.get("agent_id"),
+                driver=who.get("driver"),
+                native_id=who.get("native_id"),
+            )
+        )
+        return print_json(opened) if invocation.as_json else click.echo(clean(opened.markdown), nl=False)
+    reply = invocation.ask(StartEffort(task_id=task, skill=skill, mode=mode, metadata=metadata, session_id=session))
     return say(
         invocation,
         reply,
-        f"effort e{reply['id']}: {skill} on {task} (files begin with {reply['artifact_prefix']})",
+        f"effort e{reply.id}: {skill} on {task} (files begin with {reply.artifact_prefix})",
     )
 
 
 def _has_file(invocation: Invocation, task: str, skill: str) -> bool:
     try:
-        found = invocation.call("agent.skills.list", project=task)["items"]
+        found = invocation.ask(ListSkillFiles(project=task)).items
     except ProjectNotFound:
         return False
-    return any(each["name"] == skill for each in found)
+    return any(each.name == skill for each in found)
 
 
 @effort.command("list", examples=["ramet effort list login"])
@@ -74,7 +94,7 @@ def _has_file(invocation: Invocation, task: str, skill: str) -> bool:
 @click.pass_obj
 def list_efforts(invocation: Invocation, task: str) -> None:
     """The efforts of TASK in their order."""
-    reply = invocation.call("db.effort.list", task_id=task)
+    reply = invocation.ask(ListEfforts(task_id=task))
     show_items(invocation, reply, _COLUMNS, nothing="no efforts yet: `ramet effort start TASK SKILL`")
 
 
@@ -92,21 +112,23 @@ def list_efforts(invocation: Invocation, task: str) -> None:
 @click.pass_obj
 def phase(invocation: Invocation, effort_id: int, label: str, proof: dict[str, Any] | None, reason: str | None) -> None:
     """Enter the phase LABEL of the effort's skill."""
-    reply = invocation.call("db.effort.phase", effort_id=effort_id, label=label, proof=proof, reason=reason)
-    where = "is now in" if reply["recorded"] else "was already in"
-    say(invocation, reply, f"effort e{effort_id} {where} {reply['current_phase']}")
+    reply = invocation.ask(EnterPhase(effort_id=effort_id, label=label, proof=proof, reason=reason))
+    where = "is now in" if reply.recorded else "was already in"
+    say(invocation, reply, f"effort e{effort_id} {where} {reply.current_phase}")
 
 
 @effort.command(examples=["ramet effort finish e12", "ramet effort finish e12 --outcome error"])
 @click.argument("effort_id", metavar="EFFORT", type=references.effort)
-@click.option("--outcome", type=click.Choice(get_args(Outcome)), help="How it went; success where not given.")
+@click.option(
+    "--outcome", type=click.Choice(get_args(Outcome)), default="success", help="How it went; success where not given."
+)
 @click.option("--keywords", help="Words to find its task by, with commas between them.")
 @click.pass_obj
-def finish(invocation: Invocation, effort_id: int, outcome: str | None, keywords: str | None) -> None:
+def finish(invocation: Invocation, effort_id: int, outcome: Outcome, keywords: str | None) -> None:
     """Finish the effort; its agent is free again."""
-    reply = invocation.call("db.effort.finish", effort_id=effort_id, outcome=outcome, keywords=keywords)
-    how = "was already finished" if reply["already"] else "is finished"
-    say(invocation, reply, f"effort e{effort_id} {how}: {reply['outcome']}")
+    reply = invocation.ask(FinishEffort(effort_id=effort_id, outcome=outcome, keywords=keywords))
+    how = "was already finished" if reply.already else "is finished"
+    say(invocation, reply, f"effort e{effort_id} {how}: {reply.outcome}")
 
 
 @effort.command(examples=["ramet effort validate e12"])
@@ -114,13 +136,14 @@ def finish(invocation: Invocation, effort_id: int, outcome: str | None, keywords
 @click.pass_context
 def validate(ctx: click.Context, effort_id: int) -> None:
     """Whether the effort's record is complete. Exits with 1 where it is not."""
-    reply = ctx.obj.call("db.effort.validate", effort_id=effort_id)
-    if ctx.obj.as_json:
+    invocation: Invocation = ctx.obj
+    reply = invocation.ask(ValidateEffort(effort_id=effort_id))
+    if invocation.as_json:
         print_json(reply)
     else:
-        marked = [["ok" if row["passed"] else "fail", row["name"], row["detail"]] for row in reply["checks"]]
+        marked = [["ok" if row.passed else "fail", row.name, row.detail] for row in reply.checks]
         print_table(["RESULT", "CHECK", "DETAIL"], marked)
-    if not reply["passed"]:
+    if not reply.passed:
         ctx.exit(1)
 
 

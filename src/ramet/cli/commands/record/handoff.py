@@ -7,6 +7,8 @@ from ramet.cli.command import Command
 from ramet.cli.commands.record.session import show_next
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import say
+from ramet.protocol.hooks.effort_starts import ResumeSession
+from ramet.protocol.hooks.handoffs import HandOff
 
 
 @click.command(
@@ -46,16 +48,17 @@ def handoff(
     session = session if session is not None else callers.find_session(invocation.environ)
     if session is None:
         raise click.UsageError("Say which session ends: --session s7; `ramet ps` lists them.")
-    ended = invocation.call(
-        "db.session.handoff",
-        session_id=session,
-        summary=references.text_or_stdin(summary),
-        decisions=list(decisions),
-        failed_approaches=list(failed),
-        next_steps=list(next_steps),
-        required_files=list(files),
+    ended = invocation.ask(
+        HandOff(
+            session_id=session,
+            summary=references.text_or_stdin(summary),
+            decisions=list(decisions),
+            failed_approaches=list(failed),
+            next_steps=list(next_steps),
+            required_files=list(files),
+        )
     )
-    number = ended["session"]["id"]
+    number = ended.session.id
     if not goes_on:
         return say(invocation, ended, f"session s{number} has ended; `ramet session continue s{number}` goes on")
-    return show_next(invocation, invocation.call("commands.session.continue", session_id=number))
+    return show_next(invocation, invocation.ask(ResumeSession(session_id=number)))

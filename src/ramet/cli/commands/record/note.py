@@ -8,6 +8,7 @@ from ramet.cli import callers, references
 from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import say
+from ramet.protocol.hooks.notes import AppendLog
 
 
 @click.command(
@@ -27,11 +28,12 @@ def note(invocation: Invocation, text: str, effort: int | None, session: int | s
         session = callers.find_session(invocation.environ)
         if session is None:
             raise click.UsageError("Say whose log it is: --effort e12, or --session s7; `ramet ps` lists them.")
-    reply = invocation.call(
-        "commands.log.append",
-        text=references.text_or_stdin(text),
-        session_id=session,
-        effort_id=effort,
-        idempotency_key=uuid.uuid4().hex,
+    reply = invocation.ask(
+        AppendLog(
+            text=references.text_or_stdin(text),
+            session_id=session,
+            effort_id=effort,
+            idempotency_key=uuid.uuid4().hex,
+        )
     )
-    say(invocation, reply, f"noted in {reply['path']}")
+    say(invocation, reply, f"noted in {reply.path}")

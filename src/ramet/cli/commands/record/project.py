@@ -7,10 +7,12 @@ import click
 from ramet.cli import references
 from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, Row, say, show_items
-from ramet.cli.repository import remote_of
+from ramet.cli.output import Columns, clean, say, show_items
+from ramet.cli.repository import find_checkout, remote_of
 from ramet.cli.times import ago
 from ramet.errors import ProjectNotFound
+from ramet.model.record.project import Project
+from ramet.protocol.record.projects import ListProjects, UpsertProject
 
 
 @click.group(cls=Group)
@@ -25,22 +27,22 @@ def project() -> None:
 def add(invocation: Invocation, path: str, name: str | None) -> None:
     """Register the project at PATH, or change its name."""
     reply = register(invocation, path, name)
-    say(invocation, reply, f"project {reply['id']}: {path_here(invocation, reply)}")
+    say(invocation, reply, f"project {reply.id}: {path_here(invocation, reply)}")
 
 
 @project.command("list", examples=["ramet project list"])
 @click.pass_obj
 def list_projects(invocation: Invocation) -> None:
     """All projects."""
-    columns: Columns = {
-        "ID": "id",
-        "NAME": "name",
-        "PATH": lambda row: path_here(invocation, row) or row["path"],
-        "AGE": lambda row: ago(row["created_at"]),
+    columns: Columns[Project] = {
+        "ID": lambda row: row.id,
+        "NAME": lambda row: row.name,
+        "PATH": lambda row: path_here(invocation, row) or row.path,
+        "AGE": lambda row: ago(row.created_at),
     }
-    reply = invocation.call("db.project.list")
-    if any(row["hosts"] for row in reply["items"]):
-        columns = {**columns, "HOSTS": lambda row: " ".join(sorted(row["hosts"]))}
+    reply = invocation.ask(ListProjects())
+    if any(row.hosts for row in reply.items):
+        columns = {**columns, "HOSTS": lambda row: " ".join(sorted(row.hosts))}
     show_items(invocation, reply, columns, nothing="no projects yet: `ramet project add PATH`")
 
 
@@ -56,32 +58,30 @@ def find_project(invocation: Invocation, reference: int | str) -> int:
             value=reference,
             fix="register it with `ramet project add PATH`, or name one with --project (`ramet project list`)",
         )
-    nearest: int = max(around, key=lambda row: len(path_here(invocation, row) or ""))["id"]
-    return nearest
+    return max(around, key=lambda row: len(path_here(invocation, row) or "")).id
 
 
-def projects_around(invocation: Invocation, path: str) -> list[Row]:
+def projects_around(invocation: Invocation, path: str) -> list[Project]:
     """The projects on this machine that a path is in."""
-    projects = invocation.call("db.project.list")["items"]
+    projects = invocation.ask(ListProjects()).items
     return [row for row in projects if _contains(path_here(invocation, row), path)]
 
 
-def register(invocation: Invocation, path: str, name: str | None = None) -> Row:
+def register(invocation: Invocation, path: str, name: str | None = None) -> Project:
     """Make a directory a project, or say that it is one that another machine has too."""
-    host = _host(invocation)
+    host = own_host(invocation)
     remote = None if host is None else remote_of(Path(path))
-    project: Row = invocation.call("db.project.upsert", path=path, name=name, host=host, remote=remote)
-    return project
+    return invocation.ask(UpsertProject(path=path, name=name, host=host, remote=remote))
 
 
-def path_here(invocation: Invocation, project: Row) -> str | None:
+def path_here(invocation: Invocation, project: Project) -> str | None:
     """Where a project is on this machine; None where it is only on others."""
-    host = _host(invocation)
-    path: str | None = project["hosts"].get(host) if host and project["hosts"] else project["path"]
-    return path
+    host = own_host(invocation)
+    return project.hosts.get(host) if host and project.hosts else project.path
 
 
-def _host(invocation: Invocation) -> str | None:
+def own_host(invocation: Invocation) -> str | None:
+    """What this machine is called if several share a database."""
     from ramet.config.host import find_host  # noqa: PLC0415
 
     return find_host(invocation.configuration.settings)
@@ -89,3 +89,24 @@ def _host(invocation: Invocation) -> str | None:
 
 def _contains(project: str | None, path: str) -> bool:
     return project is not None and f"{path}/".startswith(f"{project.rstrip('/')}/")
+
+
+def nearest_project(invocation: Invocation) -> str:
+    """The path of the nearest project around the current directory; a repository that is nearer becomes one."""
+    checkout = find_checkout(invocation.cwd)
+    repository = checkout and checkout.project
+    here = repository if repository and not invocation.cwd.is_relative_to(repository) else invocation.cwd
+    paths = [Path(path_here(invocation, row) or "/") for row in projects_around(invocation, str(here))]
+    nearest = max([*paths, *([repository] if repository else [])], key=lambda path: len(path.parts), default=None)
+    if nearest is None:
+        raise ProjectNotFound(
+            f"{invocation.cwd} is in no git repository and in no project",
+            field="task",
+            value=str(invocation.cwd),
+            fix="`git init` here, register a directory with `ramet project add PATH`, or name a task with --task",
+        )
+    if nearest not in paths:
+        register(invocation, str(nearest))
+        if not invocation.as_json:
+            click.echo(clean(f"{nearest} is a project now"))
+    return str(nearest)

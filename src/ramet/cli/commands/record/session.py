@@ -8,22 +8,26 @@ import click
 from ramet.cli import callers, references
 from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, Row, clean, print_json, say, short_path, show_items
+from ramet.cli.output import Columns, clean, print_json, say, short_path, show_items
 from ramet.cli.screens.effort_lines import short_agent
 from ramet.cli.screens.session import show_session
 from ramet.cli.times import ago, instant
 from ramet.model.record.effort import Outcome
 from ramet.model.record.message import Role
-from ramet.vendors.hook_settings import PROGRAMS
+from ramet.model.record.session import Session
+from ramet.protocol.hooks.effort_starts import Resumed, ResumeSession
+from ramet.protocol.record.messages import AppendMessage, ListMessages
+from ramet.protocol.record.sessions import BindEffort, FindSessions, FinishSession, Heartbeat, StartSession
+from ramet.vendors.registry import PREFERRED, names
 
-_COLUMNS: Columns = {
-    "SESSION": lambda row: f"s{row['id']}",
-    "EFFORT": lambda row: f"e{row['effort_id']}",
-    "TASK": "task_id",
-    "AGENT": lambda row: short_agent(row["agent_id"]),
-    "STATE": lambda row: "open" if row["ended_at"] is None else row["outcome"] or "ended",
-    "LAST": lambda row: ago(row["last_heartbeat"] or row["created_at"]),
-    "NATIVE": lambda row: row["native_id"] and f"{row['driver']}:{row['native_id']}",
+_COLUMNS: Columns[Session] = {
+    "SESSION": lambda row: f"s{row.id}",
+    "EFFORT": lambda row: f"e{row.effort_id}",
+    "TASK": lambda row: row.task_id,
+    "AGENT": lambda row: short_agent(row.agent_id),
+    "STATE": lambda row: "open" if row.ended_at is None else row.outcome or "ended",
+    "LAST": lambda row: ago(row.last_heartbeat or row.created_at),
+    "NATIVE": lambda row: row.native_id and f"{row.driver}:{row.native_id}",
 }
 
 
@@ -58,19 +62,20 @@ def start(
 ) -> None:
     """Record a context window at work on EFFORT of TASK; the agent's session before it ends."""
     driver, native_id = native or (None, None)
-    reply = invocation.call(
-        "db.session.start",
-        task_id=task,
-        effort_id=effort,
-        pid=pid,
-        prev_session_id=prev,
-        parent_session_id=parent,
-        agent_id=agent,
-        driver=driver,
-        native_id=native_id,
+    reply = invocation.ask(
+        StartSession(
+            task_id=task,
+            effort_id=effort,
+            pid=pid,
+            prev_session_id=prev,
+            parent_session_id=parent,
+            agent_id=agent,
+            driver=driver,
+            native_id=native_id,
+        )
     )
-    how = "goes on" if reply["already"] else "started"
-    say(invocation, reply, f"session s{reply['id']} {how} on effort e{reply['effort_id']}")
+    how = "goes on" if reply.already else "started"
+    say(invocation, reply, f"session s{reply.id} {how} on effort e{reply.effort_id}")
 
 
 @session.command(
@@ -85,12 +90,12 @@ def list_sessions(
     invocation: Invocation, task: str | None, effort: int | None, agent: str | None, is_open: bool | None
 ) -> None:
     """Sessions, the newest first."""
-    reply = invocation.call("db.session.find", task_id=task, effort_id=effort, agent_id=agent, open=is_open)
-    columns = {**_COLUMNS, "TASK": lambda row: short_path(invocation, row["task_id"])}
+    reply = invocation.ask(FindSessions(task_id=task, effort_id=effort, agent_id=agent, open=is_open))
+    columns: Columns[Session] = {**_COLUMNS, "TASK": lambda row: short_path(invocation, row.task_id)}
     show_items(invocation, reply, columns, nothing="no sessions", cut="NATIVE")
 
 
-@session.command(examples=["ramet session show s7", "ramet session show claude:2f1c0c4e"])
+@session.command(examples=["ramet session show s7", f"ramet session show {PREFERRED[0]}:2f1c0c4e"])
 @click.argument("reference", metavar="SESSION", type=references.session)
 @click.pass_obj
 def show(invocation: Invocation, reference: int | str) -> None:
@@ -102,14 +107,16 @@ def show(invocation: Invocation, reference: int | str) -> None:
     examples=["ramet session finish s7", """ramet session finish s7 --handoff '{"next": "write the tests"}'"""]
 )
 @click.argument("reference", metavar="SESSION", type=references.session)
-@click.option("--outcome", type=click.Choice(get_args(Outcome)), help="How it went; success where not given.")
+@click.option(
+    "--outcome", type=click.Choice(get_args(Outcome)), default="success", help="How it went; success where not given."
+)
 @click.option("--handoff", type=references.json_object, metavar="JSON", help="What it passes to the next.")
 @click.pass_obj
-def finish(invocation: Invocation, reference: int | str, outcome: str | None, handoff: dict[str, Any] | None) -> None:
+def finish(invocation: Invocation, reference: int | str, outcome: Outcome, handoff: dict[str, Any] | None) -> None:
     """End the session."""
-    reply = invocation.call("db.session.finish", session_id=reference, outcome=outcome, dehydration_payload=handoff)
-    how = "had already ended" if reply["already"] else "has ended"
-    say(invocation, reply, f"session s{reply['id']} {how}: {reply['outcome']}")
+    reply = invocation.ask(FinishSession(session_id=reference, outcome=outcome, dehydration_payload=handoff))
+    how = "had already ended" if reply.already else "has ended"
+    say(invocation, reply, f"session s{reply.id} {how}: {reply.outcome}")
 
 
 @session.command("continue", examples=["ramet session continue s7", "ramet session continue --task login --agent blue"])
@@ -137,26 +144,27 @@ def go_on(
     if (reference, task, agent) == (None, None, None):
         raise click.UsageError("Say whose work goes on: SESSION, --task or --agent; `ramet session list` has them.")
     driver, native_id = native or callers.find_window(invocation.environ) or (None, None)
-    reply = invocation.call(
-        "commands.session.continue",
-        session_id=reference,
-        task_id=task,
-        agent_id=agent,
-        driver=driver,
-        native_id=native_id,
+    reply = invocation.ask(
+        ResumeSession(
+            session_id=reference,
+            task_id=task,
+            agent_id=agent,
+            driver=driver,
+            native_id=native_id,
+        )
     )
     return show_next(invocation, reply)
 
 
-def show_next(invocation: Invocation, reply: Row) -> None:
+def show_next(invocation: Invocation, reply: Resumed) -> None:
     """What the next context window is told; and to a person, how to start the agent that it waits for."""
     if invocation.as_json:
         return print_json(reply)
-    click.echo(clean(reply["markdown"]), nl=False)
+    click.echo(clean(reply.markdown), nl=False)
     if callers.find_session(invocation.environ) is not None or not sys.stderr.isatty():
         return None
-    number, agent = reply["session"]["id"], short_agent(reply["session"]["agent_id"])
-    program = agent if agent in PROGRAMS else "claude"
+    number, agent = reply.session.id, short_agent(reply.session.agent_id)
+    program = agent if agent in names("settings") else PREFERRED[0]
     return click.echo(f"\ns{number} waits for its agent, who is told this: RAMET_SESSION={number} {program}", err=True)
 
 
@@ -166,8 +174,8 @@ def show_next(invocation: Invocation, reply: Row) -> None:
 @click.pass_obj
 def bind(invocation: Invocation, reference: int | str, effort: int) -> None:
     """Let the session go on with another EFFORT of its task."""
-    reply = invocation.call("db.session.bindEffort", session_id=reference, effort_id=effort)
-    say(invocation, reply, f"session s{reply['id']} goes on with effort e{reply['effort_id']}")
+    reply = invocation.ask(BindEffort(session_id=reference, effort_id=effort))
+    say(invocation, reply, f"session s{reply.id} goes on with effort e{reply.effort_id}")
 
 
 @session.command(examples=["ramet session heartbeat s7"])
@@ -175,8 +183,8 @@ def bind(invocation: Invocation, reference: int | str, effort: int) -> None:
 @click.pass_obj
 def heartbeat(invocation: Invocation, reference: int | str) -> None:
     """A sign of life: counts one tool call and notes the time."""
-    reply = invocation.call("db.session.heartbeat", session_id=reference)
-    say(invocation, reply, f"session s{reply['id']}: heartbeat {reply['heartbeat_counter']}")
+    reply = invocation.ask(Heartbeat(session_id=reference))
+    say(invocation, reply, f"session s{reply.id}: heartbeat {reply.heartbeat_counter}")
 
 
 @session.command(examples=["ramet session log s7", "ramet session log s7 --limit 20 --offset 100"])
@@ -186,16 +194,16 @@ def heartbeat(invocation: Invocation, reference: int | str) -> None:
 @click.pass_obj
 def log(invocation: Invocation, reference: int | str, limit: int, offset: int) -> None:
     """The session's transcript in order, a page at a time."""
-    reply = invocation.call("db.messages.list", session_id=reference, limit=limit, offset=offset)
+    reply = invocation.ask(ListMessages(session_id=reference, limit=limit, offset=offset))
     if invocation.as_json:
         return print_json(reply)
-    for message in reply["items"]:
-        who = " ".join(part for part in (message["role"], message["tool_name"]) if part)
-        click.echo(f"--- {clean(who)}  {instant(message['timestamp'])}\n{clean(message['content']).rstrip()}\n")
-    if not reply["items"]:
+    for message in reply.items:
+        who = " ".join(part for part in (message.role, message.tool_name) if part)
+        click.echo(f"--- {clean(who)}  {instant(message.timestamp)}\n{clean(message.content).rstrip()}\n")
+    if not reply.items:
         click.echo("no messages")
-    if reply["next"] is not None:
-        click.echo(f"there are more: --offset {reply['next']}", err=True)
+    if reply.next is not None:
+        click.echo(f"there are more: --offset {reply.next}", err=True)
     return None
 
 
@@ -207,8 +215,9 @@ def log(invocation: Invocation, reference: int | str, limit: int, offset: int) -
 @click.argument("text")
 @click.option("--tool-name", help="The tool that speaks.")
 @click.pass_obj
-def say_message(invocation: Invocation, reference: int | str, role: str, text: str, tool_name: str | None) -> None:
+def say_message(invocation: Invocation, reference: int | str, role: Role, text: str, tool_name: str | None) -> None:
     """Add one turn to the session's transcript; `-` reads TEXT from standard input."""
     content = references.text_or_stdin(text)
-    reply = invocation.call("db.messages.append", session_id=reference, role=role, content=content, tool_name=tool_name)
-    say(invocation, reply, f"message {reply['id']} in session s{reply['session_id']}, commit {reply['commit'][:12]}")
+    request = AppendMessage(session_id=reference, role=role, content=content, tool_name=tool_name)
+    reply = invocation.ask(request)
+    say(invocation, reply, f"message {reply.id} in session s{reply.session_id}, commit {reply.commit[:12]}")

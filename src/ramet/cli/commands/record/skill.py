@@ -5,8 +5,11 @@ import click
 from ramet.cli import references
 from ramet.cli.command import Group
 from ramet.cli.commands.record.project import find_project
+from ramet.cli.exchanges import ask_as_written
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, Row, say, show_items, show_row
+from ramet.cli.output import Columns, say, show_items, show_row
+from ramet.model.record.skill import Skill
+from ramet.protocol.record.skills import DeleteSkill, FindSkills, GetSkill, ListSkills, UpsertSkill
 
 _of_project = click.option(
     "--project",
@@ -16,16 +19,16 @@ _of_project = click.option(
 )
 
 
-def _phases(row: Row) -> list[str]:
-    return [phase["label"] if isinstance(phase, dict) else str(phase) for phase in row["phases"] or ()]
+def _phases(row: Skill) -> list[str]:
+    return [phase["label"] if isinstance(phase, dict) else str(phase) for phase in row.phases or ()]
 
 
-_COLUMNS: Columns = {
-    "SKILL": "name",
-    "PROJECT": "project_id",
-    "FROM": lambda row: "built in" if row["id"] is None else "the project",
+_COLUMNS: Columns[Skill] = {
+    "SKILL": lambda row: row.name,
+    "PROJECT": lambda row: row.project_id,
+    "FROM": lambda row: "built in" if row.id is None else "the project",
     "PHASES": _phases,
-    "NEXT": "next_skills",
+    "NEXT": lambda row: row.next_skills,
 }
 
 
@@ -53,8 +56,8 @@ def add(invocation: Invocation, name: str, project: int | str, phases: tuple[str
     if phases:
         parts["phases"] = list(phases)
     project_id = find_project(invocation, project)
-    reply = invocation.connection.call("db.skills.upsert", {**parts, "name": name, "project_id": project_id})
-    say(invocation, reply, f"skill {name} in project {project_id}, {len(reply['phases'] or ())} phases")
+    reply = ask_as_written(invocation, UpsertSkill, {**parts, "name": name, "project_id": project_id})
+    say(invocation, reply, f"skill {name} in project {project_id}, {len(reply.phases or ())} phases")
 
 
 @skill.command("list", examples=["ramet skill list", "ramet skill list --project 1"])
@@ -62,7 +65,7 @@ def add(invocation: Invocation, name: str, project: int | str, phases: tuple[str
 @click.pass_obj
 def list_skills(invocation: Invocation, project: int | str) -> None:
     """The project's skills, built-in ones included."""
-    reply = invocation.call("db.skills.list", project_id=find_project(invocation, project))
+    reply = invocation.ask(ListSkills(project_id=find_project(invocation, project)))
     show_items(invocation, reply, _COLUMNS, nothing="no skills")
 
 
@@ -72,7 +75,7 @@ def list_skills(invocation: Invocation, project: int | str) -> None:
 @click.pass_obj
 def show(invocation: Invocation, name: str, project: int | str) -> None:
     """A skill as the project sees it."""
-    reply = invocation.call("db.skills.get", name=name, project_id=find_project(invocation, project))
+    reply = invocation.ask(GetSkill(name=name, project_id=find_project(invocation, project)))
     show_row(invocation, reply)
 
 
@@ -82,8 +85,8 @@ def show(invocation: Invocation, name: str, project: int | str) -> None:
 @click.pass_obj
 def delete(invocation: Invocation, name: str, project: int | str) -> None:
     """Forget the project's skill; a built-in one of that name shows again."""
-    reply = invocation.call("db.skills.delete", name=name, project_id=find_project(invocation, project))
-    say(invocation, reply, f"skill {name} is forgotten" if reply["deleted"] else f"there was no skill {name}")
+    reply = invocation.ask(DeleteSkill(name=name, project_id=find_project(invocation, project)))
+    say(invocation, reply, f"skill {name} is forgotten" if reply.deleted else f"there was no skill {name}")
 
 
 @skill.command(examples=["ramet skill find dialogue"])
@@ -93,5 +96,5 @@ def delete(invocation: Invocation, name: str, project: int | str) -> None:
 def find(invocation: Invocation, query: str, project: int | str | None) -> None:
     """Registered skills whose name or content has a word."""
     project_id = None if project is None else find_project(invocation, project)
-    reply = invocation.call("db.skills.find", query=query, project_id=project_id)
+    reply = invocation.ask(FindSkills(query=query, project_id=project_id))
     show_items(invocation, reply, _COLUMNS, nothing=f"no skill has {query!r}")

@@ -8,14 +8,16 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, say, show_items, show_row
 from ramet.cli.times import ago
 from ramet.errors import TaskNotFound
+from ramet.model.record.task import Task
+from ramet.protocol.record.tasks import FindTasks, ListTasks, UpsertTask
 
-_COLUMNS: Columns = {
-    "TASK": "dir_path",
-    "TITLE": "title",
-    "EFFORTS": "effort_count",
-    "ACTIVE": "active_count",
-    "SKILL": "latest_skill",
-    "LAST": lambda row: ago(row["last_activity"]),
+_COLUMNS: Columns[Task] = {
+    "TASK": lambda row: row.dir_path,
+    "TITLE": lambda row: row.title,
+    "EFFORTS": lambda row: row.effort_count,
+    "ACTIVE": lambda row: row.active_count,
+    "SKILL": lambda row: row.latest_skill,
+    "LAST": lambda row: ago(row.last_activity),
 }
 
 
@@ -40,15 +42,16 @@ def add(
     keywords: str | None,
 ) -> None:
     """Create the task of the directory DIR in a registered project, or change what is given."""
-    reply = invocation.call(
-        "db.task.upsert",
-        dir_path=directory,
-        title=title,
-        workspace=workspace,
-        description=description,
-        keywords=keywords,
+    reply = invocation.ask(
+        UpsertTask(
+            dir_path=directory,
+            title=title,
+            workspace=workspace,
+            description=description,
+            keywords=keywords,
+        )
     )
-    say(invocation, reply, f"task {reply['dir_path']}")
+    say(invocation, reply, f"task {reply.dir_path}")
 
 
 @task.command("list", examples=["ramet task list", "ramet task list --project 1", "ramet task list --project ."])
@@ -56,7 +59,7 @@ def add(
 @click.pass_obj
 def list_tasks(invocation: Invocation, project: int | str | None) -> None:
     """All tasks, the most recently active first."""
-    reply = invocation.call("db.task.list", project=project)
+    reply = invocation.ask(ListTasks(project=project))
     show_items(invocation, reply, _COLUMNS, nothing="no tasks yet: `ramet task add DIR`")
 
 
@@ -67,7 +70,7 @@ def list_tasks(invocation: Invocation, project: int | str | None) -> None:
 @click.pass_obj
 def find(invocation: Invocation, query: str, project: int | str | None, workspace: str | None) -> None:
     """The tasks that match a keyword."""
-    reply = invocation.call("db.task.find", query=query, project=project, workspace=workspace)
+    reply = invocation.ask(FindTasks(query=query, project=project, workspace=workspace))
     show_items(invocation, reply, _COLUMNS, nothing=f"no task matches {query!r}")
 
 
@@ -76,7 +79,7 @@ def find(invocation: Invocation, query: str, project: int | str | None, workspac
 @click.pass_obj
 def show(invocation: Invocation, directory: str) -> None:
     """All about one task."""
-    for row in invocation.call("db.task.list")["items"]:
-        if row["dir_path"] == directory:
+    for row in invocation.ask(ListTasks()).items:
+        if row.dir_path == directory:
             return show_row(invocation, row)
     raise TaskNotFound(f"there is no task {directory}", field="dir_path", value=directory)

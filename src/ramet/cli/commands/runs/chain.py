@@ -1,22 +1,27 @@
 """`ramet chain`: plan, implement and review, until a review approves or a person has to decide."""
 
-from typing import Any
-
 import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
-from ramet.cli.commands.queue.add import nearest_project, slug
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import attend
 from ramet.cli.commands.runs.run import limit_options
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
+from ramet.model.record.task import task_path
+from ramet.model.runs.run import RunLimits
+from ramet.protocol.runs.runs import StartRun
+from ramet.vendors.registry import PREFERRED
 
 
 @click.command(
     cls=Command,
-    examples=["ramet chain 'Keep carts with the account'", "ramet chain - --rounds 2 --driver claude < wish.md"],
+    examples=[
+        "ramet chain 'Keep carts with the account'",
+        f"ramet chain - --rounds 2 --driver {PREFERRED[0]} < wish.md",
+    ],
 )
 @click.argument("prompt")
 @click.option(
@@ -27,8 +32,17 @@ from ramet.cli.output import count
 @limit_options
 @click.option("-v", "--verbose", is_flag=True, help="Show everything that the agents say.")
 @click.pass_context
-def chain(
-    ctx: click.Context, /, prompt: str, driver: str | None, model: str | None, verbose: bool, **limits: Any
+def chain(  # noqa: PLR0913  one for each option
+    ctx: click.Context,
+    *,
+    prompt: str,
+    rounds: int | None,
+    driver: str | None,
+    model: str | None,
+    seconds: int | None,
+    tokens: int | None,
+    cost_usd: float | None,
+    verbose: bool,
 ) -> None:
     """Plan PROMPT, implement it and review it; improve it and review it again, until a review approves it.
 
@@ -40,15 +54,16 @@ def chain(
     if not text.strip():
         raise click.UsageError("the prompt is empty: say what to build.")
     check_driver(invocation, driver)
-    started = invocation.call(
-        "run.start",
-        task=f"{nearest_project(invocation)}/.ramet/tasks/{slug(text)}",
-        mode="chain",
-        prompt=text,
-        limits=limits,
-        driver=driver,
-        model=model,
+    started = invocation.ask(
+        StartRun(
+            task=task_path(nearest_project(invocation), text),
+            mode="chain",
+            prompt=text,
+            limits=RunLimits(rounds=rounds, seconds=seconds, tokens=tokens, cost_usd=cost_usd),
+            driver=driver,
+            model=model,
+        )
     )
-    bound = count(started["limits"]["rounds"], "review")
-    greeting = f"r{started['id']} {started['name']}: plan, implement, then at most {bound}"
+    bound = count(started.limits.rounds or 0, "review")
+    greeting = f"r{started.id} {started.name}: plan, implement, then at most {bound}"
     ctx.exit(attend(invocation, started, greeting, is_verbose=verbose))

@@ -6,25 +6,28 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Command
-from ramet.cli.commands.queue.add import nearest_project, slug
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import attend
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row, clean, count, print_json, print_table
+from ramet.cli.output import clean, count, print_json, print_table
 from ramet.cli.screens.effort_lines import first_line
 from ramet.cli.times import duration
+from ramet.model.record.task import task_path
 from ramet.model.runs import line_order, task_file
+from ramet.model.runs.run import RunLimits
 from ramet.model.runs.task_file import Line, TaskFile
+from ramet.protocol.runs.runs import GetRun, ListRuns, NewLine, RunDetail, StartRun
+from ramet.protocol.work.workers import RunWork
 
 _SKILL = "do"
 """Of a line that names none."""
 _RECORDED = ("is_sequential", "stop_on_failure", "save_conversation", "model")
 """What a run is started with, and goes on with."""
-_LIMITS = {"workers": "parallel", "seconds": "seconds", "tokens": "tokens", "cost_usd": "cost_usd"}
-"""The limits of a run, and the options that set them, also when it is resumed."""
 
 
 def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,17 +84,25 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("-v", "--verbose", is_flag=True, help="Show everything that the agents say.")
 @click.pass_context
-def run(
+def run(  # noqa: PLR0913  one for each option
     ctx: click.Context,
-    /,
+    *,
     file: str | None,
     resume: int | None,
     force: bool,
     retry_failed: bool,
+    is_sequential: bool,
+    parallel: int | None,
     dry_run: bool,
+    stop_on_failure: bool,
+    save_conversation: bool,
+    driver: str | None,
+    model: str | None,
+    seconds: int | None,
+    tokens: int | None,
+    cost_usd: float | None,
     yes: bool,
     verbose: bool,
-    **given: Any,
 ) -> None:
     """Run the tasks in FILE whose boxes are empty, and show how it goes. Exits with 0 where all of them were done.
 
@@ -100,24 +111,39 @@ def run(
     what runs is ended too. `ramet run --resume` goes on where it ended. With --json: one JSON document a line.
     """
     invocation: Invocation = ctx.obj
+    limits = RunLimits(workers=parallel, seconds=seconds, tokens=tokens, cost_usd=cost_usd)
     if resume is not None:
         _check_resuming(ctx, dry_run=dry_run)
-        ctx.exit(_resume(invocation, resume, file, given, is_forced=force, retry_failed=retry_failed, verbose=verbose))
+        request = RunWork(is_forced=force, retry_failed=retry_failed, limits=limits, driver=driver)
+        ctx.exit(_resume(invocation, resume, file, request, verbose=verbose))
     if force or retry_failed:
         raise click.UsageError("--force and --retry-failed go with --resume.")
     if file is None:
         raise click.UsageError("give FILE, or --resume RUN.")
-    if given["is_sequential"] and given["parallel"]:
+    if is_sequential and parallel:
         raise click.UsageError("give --sequential or --parallel, not both.")
     tasks = task_file.parse(_read(file))
     if dry_run:
-        _preview(invocation, file, tasks, is_parallel=given["parallel"] is not None)
+        _preview(invocation, file, tasks, is_parallel=parallel is not None)
     elif not tasks.to_do:
         click.echo(clean(f"{file}: nothing is left to do, all boxes are ticked"), err=invocation.as_json)
     else:
-        started = _start(invocation, file, tasks, given, is_sure=yes)
-        how = f"{given['parallel']} at a time" if given["parallel"] else "one after the other"
-        greeting = f"r{started['id']} {started['name']}: {count(len(tasks.to_do), 'task')}, {how}"
+        started = invocation.ask(
+            StartRun(
+                task=_check_starting(invocation, file, tasks, driver, is_sure=yes),
+                name="standard input" if file == "-" else Path(file).name,
+                mode="parallel" if parallel else "sequential",
+                lines=[_new_line(line) for line in tasks.lines],
+                content_hash=task_file.fingerprint(tasks),
+                limits=limits,
+                stop_on_failure=stop_on_failure,
+                save_conversation=save_conversation,
+                driver=driver,
+                model=model,
+            )
+        )
+        how = f"{parallel} at a time" if parallel else "one after the other"
+        greeting = f"r{started.id} {started.name}: {count(len(tasks.to_do), 'task')}, {how}"
         ctx.exit(attend(invocation, started, greeting, is_verbose=verbose))
 
 
@@ -131,28 +157,14 @@ def _read(file: str) -> bytes:
         raise click.BadParameter(f"{file} cannot be read: {error.strerror}", param_hint="FILE") from error
 
 
-def _start(invocation: Invocation, file: str, tasks: TaskFile, given: dict[str, Any], *, is_sure: bool) -> Row:
-    """Record the run. Nothing is recorded where anything of it cannot be."""
-    for name in dict.fromkeys([given["driver"], *(line.agent for line in tasks.to_do)]):
+def _check_starting(invocation: Invocation, file: str, tasks: TaskFile, driver: str | None, *, is_sure: bool) -> str:
+    """The task of a new run. Nothing is recorded where anything of it cannot be."""
+    for name in dict.fromkeys([driver, *(line.agent for line in tasks.to_do)]):
         check_driver(invocation, name)
     task = _task(invocation, file)
     if not is_sure:
         _ask_about_another(invocation, task)
-    started: Row = invocation.call(
-        "run.start",
-        task=task,
-        name="standard input" if file == "-" else Path(file).name,
-        mode="parallel" if given["parallel"] else "sequential",
-        lines=[_new_line(line) for line in tasks.lines],
-        content_hash=task_file.fingerprint(tasks),
-        limits=_limits(given),
-        **{name: given[name] for name in ("stop_on_failure", "save_conversation", "driver", "model")},
-    )
-    return started
-
-
-def _limits(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: given[option] for name, option in _LIMITS.items() if given[option] is not None}
+    return task
 
 
 def _task(invocation: Invocation, file: str) -> str:
@@ -162,31 +174,31 @@ def _task(invocation: Invocation, file: str) -> str:
     project, path = nearest_project(invocation), references.path(file)
     if file != "-" and path.startswith(f"{project}/"):
         return path
-    return f"{project}/.ramet/tasks/{slug(Path(file).stem if file != '-' else 'standard input')}"
+    return task_path(project, Path(file).stem if file != "-" else "standard input")
 
 
-def _new_line(line: Line) -> dict[str, Any]:
-    return {
-        "key": line.key,
-        "text": line.text,
-        "skill": line.skill or _SKILL,
-        "driver": line.agent,
-        "model": line.model,
-        "depends_on": list(line.depends_on),
-        "timeout_seconds": line.timeout_seconds,
-        "is_done": line.done,
-    }
+def _new_line(line: Line) -> NewLine:
+    return NewLine(
+        key=line.key,
+        text=line.text,
+        skill=line.skill or _SKILL,
+        driver=line.agent,
+        model=line.model,
+        depends_on=list(line.depends_on),
+        timeout_seconds=line.timeout_seconds,
+        is_done=line.done,
+    )
 
 
 def _ask_about_another(invocation: Invocation, task: str) -> None:
     """Whoever runs a file a second time may have wanted to go on with it."""
-    rows = invocation.call("run.list")["items"]
-    former = next((row for row in rows if row["task_id"] == task and row["state"] != "finished"), None)
+    rows = invocation.ask(ListRuns()).items
+    former = next((row for row in rows if row.task_id == task and row.state != "finished"), None)
     if former is None:
         return
-    name, left = f"r{former['id']}", former["counts"]["pending"] + former["counts"]["in_progress"]
+    name, left = f"r{former.id}", former.counts["pending"] + former.counts["in_progress"]
     click.echo(
-        f"{name} of this file is {former['state']}, {count(left, 'task')} to go: `ramet run --resume {name}`", err=True
+        f"{name} of this file is {former.state}, {count(left, 'task')} to go: `ramet run --resume {name}`", err=True
     )
     if sys.stdin.isatty() and not click.confirm("Begin another run from the start?", err=True):
         raise click.exceptions.Exit(1)
@@ -207,47 +219,29 @@ def _check_resuming(ctx: click.Context, *, dry_run: bool) -> None:
         raise click.UsageError(f"--resume goes on as it was begun, without {' '.join(changed)}.")
 
 
-def _resume(
-    invocation: Invocation,
-    run_id: int,
-    file: str | None,
-    given: dict[str, Any],
-    *,
-    is_forced: bool,
-    retry_failed: bool,
-    verbose: bool,
-) -> int:
-    check_driver(invocation, given["driver"])
-    recorded = invocation.call("run.get", run_id=run_id)
-    if given["parallel"] and recorded["mode"] != "parallel":
-        raise click.UsageError(f"--parallel is for runs that were begun with it: r{run_id} is {recorded['mode']}.")
-    limits = _limits(given)
-    return attend(
-        invocation,
-        {**recorded, "limits": {**recorded["limits"], **limits}},
-        _greet(recorded),
-        is_verbose=verbose,
-        content_hash=None if is_forced else _fingerprint_now(recorded, file),
-        is_forced=is_forced,
-        retry_failed=retry_failed,
-        limits=limits or None,
-        driver=given["driver"],
-    )
+def _resume(invocation: Invocation, run_id: int, file: str | None, request: RunWork, *, verbose: bool) -> int:
+    check_driver(invocation, request.driver)
+    recorded = invocation.ask(GetRun(run_id=run_id))
+    if request.limits and request.limits.workers and recorded.mode != "parallel":
+        raise click.UsageError(f"--parallel is for runs that were begun with it: r{run_id} is {recorded.mode}.")
+    if not request.is_forced:
+        request = replace(request, content_hash=_fingerprint_now(recorded, file))
+    return attend(invocation, recorded, _greet(recorded), is_verbose=verbose, resumption=request)
 
 
-def _greet(recorded: Row) -> str:
+def _greet(recorded: RunDetail) -> str:
     """What there is to go on with: what was said, where lines hear of each other; else what is left."""
-    if recorded["mode"] == "sequential":
-        return f"Resuming r{recorded['id']} with {len(recorded['conversation'])} turns of context"
-    left = recorded["counts"]["pending"] + recorded["counts"]["in_progress"]
-    return f"Resuming r{recorded['id']}: {count(left, 'task')} to go"
+    if recorded.mode == "sequential":
+        return f"Resuming r{recorded.id} with {len(recorded.conversation)} turns of context"
+    left = recorded.counts["pending"] + recorded.counts["in_progress"]
+    return f"Resuming r{recorded.id}: {count(left, 'task')} to go"
 
 
-def _fingerprint_now(recorded: Row, file: str | None) -> str | None:
+def _fingerprint_now(recorded: RunDetail, file: str | None) -> str | None:
     """Of the file as it is; None where the run has none, or it is not where it was."""
-    if file is None and (recorded["content_hash"] is None or not Path(recorded["task_id"]).is_file()):
+    if file is None and (recorded.content_hash is None or not Path(recorded.task_id).is_file()):
         return None
-    return task_file.fingerprint(task_file.parse(_read(file or recorded["task_id"])))
+    return task_file.fingerprint(task_file.parse(_read(file or recorded.task_id)))
 
 
 # Looking.

@@ -1,32 +1,27 @@
 """`ramet runs`: what was run, and what can be gone on with."""
 
 import sys
-from typing import Any
 
 import click
 
 from ramet.cli import references
 from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, Row, say, show_items
+from ramet.cli.output import Columns, say, show_items
 from ramet.cli.screens.run import show_run
 from ramet.cli.times import ago
+from ramet.protocol.runs.runs import ArchiveRun, Cleaned, CleanRuns, ListRuns, RunReply
 
-
-def _done(row: Row) -> str:
-    return f"{row['counts']['completed']}/{sum(row['counts'].values())}"
-
-
-_COLUMNS: Columns = {
-    "RUN": lambda row: f"r{row['id']}",
-    "MODE": "mode",
-    "STATE": lambda row: row["state"] + (" (archived)" if row["archived_at"] else ""),
-    "DONE": _done,
-    "FAILED": lambda row: row["counts"]["failed"] or None,
-    "TOKENS": lambda row: f"{row['tokens']:,}" if row["tokens"] else None,
-    "COST": lambda row: f"${row['cost_usd']:,.2f}" if row["cost_usd"] else None,
-    "AGE": lambda row: ago(row["finished_at"] or row["started_at"]),
-    "NAME": "name",
+_COLUMNS: Columns[RunReply] = {
+    "RUN": lambda row: f"r{row.id}",
+    "MODE": lambda row: row.mode,
+    "STATE": lambda row: row.state + (" (archived)" if row.archived_at else ""),
+    "DONE": lambda row: f"{row.counts['completed']}/{sum(row.counts.values())}",
+    "FAILED": lambda row: row.counts["failed"] or None,
+    "TOKENS": lambda row: f"{row.tokens:,}" if row.tokens else None,
+    "COST": lambda row: f"${row.cost_usd:,.2f}" if row.cost_usd else None,
+    "AGE": lambda row: ago(row.finished_at or row.started_at),
+    "NAME": lambda row: row.name,
 }
 _run = click.argument("run_id", metavar="RUN", type=references.run)
 
@@ -42,7 +37,7 @@ def runs() -> None:
 @click.pass_obj
 def list_runs(invocation: Invocation, everything: bool, limit: int) -> None:
     """The runs, the newest first."""
-    reply = invocation.call("run.list", all=everything, limit=limit)
+    reply = invocation.ask(ListRuns(all=everything, limit=limit))
     show_items(invocation, reply, _COLUMNS, nothing="no runs: `ramet run FILE`", cut="NAME")
 
 
@@ -61,7 +56,7 @@ def show(invocation: Invocation, run_id: int, conversation: bool) -> None:
 @click.pass_obj
 def archive(invocation: Invocation, run_id: int, undo: bool) -> None:
     """Hide RUN from the list. It can still be shown and resumed."""
-    reply = invocation.call("run.archive", run_id=run_id, archived=not undo)
+    reply = invocation.ask(ArchiveRun(run_id=run_id, archived=not undo))
     say(invocation, reply, f"r{run_id} is " + ("in the list again" if undo else "archived"))
 
 
@@ -80,7 +75,7 @@ def clean(invocation: Invocation, days: int | None, dry_run: bool, yes: bool) ->
     kept_days = invocation.configuration.settings.runs.retention_days if days is None else days
     if not dry_run and not yes and not _confirm(invocation, kept_days):
         return click.echo("nothing was deleted", err=True)
-    reply = invocation.call("run.clean", days=kept_days, dry_run=dry_run)
+    reply = invocation.ask(CleanRuns(days=kept_days, dry_run=dry_run))
     return say(invocation, reply, _sentence(reply, "would be deleted" if dry_run else "deleted"))
 
 
@@ -88,13 +83,13 @@ def _confirm(invocation: Invocation, days: int) -> bool:
     """Say which would go; whether a person wants it."""
     if invocation.as_json or not sys.stdin.isatty():
         raise click.UsageError("clean asks before it acts, and there is nobody to ask; give --yes or --dry-run.")
-    planned = invocation.call("run.clean", days=days, dry_run=True)
-    if not planned["run_ids"]:
+    planned = invocation.ask(CleanRuns(days=days, dry_run=True))
+    if not planned.run_ids:
         return True
     click.echo(_sentence(planned, "would be deleted"), err=True)
     return click.confirm("Delete?", err=True)
 
 
-def _sentence(reply: Any, how: str) -> str:
-    names = ", ".join(f"r{run_id}" for run_id in reply["run_ids"])
+def _sentence(reply: Cleaned, how: str) -> str:
+    names = ", ".join(f"r{run_id}" for run_id in reply.run_ids)
     return f"{how}: {names}" if names else "there is nothing to delete"

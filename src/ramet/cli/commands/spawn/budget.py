@@ -1,7 +1,7 @@
 """`ramet budget`: what sessions may use together with all below them, and what they have used."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
 import click
 
@@ -9,16 +9,30 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.look.tree import find_roots
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, Row, print_json, show_items
+from ramet.cli.output import Columns, print_json, show_items
+from ramet.model.spawn.child import BudgetState
+from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
+from ramet.protocol.replies import Page
 
-_UNITS = {"tokens": "{:,}", "cost_usd": "${:,.2f}"}
-_COLUMNS: Columns = {
-    "SESSION": "session",
-    "BOUND": "bound",
-    "USED": "used",
-    "RESERVED": "reserved",
-    "LEFT": "left",
-    "OF": "of",
+
+class _Bound(NamedTuple):
+    """One of a session's bounds. What is left is neither used nor promised."""
+
+    session_id: int
+    name: str
+    form: str
+    limit: float
+    used: float
+    reserved: float
+
+
+_COLUMNS: Columns[_Bound] = {
+    "SESSION": lambda row: f"s{row.session_id}",
+    "BOUND": lambda row: row.name,
+    "USED": lambda row: row.form.format(row.used),
+    "RESERVED": lambda row: row.form.format(row.reserved) if row.reserved else None,
+    "LEFT": lambda row: row.form.format(max(row.limit - row.used - row.reserved, 0)),
+    "OF": lambda row: row.form.format(row.limit),
 }
 
 
@@ -51,42 +65,45 @@ def budget(
     if session is None and (clear or is_change):
         raise click.UsageError("whose budget? Give SESSION.")
     if session is None:
-        return _show(invocation, [invocation.call("budget.get", session_id=root) for root in find_roots(invocation)])
+        return _show(invocation, [invocation.ask(GetBudget(session_id=root)) for root in find_roots(invocation)])
+    if clear:
+        return _show(invocation, [invocation.ask(SetBudget(session_id=session))])
+    found = invocation.ask(GetBudget(session_id=session))
     if is_change:
-        own = invocation.call("budget.get", session_id=session)["own"] or {"tokens": None, "cost_usd": None}
-        bounds: dict[str, Any] = {"tokens": tokens or own["tokens"], "cost_usd": cost or own["cost_usd"]}
-        return _show(invocation, [invocation.call("budget.set", session_id=session, **bounds)])
-    operation = "budget.set" if clear else "budget.get"
-    return _show(invocation, [invocation.call(operation, session_id=session)])
+        if found.own is not None:
+            tokens, cost = tokens or found.own.tokens, cost or found.own.cost_usd
+        found = invocation.ask(SetBudget(session_id=session, tokens=tokens, cost_usd=cost))
+    return _show(invocation, [found])
 
 
-def _show(invocation: Invocation, replies: list[Row]) -> None:
+def _show(invocation: Invocation, replies: list[BudgetReply]) -> None:
     if invocation.as_json:
         return print_json(replies[0] if len(replies) == 1 else {"items": replies})
     if not replies:
         return click.echo("no sessions yet: `ramet work` runs what is queued")
-    bounds = {bound["session_id"]: bound for reply in replies for bound in [reply["own"], *reply["above"]] if bound}
-    if bounds:
-        rows = [row for bound in bounds.values() for row in _rows(bound)]
-        show_items(invocation, {"items": rows}, _COLUMNS, nothing="")
+    states = {state.session_id: state for reply in replies for state in [reply.own, *reply.above] if state}
+    if states:
+        rows = [bound for state in states.values() for bound in _bounds(state)]
+        show_items(invocation, Page(items=rows), _COLUMNS, nothing="")
     for reply in replies:
-        if not reply["own"] and not reply["above"]:
-            used = f"{reply['tokens']:,} tokens, ${reply['cost_usd']:,.2f}"
-            click.echo(f"nothing bounds s{reply['session_id']}; with all below it, it has used {used}")
+        if not reply.own and not reply.above:
+            used = f"{reply.tokens:,} tokens, ${reply.cost_usd:,.2f}"
+            click.echo(f"nothing bounds s{reply.session_id}; with all below it, it has used {used}")
     return None
 
 
-def _rows(bound: Row) -> Iterator[Row]:
-    """A row for tokens and one for cost, where they are bounded. What is left is neither used nor promised."""
-    for unit, form in _UNITS.items():
-        if bound[unit] is None:
-            continue
-        used, reserved = bound[f"spent_{unit}"], bound[f"reserved_{unit}"]
-        yield {
-            "session": f"s{bound['session_id']}",
-            "bound": unit.removesuffix("_usd"),
-            "used": form.format(used),
-            "reserved": form.format(reserved) if reserved else None,
-            "left": form.format(max(bound[unit] - used - reserved, 0)),
-            "of": form.format(bound[unit]),
-        }
+def _bounds(state: BudgetState) -> Iterator[_Bound]:
+    """Those of tokens and of cost, where there are such."""
+    if state.tokens is not None:
+        yield _Bound(
+            state.session_id, "tokens", "{:,}", state.tokens, used=state.spent_tokens, reserved=state.reserved_tokens
+        )
+    if state.cost_usd is not None:
+        yield _Bound(
+            state.session_id,
+            "cost",
+            "${:,.2f}",
+            state.cost_usd,
+            used=state.spent_cost_usd,
+            reserved=state.reserved_cost_usd,
+        )

@@ -3,9 +3,10 @@
 import sys
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
+from msgspec import structs
 
 from ramet.cli import references
 from ramet.cli.command import Command
@@ -13,16 +14,25 @@ from ramet.cli.commands.look.tree import own_session
 from ramet.cli.commands.queue.drivers import check_driver
 from ramet.cli.connections import Answered, Failed, Inbox
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Row, clean, print_json
+from ramet.cli.output import clean, print_json
 from ramet.cli.screens.effort_lines import first_line
 from ramet.cli.screens.session_tree import draw, used
 from ramet.cli.screens.styled_lines import as_picture
 from ramet.errors import BY_CODE, DaemonUnreachable, RametError
 from ramet.model.record.effort import Outcome
-from ramet.protocol.history import Inheritance
+from ramet.model.spawn.child import SpawnResult, TreeRow
+from ramet.protocol.history.child_branches import Inheritance
+from ramet.protocol.operation import R, Request
+from ramet.protocol.record.sessions import GetSession
+from ramet.protocol.spawn.children import ChildLimits, ChildOrder, Results, SpawnAgent, SpawnAgents
+from ramet.protocol.spawn.trees import ShowTree
+from ramet.vendors.registry import PREFERRED
 
 if TYPE_CHECKING:
     from rich.live import Live
+
+Spawned = TypeVar("Spawned", SpawnResult, Results)
+"""What is answered for one child, or for several."""
 
 STATUSES: dict[Outcome, int] = {
     "success": 0,
@@ -47,7 +57,7 @@ _LOSSES = 5
     examples=[
         "ramet spawn 'Find out who calls parse()' --parent s3",
         "ramet spawn 'Write the tests' 'Write the page' --parent s3 --seconds 600",
-        "ramet spawn 'Look over the plan' --parent s3 --skill review --driver codex --inherit head_snapshot",
+        f"ramet spawn 'Look over the plan' --parent s3 --skill review --driver {PREFERRED[-1]} --inherit head_snapshot",
         """ramet spawn 'Fix it' --parent s3 --context '{"file": "cart.py"}' --tokens 50000 --detach""",
     ],
 )
@@ -68,7 +78,22 @@ _LOSSES = 5
 )
 @click.option("--detach", is_flag=True, help="Leave it to the queue, instead of waiting for it.")
 @click.pass_context
-def spawn(ctx: click.Context, /, goals: tuple[str, ...], parent: int | str | None, detach: bool, **given: Any) -> None:
+def spawn(  # noqa: PLR0913  one for each option
+    ctx: click.Context,
+    *,
+    goals: tuple[str, ...],
+    parent: int | str | None,
+    skill: str | None,
+    driver: str | None,
+    model: str | None,
+    directory: str | None,
+    context: dict[str, Any] | None,
+    inherit: Inheritance | None,
+    seconds: int | None,
+    tokens: int | None,
+    cost_usd: float | None,
+    detach: bool,
+) -> None:
     """Spawn a child session for each GOAL, wait for them, and print what they report.
 
     A child works where its parent does, within its parent's limits. Exits with 0 where all of them succeed; else with 1
@@ -79,42 +104,64 @@ def spawn(ctx: click.Context, /, goals: tuple[str, ...], parent: int | str | Non
     if parent is None and invocation.target.token is None:
         raise click.UsageError("whose child? Give --parent s3; `ramet tree` shows who is there.")
     if invocation.target.token is None:
-        check_driver(invocation, given["driver"])
-    method, request = _request(goals, _order(given), parent, is_awaited=not detach)
+        check_driver(invocation, driver)
+    limits = ChildLimits(seconds=seconds, tokens=tokens, cost_usd=cost_usd)
+    order = ChildOrder(
+        goal=goals[0],
+        workflow_id=skill,
+        workspace_path=directory,
+        context=context,
+        inherit=inherit,
+        driver=driver,
+        model=model,
+        limits=None if limits == ChildLimits() else limits,
+    )
+    if len(goals) == 1:
+        ctx.exit(_carry_out(invocation, _request_one(order, parent, detach=detach), goals, parent, detach=detach))
+    orders = [structs.replace(order, goal=goal) for goal in goals]
+    ctx.exit(_carry_out(invocation, _request_several(orders, parent, detach=detach), goals, parent, detach=detach))
+
+
+def _request_one(order: ChildOrder, parent: int | str | None, *, detach: bool) -> SpawnAgent:
+    """What to ask for. Asked again, when the daemon has gone, it makes no second child."""
+    return SpawnAgent(
+        goal=order.goal,
+        parent_session_id=parent,
+        workflow_id=order.workflow_id,
+        workspace_path=order.workspace_path,
+        context=order.context,
+        inherit=order.inherit,
+        driver=order.driver,
+        model=order.model,
+        limits=order.limits,
+        wait=not detach,
+        idempotency_key=uuid.uuid4().hex,
+    )
+
+
+def _request_several(orders: list[ChildOrder], parent: int | str | None, *, detach: bool) -> SpawnAgents:
+    """The same for several children."""
+    return SpawnAgents(agents=orders, parent_session_id=parent, wait=not detach, idempotency_key=uuid.uuid4().hex)
+
+
+def _carry_out(
+    invocation: Invocation,
+    request: Request[Spawned],
+    goals: tuple[str, ...],
+    parent: int | str | None,
+    *,
+    detach: bool,
+) -> int:
+    """Spawn, wait where that is wanted, and show what came of it; the exit status."""
     if detach:
-        ctx.exit(_show_detached(invocation, invocation.call(method, **request), goals))
+        return _show_detached(invocation, invocation.ask(request), goals)
     errand = Errand(invocation, parent if parent is not None else own_session(invocation))
     try:
-        reply = errand.run(method, request)
+        reply = errand.run(request)
     except KeyboardInterrupt:
         click.echo(f"it goes on without you: `ramet tree s{errand.parent}`", err=True)
-        ctx.exit(_INTERRUPTED)
-    ctx.exit(_show_results(invocation, reply, goals, errand.rows()))
-
-
-def _order(given: dict[str, Any]) -> dict[str, Any]:
-    """One child, as the operations spell it; what was not given is left out."""
-    limits = {"seconds": given["seconds"], "tokens": given["tokens"], "cost_usd": given["cost_usd"]}
-    order = {
-        "workflowId": given["skill"],
-        "workspacePath": given["directory"],
-        "context": given["context"],
-        "inherit": given["inherit"],
-        "driver": given["driver"],
-        "model": given["model"],
-        "limits": {name: value for name, value in limits.items() if value is not None} or None,
-    }
-    return {name: value for name, value in order.items() if value is not None}
-
-
-def _request(
-    goals: tuple[str, ...], order: dict[str, Any], parent: int | str | None, *, is_awaited: bool
-) -> tuple[str, dict[str, Any]]:
-    """What to ask for. Asked again, when the daemon has gone, it makes no second child."""
-    asked: dict[str, Any] = {"parent_session_id": parent, "wait": is_awaited, "idempotency_key": uuid.uuid4().hex}
-    if len(goals) == 1:
-        return "spawn.agent", {**asked, **order, "goal": goals[0]}
-    return "spawn.agents", {**asked, "agents": [{**order, "goal": goal} for goal in goals]}
+        return _INTERRUPTED
+    return _show_results(invocation, reply, goals, errand.rows())
 
 
 class Errand:
@@ -122,49 +169,48 @@ class Errand:
 
     def __init__(self, invocation: Invocation, parent: int | str) -> None:
         self._invocation = invocation
-        self.parent: int = invocation.call("db.session.get", session_id=parent)["id"]
-        self._known = {row["id"] for row in self._below()}
+        self.parent = invocation.ask(GetSession(session_id=parent)).id
+        self._known = {row.id for row in self._below()}
 
-    def run(self, method: str, request: dict[str, Any]) -> Any:
+    def run(self, request: Request[R]) -> R:
         """The answer, when all of them have ended."""
-        params = {name: value for name, value in request.items() if value is not None}
         if self._invocation.as_json or not sys.stderr.isatty():
-            return self._ask(method, params, lambda: None)
+            return self._ask(request, lambda: None)
         from rich.console import Console  # noqa: PLC0415
         from rich.live import Live  # noqa: PLC0415
 
         console = Console(stderr=True, highlight=False)
         self._invocation.is_working = True
         with Live(console=console, auto_refresh=False, transient=True, vertical_overflow="ellipsis") as live:
-            return self._ask(method, params, lambda: self._draw(live))
+            return self._ask(request, lambda: self._draw(live))
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TreeRow]:
         """What is below the parent now and was not before."""
-        return [row for row in self._below() if row["id"] not in self._known]
+        return [row for row in self._below() if row.id not in self._known]
 
-    def _below(self) -> list[Row]:
-        rows: list[Row] = self._invocation.call("spawn.tree", session_id=self.parent, below=True)["items"]
-        return rows
+    def _below(self) -> list[TreeRow]:
+        return self._invocation.ask(ShowTree(session_id=self.parent, below=True)).items
 
-    def _ask(self, method: str, params: dict[str, Any], tick: Callable[[], None]) -> Any:
+    def _ask(self, request: Request[R], tick: Callable[[], None]) -> R:
         losses = 0
         while True:
             try:
-                return self._wait(method, params, tick)
+                return self._wait(request, tick)
             except DaemonUnreachable:
                 losses += 1
                 if losses > _LOSSES:
                     raise
                 self._invocation.forget_connection()
 
-    def _wait(self, method: str, params: dict[str, Any], tick: Callable[[], None]) -> Any:
+    def _wait(self, request: Request[R], tick: Callable[[], None]) -> R:
         inbox = Inbox()
         autostart = self._invocation.configuration.settings.daemon.autostart
-        inbox.ask(self._invocation.connect(autostart=autostart), method, params)
+        inbox.ask(self._invocation.connect(autostart=autostart), request)
         while True:
             match inbox.take(_LOOK_SECONDS):
                 case Answered(reply):
-                    return reply
+                    answer: R = reply
+                    return answer
                 case Failed(error):
                     raise error
                 case _:
@@ -176,58 +222,57 @@ class Errand:
             live.update(as_picture(draw(rows)), refresh=True)
 
 
-def _results(reply: Row) -> list[Row]:
-    results: list[Row] = reply.get("results", [reply])
-    return results
+def _results(reply: SpawnResult | Results) -> list[SpawnResult]:
+    return [reply] if isinstance(reply, SpawnResult) else reply.results
 
 
-def _status(results: list[Row]) -> int:
+def _status(results: list[SpawnResult]) -> int:
     """The exit status: that of the first that did not succeed."""
     return next((status for status in map(_status_of, results) if status), 0)
 
 
-def _status_of(result: Row) -> int:
-    if result["code"] is not None:
-        return BY_CODE.get(result["code"], RametError).exit_status
-    return STATUSES.get(result["outcome"], 1)
+def _status_of(result: SpawnResult) -> int:
+    if result.code is not None:
+        return BY_CODE.get(result.code, RametError).exit_status
+    return 1 if result.outcome is None else STATUSES[result.outcome]
 
 
-def _show_results(invocation: Invocation, reply: Row, goals: tuple[str, ...], rows: list[Row]) -> int:
+def _show_results(
+    invocation: Invocation, reply: SpawnResult | Results, goals: tuple[str, ...], rows: list[TreeRow]
+) -> int:
     """Each with a line of facts above what it reports; the exit status."""
-    results, known = _results(reply), {row["id"]: row for row in rows}
+    results, known = _results(reply), {row.id: row for row in rows}
     if invocation.as_json:
         print_json(reply)
         return _status(results)
     for index, (result, goal) in enumerate(zip(results, goals, strict=True)):
         if index:
             click.echo()
-        row = known.get(result["childSessionId"])
-        facts = f" ({used(row)})" if row and row["ended_at"] else ""
-        lead = f"{_name(result)} {result['outcome'] or result['status']}{facts}"
+        row = None if result.child_session_id is None else known.get(result.child_session_id)
+        facts = f" ({used(row)})" if row and row.ended_at else ""
+        lead = f"{_name(result)} {result.outcome or result.status}{facts}"
         click.echo(clean(lead if len(goals) == 1 else f"{lead}: {first_line(goal)}"))
-        if result["notes"].strip():
-            click.echo(clean(result["notes"]).strip())
-        for name in ("artifacts", "issues"):
-            if result[name]:
-                click.echo(clean(f"{name}: {', '.join(result[name])}"))
+        if result.notes.strip():
+            click.echo(clean(result.notes).strip())
+        for name, told in (("artifacts", result.artifacts), ("issues", result.issues)):
+            if told:
+                click.echo(clean(f"{name}: {', '.join(told)}"))
     return _status(results)
 
 
-def _show_detached(invocation: Invocation, reply: Row, goals: tuple[str, ...]) -> int:
+def _show_detached(invocation: Invocation, reply: SpawnResult | Results, goals: tuple[str, ...]) -> int:
     """What was spawned, and what was not; the exit status."""
     results = _results(reply)
-    refused = [result for result in results if result["childSessionId"] is None]
+    refused = [result for result in results if result.child_session_id is None]
     if invocation.as_json:
         print_json(reply)
         return _status(refused)
     for result, goal in zip(results, goals, strict=True):
-        click.echo(clean(f"{_name(result)} {result['notes'] if result in refused else f'queued: {first_line(goal)}'}"))
+        click.echo(clean(f"{_name(result)} {result.notes if result in refused else f'queued: {first_line(goal)}'}"))
     if len(refused) < len(results):
         click.echo("run what is queued with `ramet work --once`, and look at it with `ramet tree`")
     return _status(refused)
 
 
-def _name(result: Row) -> str:
-    return (
-        "not spawned:" if result["childSessionId"] is None else f"s{result['childSessionId']} (e{result['effort_id']})"
-    )
+def _name(result: SpawnResult) -> str:
+    return "not spawned:" if result.child_session_id is None else f"s{result.child_session_id} (e{result.effort_id})"

@@ -6,13 +6,16 @@ from collections import deque
 from pathlib import Path
 
 import click
+from msgspec.structs import asdict
 
 from ramet.cli.command import Group
+from ramet.cli.connections import ask
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_fields, print_json, say
 from ramet.cli.progress import working
 from ramet.cli.times import duration
 from ramet.errors import DaemonUnreachable
+from ramet.protocol.system.daemon import DaemonStatus
 
 _FOLLOW_SECONDS = 0.2
 
@@ -28,12 +31,12 @@ def start(invocation: Invocation) -> None:
     """Start the daemon and return once it answers. Where one runs already, say so."""
     already = _is_running(invocation)
     with invocation.connect(autostart=True) as connection:
-        status = connection.call("daemon.status")
+        found = ask(connection, DaemonStatus())
     lead = "the daemon is already running" if already else "the daemon is running"
     say(
         invocation,
-        {**status, "already": already},
-        f"{lead}: pid {status['pid']}, {status['store']}, socket {status['socket']}",
+        {**asdict(found), "already": already},
+        f"{lead}: pid {found.pid}, {found.store}, socket {found.socket}",
     )
 
 
@@ -51,11 +54,13 @@ def stop(invocation: Invocation) -> None:
 def status(invocation: Invocation) -> None:
     """What the daemon says about itself. Does not start one."""
     with invocation.connect(autostart=False) as connection:
-        reply = connection.call("daemon.status")
+        found = ask(connection, DaemonStatus())
     if invocation.as_json:
-        return print_json(reply)
-    seconds, resident = reply.pop("uptime_seconds"), reply.pop("resident_bytes")
-    return print_fields({**reply, "uptime": duration(seconds), "memory": f"{resident / 1e6:.0f} MB"})
+        return print_json(found)
+    raw = ("uptime_seconds", "resident_bytes")
+    fields = {name: value for name, value in asdict(found).items() if name not in raw}
+    told = {"uptime": duration(found.uptime_seconds), "memory": f"{found.resident_bytes / 1e6:.0f} MB"}
+    return print_fields({**fields, **told})
 
 
 @daemon.command(examples=["ramet daemon logs", "ramet daemon logs -n 100 --follow"])

@@ -3,7 +3,6 @@
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,8 +13,8 @@ from ramet.cli.output import clean, print_fields, print_json, print_table, say
 from ramet.cli.progress import working
 from ramet.config.keys import KEYS
 from ramet.errors import RametError
-
-_LOST = ("projects", "tasks", "efforts", "sessions", "messages")
+from ramet.protocol.record.agents import CountRows
+from ramet.protocol.system.database import BackUpDatabase, CheckDatabase, CheckReport
 
 
 @click.group(cls=Group)
@@ -30,8 +29,8 @@ def backup(invocation: Invocation, path: str | None) -> None:
     """Write a consistent copy to a new SQLite file, while work goes on. Without PATH, into the backups directory."""
     target = path or str(_new_backup(invocation.places.backups))
     with working(invocation, "backing up"):
-        reply = invocation.call("db.backup", path=target)
-    say(invocation, reply, f"backed up to {reply['path']} ({reply['bytes']:,} bytes)")
+        reply = invocation.ask(BackUpDatabase(path=target))
+    say(invocation, reply, f"backed up to {reply.path} ({reply.bytes:,} bytes)")
 
 
 @db.command(examples=["ramet db check"])
@@ -40,12 +39,12 @@ def check(ctx: click.Context) -> None:
     """Verify the database: its pages, references, hashes and branches. Exits with 1 where something is wrong."""
     invocation: Invocation = ctx.obj
     with working(invocation, "checking the database"):
-        reply = invocation.call("db.check")
+        reply = invocation.ask(CheckDatabase())
     if invocation.as_json:
         print_json(reply)
     else:
         _show_check(reply)
-    if not reply["passed"]:
+    if not reply.passed:
         ctx.exit(1)
 
 
@@ -87,11 +86,11 @@ def _new_backup(directory: Path) -> Path:
     return directory / f"ramet-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.db"
 
 
-def _show_check(reply: dict[str, Any]) -> None:
-    print_fields(reply["counts"])
-    if reply["passed"]:
+def _show_check(reply: CheckReport) -> None:
+    print_fields(reply.counts)
+    if reply.passed:
         return click.echo("the database is whole")
-    return print_table(["CHECK", "FOUND"], [[finding["check"], finding["detail"]] for finding in reply["findings"]])
+    return print_table(["CHECK", "FOUND"], [[finding.check, finding.detail] for finding in reply.findings])
 
 
 def _confirm_reset(invocation: Invocation) -> None:
@@ -109,7 +108,10 @@ def _confirm_reset(invocation: Invocation) -> None:
 def _losses(invocation: Invocation) -> str:
     """How much there is, where the database can be opened; one that cannot may be reset all the same."""
     try:
-        counts = invocation.call("db.counts")
+        counts = invocation.ask(CountRows())
     except RametError as error:
         return f"it could not be counted, because {error.message}"
-    return ", ".join(f"{counts[name]:,} {name}" for name in _LOST)
+    return (
+        f"{counts.projects:,} projects, {counts.tasks:,} tasks, {counts.efforts:,} efforts, "
+        f"{counts.sessions:,} sessions, {counts.messages:,} messages"
+    )

@@ -17,6 +17,11 @@ from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
 from ramet.cli.repository import git_version
+from ramet.protocol.hooks.hooks import ListTimings
+from ramet.protocol.record.agents import CountRows
+from ramet.protocol.system.daemon import DaemonStatus
+from ramet.protocol.system.database import CheckDatabase
+from ramet.protocol.work.worktrees import ListWorktrees
 from ramet.version import __version__
 
 _PYTHON = (3, 11)
@@ -120,29 +125,29 @@ def examine_configuration(invocation: Invocation) -> Iterator[Finding]:
 
 def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
     """The daemon, and through it the database."""
-    status = invocation.call("daemon.status")
-    yield Finding("daemon", "ok", f"answers, pid {status['pid']}, version {status['version']}")
-    if status["version"] != __version__:
+    status = invocation.ask(DaemonStatus())
+    yield Finding("daemon", "ok", f"answers, pid {status.pid}, version {status.version}")
+    if status.version != __version__:
         fix = "ramet daemon stop; the next command starts the new one"
-        yield Finding("daemon", "warn", f"is version {status['version']}, Ramet is {__version__}", fix)
-    yield Finding("database", "ok", f"{status['store']}, schema version {status['schema_version']}")
-    report = invocation.call("db.check")
-    if report["passed"]:
+        yield Finding("daemon", "warn", f"is version {status.version}, Ramet is {__version__}", fix)
+    yield Finding("database", "ok", f"{status.store}, schema version {status.schema_version}")
+    report = invocation.ask(CheckDatabase())
+    if report.passed:
         yield Finding("database", "ok", "pages, references, hashes and branches are whole")
-    for found in report["findings"]:
-        yield Finding("database", "fail", f"{found['check']}: {found['detail']}", "restore a backup, or ask for help")
+    for found in report.findings:
+        yield Finding("database", "fail", f"{found.check}: {found.detail}", "restore a backup, or ask for help")
 
 
 def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
     """The agent programs; `shell` and `command` need none, and can always run."""
-    drivers = list_drivers(invocation, versions=True)["items"]
-    found = [row for row in drivers if row["program"] is not None]
-    told = ", ".join(" ".join(filter(None, [row["name"], row["version"]])) for row in found)
-    missing = [row for row in drivers if row["program"] is None]
-    if any(row["abilities"]["tools"] for row in found):
+    drivers = list_drivers(invocation, versions=True).items
+    found = [row for row in drivers if row.program is not None]
+    told = ", ".join(" ".join(filter(None, [row.name, row.version])) for row in found)
+    missing = [row for row in drivers if row.program is None]
+    if any(row.abilities.tools for row in found):
         yield Finding("drivers", "ok", f"installed: {told}")
     else:
-        fix = "; or ".join(row["fix"] for row in missing if row["fix"]) or "see `ramet drivers`"
+        fix = "; or ".join(row.fix for row in missing if row.fix) or "see `ramet drivers`"
         yield Finding("drivers", "warn", f"no agent program is installed, only: {told}", fix)
 
 
@@ -173,22 +178,23 @@ def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
         )
     elif not problems:
         yield Finding("hooks", "ok", f"installed: {', '.join(present)}")
-    for timing in invocation.call("hooks.timings")["items"]:
-        detail = "{vendor} {event}: p50 {p50_ms:.1f} ms, p95 {p95_ms:.1f} ms of {count}".format(**timing)
-        if timing["failed"]:
+    for timing in invocation.ask(ListTimings()).items:
+        lead = f"{timing.vendor} {timing.event}"
+        detail = f"{lead}: p50 {timing.p50_ms:.1f} ms, p95 {timing.p95_ms:.1f} ms of {timing.count}"
+        if timing.failed:
             fix = f"the reasons are in {invocation.places.log_file}"
-            yield Finding("hooks", "warn", f"{detail}, {timing['failed']} failed", fix)
+            yield Finding("hooks", "warn", f"{detail}, {timing.failed} failed", fix)
         else:
             yield Finding("hooks", "ok", detail)
 
 
 def examine_worktrees(invocation: Invocation) -> Iterator[Finding]:
     """What git, the queue and the disk say of the worktrees."""
-    rows = invocation.call("worktree.list")["items"]
-    size = sum(row["bytes"] or 0 for row in rows)
-    troubled = [row for row in rows if row["state"] in _WORKTREE_FIXES]
+    rows = invocation.ask(ListWorktrees()).items
+    size = sum(row.bytes or 0 for row in rows)
+    troubled = [row for row in rows if row.state in _WORKTREE_FIXES]
     for row in troubled:
-        yield Finding("worktrees", "warn", f"{row['path']} is {row['state']}", _WORKTREE_FIXES[row["state"]])
+        yield Finding("worktrees", "warn", f"{row.path} is {row.state}", _WORKTREE_FIXES[row.state])
     if size > _MUCH_BYTES:
         yield Finding("worktrees", "warn", f"they take {size / 1e9:,.1f} GB", "ramet worktree clean")
     if not troubled:
@@ -202,7 +208,7 @@ def examine_keepers(invocation: Invocation) -> Iterator[Finding]:
     if finding.result != "ok" or not folder.exists():
         yield finding
         return
-    kept, active = len(list(folder.iterdir())), invocation.call("db.counts")["active_efforts"]
+    kept, active = len(list(folder.iterdir())), invocation.ask(CountRows()).active_efforts
     detail = f"{count(kept, 'agent')} kept in {folder}"
     if kept > active:
         yield Finding(

@@ -2,8 +2,6 @@
 (`look_at_hook_program`).
 """
 
-import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -13,9 +11,9 @@ from ramet.cli.invocation import Invocation
 from ramet.errors import ConfigError
 from ramet.hooks import installation
 from ramet.hooks.program import find_own, make_program, program_path
-from ramet.installer import changes, json_text
 from ramet.installer.changes import State
-from ramet.vendors.hook_settings import PROGRAMS, Program, Scope
+from ramet.vendors import registry
+from ramet.vendors.contract.hook_settings import Program, Scope
 
 
 class Problem(NamedTuple):
@@ -73,7 +71,7 @@ def settings_file(invocation: Invocation, agent: Program, scope: Scope) -> Path:
 
 def look(invocation: Invocation) -> list[Installed]:
     """Each agent program in each scope."""
-    return [look_at(invocation, agent, scope) for agent in PROGRAMS.values() for scope in get_args(Scope)]
+    return [look_at(invocation, agent, scope) for agent in registry.settings().values() for scope in get_args(Scope)]
 
 
 def look_at(invocation: Invocation, agent: Program, scope: Scope) -> Installed:
@@ -90,7 +88,7 @@ def _look_at(invocation: Invocation, agent: Program, scope: Scope, file: Path) -
     state = installation.find_state(agent, file)
     again = f"ramet hooks install --agent {agent.name} --scope {scope}"
     problems = [Problem(difference, again) for difference in installation.find_differences(agent, file)]
-    if state != "absent" and (setting := _find_switch(agent, file)):
+    if state != "absent" and (setting := agent.find_switch(file)):
         problems.append(Problem(f"the program does not call them: {setting}", "take that setting out"))
     return Installed(
         agent.name,
@@ -108,13 +106,10 @@ def find_to_do(invocation: Invocation, agent: Program, scope: Scope) -> str | No
     folder = settings_folder(invocation) / agent.folder
     if scope == "project" and agent.shares_worktrees and not folder.is_dir():
         return f"in a linked worktree {agent.name} reads hooks only where there is a folder {folder}: make it"
-    if agent.advice is None:
+    if agent.find_advice is None:
         return None
-    config = agent.settings_file("user", folder, invocation.environ).with_name("config.toml")
-    trusted = _table(_table(_read_toml(config), "hooks"), "state")
-    file = settings_file(invocation, agent, scope)
-    keys = [f"{file}:{_snake(event)}:{place}:{index}" for event, place, index in installation.find_positions(file)]
-    return None if all("trusted_hash" in _table(trusted, key) for key in keys) else agent.advice
+    own, file = agent.settings_file("user", folder, invocation.environ), settings_file(invocation, agent, scope)
+    return agent.find_advice(own, file, installation.find_positions(file))
 
 
 def look_at_hook_program(invocation: Invocation) -> HookProgram:
@@ -139,31 +134,3 @@ def find_problems(found: Sequence[Installed], hook_program: HookProgram) -> Iter
         yield from (Problem(f"{lead}{problem.text}", problem.fix) for problem in each.problems)
     if hook_program.problem and any(each.is_there for each in found):
         yield hook_program.problem
-
-
-def _find_switch(agent: Program, file: Path) -> str | None:
-    """The setting by which a person has turned all hooks off."""
-    if agent.name == "claude":
-        is_off = json_text.parse(changes.read(file) or "{}").get("disableAllHooks") is True
-        return "disableAllHooks is true" if is_off else None
-    config = file.with_name("config.toml")
-    is_off = _table(_read_toml(config), "features").get("hooks") is False
-    return f"features.hooks is false in {config}" if is_off else None
-
-
-def _read_toml(file: Path) -> dict[str, Any]:
-    """What a program's own configuration says; nothing where it cannot be understood, which the program will tell."""
-    try:
-        return tomllib.loads(changes.read(file) or "")
-    except tomllib.TOMLDecodeError:
-        return {}
-
-
-def _table(around: dict[str, Any], name: str) -> dict[str, Any]:
-    found = around.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _snake(event: str) -> str:
-    """`PreToolUse` as `pre_tool_use`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()

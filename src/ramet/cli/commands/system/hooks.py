@@ -7,6 +7,7 @@ import click
 
 from ramet.cli.command import Group
 from ramet.cli.commands.system.hook_states import (
+    Installed,
     find_problems,
     look,
     look_at,
@@ -24,16 +25,23 @@ from ramet.cli.commands.system.settings_changes import (
     write,
 )
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, clean, show_items
+from ramet.cli.output import Columns, clean, pick_cells, print_json, print_table
 from ramet.hooks import installation
 from ramet.hooks.program import find_own, write_program
 from ramet.installer.changes import Change
-from ramet.vendors.hook_settings import PROGRAMS, Program, Scope
+from ramet.vendors import registry
+from ramet.vendors.contract.hook_settings import Program, Scope
 
-_COLUMNS: Columns = {"PROGRAM": "vendor", "SCOPE": "scope", "STATE": "state", "FILE": "file"}
+_COLUMNS: Columns[Installed] = {
+    "PROGRAM": lambda row: row.vendor,
+    "SCOPE": lambda row: row.scope,
+    "STATE": lambda row: row.state,
+    "FILE": lambda row: row.file,
+}
+_PROGRAMS = registry.settings()
 
 _agents = click.option(
-    "--agent", "names", multiple=True, type=click.Choice(list(PROGRAMS)), help="Which program; may be repeated."
+    "--agent", "names", multiple=True, type=click.Choice(list(_PROGRAMS)), help="Which program; may be repeated."
 )
 _scope = click.option(
     "--scope",
@@ -42,13 +50,18 @@ _scope = click.option(
     show_default=True,
     help="The settings of this project, which everybody who works on it shares; or your own.",
 )
+status_line_option = click.option(
+    "--status-line",
+    is_flag=True,
+    help=f"Let {' and '.join(registry.with_status_line().values())} show `[2:impl:P3]` below its prompt as well.",
+)
 _dry_run = click.option("--dry-run", is_flag=True, help="Only show what would change.")
 _yes = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
-@click.group(cls=Group)
+@click.group(cls=Group, epilog=f"Programs: {', '.join(_PROGRAMS)}.")
 def hooks() -> None:
-    """What agents that you start yourself tell Ramet while they work: claude, codex.
+    """What agents that you start yourself tell Ramet while they work.
 
     They then stand in `ramet ps`, are told what they should know, and lose nothing when their context is compacted.
     """
@@ -57,14 +70,14 @@ def hooks() -> None:
 @hooks.command(
     examples=[
         "ramet hooks install",
-        "ramet hooks install --agent claude --scope user",
+        f"ramet hooks install --agent {registry.PREFERRED[0]} --scope user",
         "ramet hooks install --status-line --yes",
         "ramet hooks install --dry-run",
     ]
 )
 @_agents
 @_scope
-@click.option("--status-line", is_flag=True, help="Let Claude Code show `[2:impl:P3]` below its prompt as well.")
+@status_line_option
 @_dry_run
 @_yes
 @click.pass_obj
@@ -76,9 +89,9 @@ def install(
     Without --agent: those that are installed. What else is in the files stays as it is; `remove` restores them to the
     last byte, and a copy of what they said is kept. Entries of ours that somebody has changed are made again.
     """
-    programs = [PROGRAMS[name] for name in names] or find_installed(invocation)
+    programs = [_PROGRAMS[name] for name in names] or find_installed(invocation)
     if not programs:
-        raise click.UsageError(f"none of the programs is installed; name one with --agent: {', '.join(PROGRAMS)}.")
+        raise click.UsageError(f"none of the programs is installed; name one with --agent: {', '.join(_PROGRAMS)}.")
     planned = plan(invocation, programs, scope, status_line=status_line)
     unheeded = list(find_unheeded(invocation))
     if not invocation.as_json:
@@ -94,7 +107,11 @@ def install(
 
 
 @hooks.command(
-    examples=["ramet hooks remove", "ramet hooks remove --scope user --agent codex", "ramet hooks remove --yes"]
+    examples=[
+        "ramet hooks remove",
+        f"ramet hooks remove --scope user --agent {registry.PREFERRED[-1]}",
+        "ramet hooks remove --yes",
+    ]
 )
 @_agents
 @_scope
@@ -103,7 +120,7 @@ def install(
 @click.pass_obj
 def remove(invocation: Invocation, names: Sequence[str], scope: Scope, dry_run: bool, yes: bool) -> None:
     """Take out of agent programs' settings what `install` wrote, and nothing else."""
-    planned = plan_removal(invocation, [PROGRAMS[name] for name in names or PROGRAMS], scope)
+    planned = plan_removal(invocation, [_PROGRAMS[name] for name in names or _PROGRAMS], scope)
     if not dry_run:
         if not yes and not confirm(invocation, planned, "remove"):
             return click.echo("nothing was written", err=True)
@@ -119,13 +136,16 @@ def status(ctx: click.Context) -> None:
     found, hook_program = look(invocation), look_at_hook_program(invocation)
     problems = list(find_problems(found, hook_program))
     unheeded = list(find_unheeded(invocation)) if any(each.is_there for each in found) else []
-    document = {
-        "items": [each.as_json() for each in found],
-        "hook_program": hook_program.as_json(),
-        "unheeded": [each._asdict() for each in unheeded],
-    }
-    show_items(invocation, document, _COLUMNS, nothing="no programs")
-    if not invocation.as_json:
+    if invocation.as_json:
+        print_json(
+            {
+                "items": [each.as_json() for each in found],
+                "hook_program": hook_program.as_json(),
+                "unheeded": [each._asdict() for each in unheeded],
+            }
+        )
+    else:
+        print_table(list(_COLUMNS), pick_cells(found, _COLUMNS))
         show_problems([*problems, *unheeded])
         for each in found:
             if each.to_do:
@@ -151,7 +171,7 @@ def plan_removal(invocation: Invocation, programs: Sequence[Program], scope: Sco
 
 def find_installed(invocation: Invocation) -> list[Program]:
     """The programs that are on this machine."""
-    return [program for program in PROGRAMS.values() if find_program(invocation, program.name)]
+    return [program for program in _PROGRAMS.values() if find_program(invocation, program.name)]
 
 
 def _show(

@@ -28,8 +28,11 @@ from ramet.errors import ConfigError
 from ramet.hooks.program import find_own, write_program
 from ramet.installer.changes import Change
 from ramet.mcp import installation as mcp_installing
-from ramet.vendors.hook_settings import PROGRAMS, Program
+from ramet.vendors import registry
+from ramet.vendors.contract.hook_settings import Program
 from ramet.workspace.files import reports
+
+_PROGRAMS = registry.settings()
 
 
 class Step(NamedTuple):
@@ -54,16 +57,21 @@ class Step(NamedTuple):
 
 @click.command(
     cls=Command,
-    examples=["ramet init", "ramet init --agent claude --status-line", "ramet init --dry-run", "ramet init --remove"],
+    examples=[
+        "ramet init",
+        f"ramet init --agent {registry.PREFERRED[0]} --status-line",
+        "ramet init --dry-run",
+        "ramet init --remove",
+    ],
 )
 @click.option(
     "--agent",
     "names",
     multiple=True,
-    type=click.Choice(list(PROGRAMS)),
+    type=click.Choice(list(_PROGRAMS)),
     help="Set it up for this program; may be repeated.  [those that are installed]",
 )
-@click.option("--status-line", is_flag=True, help="Let Claude Code show `[2:impl:P3]` below its prompt as well.")
+@hooks.status_line_option
 @click.option("--remove", is_flag=True, help="Take everything back that it wrote.")
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.pass_obj
@@ -74,10 +82,10 @@ def init(invocation: Invocation, names: Sequence[str], status_line: bool, remove
     alone. What is set up already stays, so it can be run again at any time.
     """
     folder = project_folder(invocation)
-    programs = [PROGRAMS[name] for name in names]
+    programs = [_PROGRAMS[name] for name in names]
     unheeded: list[Problem] = []
     if remove:
-        changes = _plan_removal(invocation, programs or list(PROGRAMS.values()))
+        changes = _plan_removal(invocation, programs or list(_PROGRAMS.values()))
         steps = [*_change_steps(changes, UNDONE), *_leave(invocation, folder)]
     else:
         programs = programs or hooks.find_installed(invocation)
@@ -123,7 +131,7 @@ def _change_steps(changes: Sequence[tuple[str, Change]], words: dict[str, str]) 
 
 def _enter(invocation: Invocation, folder: Path) -> Iterator[Step]:
     """Make it a project, with a folder for what agents write."""
-    is_known = any(row["path"] == str(folder) for row in projects_around(invocation, str(folder)))
+    is_known = any(row.path == str(folder) for row in projects_around(invocation, str(folder)))
     result = "is registered" if is_known else "registered"
     yield Step("project", folder, result, do=lambda: register(invocation, str(folder)))
     own = folder / reports.FOLDER
@@ -166,7 +174,7 @@ def _advise(invocation: Invocation, programs: Sequence[Program]) -> None:
     """What is left to do, and what comes next."""
     click.echo()
     if not programs:
-        return click.echo(f"no agent program is installed; name one with --agent: {', '.join(PROGRAMS)}")
+        return click.echo(f"no agent program is installed; name one with --agent: {', '.join(_PROGRAMS)}")
     if find_spec("mcp") is None:
         click.echo("agents get no tools of Ramet's: pip install 'ramet[mcp]', and run this again")
     for to_do in filter(None, (look_at(invocation, program, "project").to_do for program in programs)):

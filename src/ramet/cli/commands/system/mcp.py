@@ -18,15 +18,20 @@ from ramet.cli.commands.system.settings_changes import (
     write,
 )
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, show_items
+from ramet.cli.output import Columns, pick_cells, print_json, print_table
 from ramet.errors import MissingDriver
 from ramet.installer.changes import Change
 from ramet.mcp import installation
-from ramet.vendors.tool_registry import VENDORS
+from ramet.vendors import registry
 
-_COLUMNS: Columns = {"PROGRAM": "vendor", "STATE": "state", "FILE": "file"}
+_COLUMNS: Columns[Change] = {
+    "PROGRAM": lambda row: row.vendor,
+    "STATE": lambda row: row.state,
+    "FILE": lambda row: row.file,
+}
+_VENDORS = registry.names("tools")
 
-_of_vendors = click.argument("vendors", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(VENDORS)))
+_of_vendors = click.argument("vendors", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(_VENDORS))
 _dry_run = click.option("--dry-run", is_flag=True, help="Only show what would change.")
 
 
@@ -46,30 +51,38 @@ def mcp(ctx: click.Context) -> None:
         run(ctx.obj.environ)
 
 
-@mcp.command(examples=["ramet mcp install", "ramet mcp install claude codex", "ramet mcp install gemini --dry-run"])
+@mcp.command(
+    examples=[
+        "ramet mcp install",
+        f"ramet mcp install {' '.join(registry.PREFERRED)}",
+        f"ramet mcp install {_VENDORS[-1]} --dry-run",
+    ],
+    epilog=f"Programs: {', '.join(_VENDORS)}.",
+)
 @_of_vendors
 @_dry_run
 @click.pass_obj
 def install(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> None:
-    """Tell agent programs of the server, in this project's files: claude, codex, gemini, opencode.
+    """Tell agent programs of the server, in this project's files.
 
     Without names: those that are installed. What is in the files already stays as it is; `remove` restores them to the
     last byte. The programs' time limits for a call are raised, because an agent that delegates may wait for long.
     """
-    names = vendors or [name for name, vendor in VENDORS.items() if find_program(invocation, vendor.program)]
+    known = registry.tools()
+    names = vendors or [name for name, vendor in known.items() if find_program(invocation, vendor.program)]
     if not names:
-        raise click.UsageError(f"none of the programs is installed; name those you mean: {', '.join(VENDORS)}.")
+        raise click.UsageError(f"none of the programs is installed; name those you mean: {', '.join(_VENDORS)}.")
     changes = [installation.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in names]
     _carry_out(invocation, changes, DONE, dry_run=dry_run)
 
 
-@mcp.command(examples=["ramet mcp remove", "ramet mcp remove codex --dry-run"])
+@mcp.command(examples=["ramet mcp remove", f"ramet mcp remove {registry.PREFERRED[-1]} --dry-run"])
 @_of_vendors
 @_dry_run
 @click.pass_obj
 def remove(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> None:
     """Take out of this project's files what `install` wrote, and nothing else."""
-    changes = [installation.plan_remove(name, settings_folder(invocation)) for name in vendors or VENDORS]
+    changes = [installation.plan_remove(name, settings_folder(invocation)) for name in vendors or _VENDORS]
     _carry_out(invocation, changes, UNDONE, dry_run=dry_run)
 
 
@@ -78,10 +91,12 @@ def remove(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> Non
 def status(invocation: Invocation) -> None:
     """Which agent programs this project's files tell of the server."""
     changes = [
-        installation.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in VENDORS
+        installation.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in _VENDORS
     ]
-    items = [{"vendor": change.vendor, "file": str(change.file), "state": change.state} for change in changes]
-    show_items(invocation, {"items": items}, _COLUMNS, nothing="no programs")
+    if invocation.as_json:
+        items = [{"vendor": change.vendor, "file": str(change.file), "state": change.state} for change in changes]
+        return print_json({"items": items})
+    return print_table(list(_COLUMNS), pick_cells(changes, _COLUMNS))
 
 
 def _carry_out(invocation: Invocation, changes: list[Change], words: dict[str, str], *, dry_run: bool) -> None:

@@ -14,12 +14,13 @@ def rpc() -> None:
 
 
 @rpc.command("list", examples=["ramet rpc list", "ramet rpc list --json | jq -r '.[].name'"])
+@click.option("--all", "with_internal", is_flag=True, help="Include operations that only Ramet's own processes call.")
 @click.pass_obj
-def list_operations(invocation: Invocation) -> None:
-    """Every operation, what it takes and what it is for. --json has the schemas."""
-    from ramet.protocol.describe import describe  # noqa: PLC0415
+def list_operations(invocation: Invocation, *, with_internal: bool) -> None:
+    """List operations: their parameters and their purpose. --json adds the schemas."""
+    from ramet.protocol.wire.describe import describe  # noqa: PLC0415
 
-    operations = describe()
+    operations = [row for row in describe() if with_internal or row["audience"] != "internal"]
     if invocation.as_json:
         return print_json(operations)
     rows = [[row["name"], ", ".join(_parameters(row["params"])), row["purpose"]] for row in operations]

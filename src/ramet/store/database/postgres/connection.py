@@ -2,7 +2,6 @@
 one that loses against another raises `Retry`, and whoever runs it tries again.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import psycopg
@@ -49,7 +48,7 @@ class PostgresConnection(Connection):
     def __init__(self, database: "psycopg.Connection[Row]") -> None:
         self.database = database
         self._cursor = database.cursor()
-        self._columns: dict[Query, Sequence[str]] = {}
+        self._columns: dict[Query, tuple[str, ...]] = {}
 
     def all(self, query: Query, **params: Any) -> list[Row]:
         try:
@@ -65,12 +64,12 @@ class PostgresConnection(Connection):
         rows = self.all(query, **params)
         return rows[0] if rows else None
 
-    def columns(self, query: Query) -> Sequence[str]:
+    def columns(self, query: Query) -> tuple[str, ...]:
         return self._columns[query]
 
     def _remember_columns(self, query: Query) -> None:
         if query not in self._columns and self._cursor.description is not None:
-            self._columns[query] = [column.name for column in self._cursor.description]
+            self._columns[query] = tuple(column.name for column in self._cursor.description)
 
     def begin(self, *, locks_rows: bool = False) -> None:
         self._execute(f"BEGIN ISOLATION LEVEL {'READ COMMITTED' if locks_rows else 'SERIALIZABLE'}")

@@ -12,11 +12,11 @@ from ramet.config.secrets import hide_password
 from ramet.config.settings import DatabaseSettings
 from ramet.errors import InvalidSetting, QueryFailed, QueryRefused
 from ramet.faults import Faults
-from ramet.protocol.replies import BackupReport, QueryResult
-from ramet.store.database.export import export_database, known_tables
+from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.migrations import Dialect, migrate
 from ramet.store.database.postgres.connection import PostgresConnection, connect, translate
+from ramet.store.database.postgres.export import export_database, known_tables
 from ramet.store.database.postgres.news import News
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.sqlite.query import jsonable

@@ -5,7 +5,6 @@ mmap stays off: it has been seen to amplify corruption.
 """
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +26,7 @@ class SqliteConnection(Connection):
     def __init__(self, database: apsw.Connection) -> None:
         self.database = database
         self._cursor = database.cursor()
-        self._columns: dict[Query, Sequence[str]] = {}
+        self._columns: dict[Query, tuple[str, ...]] = {}
 
     def all(self, query: Query, **params: Any) -> list[Row]:
         try:
@@ -51,12 +50,12 @@ class SqliteConnection(Connection):
             raise translate(error) from error
         return row
 
-    def columns(self, query: Query) -> Sequence[str]:
+    def columns(self, query: Query) -> tuple[str, ...]:
         return self._columns[query]
 
     def _remember_columns(self, query: Query) -> None:
         if query not in self._columns:
-            self._columns[query] = [column[0] for column in self._cursor.get_description()]
+            self._columns[query] = tuple(column[0] for column in self._cursor.get_description())
 
     def begin(self, *, locks_rows: bool = False) -> None:  # noqa: ARG002 - nobody else writes meanwhile
         self._execute("BEGIN IMMEDIATE")

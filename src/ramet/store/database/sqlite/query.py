@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from ramet.errors import QueryFailed, QueryRefused, QueryTimeout
-from ramet.protocol.replies import QueryResult
+from ramet.protocol.system.database import QueryResult
 
 _PROGRESS_STEPS = 10_000
 

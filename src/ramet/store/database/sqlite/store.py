@@ -10,7 +10,7 @@ import apsw
 from ramet.clock import Clock
 from ramet.errors import DatabaseForeign, InvalidParams, StorageFailed
 from ramet.faults import Faults
-from ramet.protocol.replies import BackupReport, QueryResult
+from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.migrations import Dialect, migrate
 from ramet.store.database.queries import QueryFile

@@ -59,9 +59,9 @@ GROUP BY e.run_id;
 
 -- name: lines
 -- The lines of a run in their order, with what their sessions used; of what they said, the beginning.
-SELECT e.id AS effort_id, e.run_line AS key, e.prompt AS text, e.skill, e.lifecycle, e.outcome, e.reason, e.driver,
-       e.depends_on, e.git_branch, e.git_head, e.worktree, e.attempts, s.started_at, e.finished_at,
-       coalesce(s.tokens, 0) AS tokens, s.cost_usd, substr(e.output_content, 1, :characters) AS output
+SELECT e.run_line, e.id, e.prompt, e.skill, e.lifecycle, e.outcome, e.reason, e.driver, e.depends_on, e.git_branch,
+       e.git_head, e.worktree, e.attempts, s.started_at, e.finished_at, coalesce(s.tokens, 0), s.cost_usd,
+       substr(e.output_content, 1, :characters)
 FROM efforts e
 LEFT JOIN (
     SELECT o.effort_id, min(o.created_at) AS started_at, sum(u.cost_usd) AS cost_usd,

@@ -31,37 +31,19 @@ UPDATE efforts SET depends_on = :depends_on WHERE id = :id;
 
 -- name: by_id
 -- An effort, and the first that it waits for.
-SELECT e.*, n.id AS blocked_by, coalesce(n.outcome, n.lifecycle) AS blocked_status
-FROM efforts e
-LEFT JOIN efforts n ON n.id = (
-    SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
-    WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
-      AND (d.needs = 'success' OR m.outcome IS NULL)
-)
+SELECT * FROM efforts_shown e
 WHERE e.id = :id;
 
 -- name: page
 -- The efforts of the queue, the newest first; a null state means any.
-SELECT e.*, n.id AS blocked_by, coalesce(n.outcome, n.lifecycle) AS blocked_status
-FROM efforts e
-LEFT JOIN efforts n ON n.id = (
-    SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
-    WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
-      AND (d.needs = 'success' OR m.outcome IS NULL)
-)
+SELECT * FROM efforts_shown e
 WHERE e.id < :before AND e.prompt IS NOT NULL
   AND (CAST(:state AS TEXT) IS NULL OR e.lifecycle = :state)
 ORDER BY e.id DESC LIMIT :limit;
 
 -- name: page_of_task
 -- The same of one task.
-SELECT e.*, n.id AS blocked_by, coalesce(n.outcome, n.lifecycle) AS blocked_status
-FROM efforts e
-LEFT JOIN efforts n ON n.id = (
-    SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
-    WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
-      AND (d.needs = 'success' OR m.outcome IS NULL)
-)
+SELECT * FROM efforts_shown e
 WHERE e.id < :before AND e.prompt IS NOT NULL AND e.task_id = :task_id
   AND (CAST(:state AS TEXT) IS NULL OR e.lifecycle = :state)
   AND (CAST(:run_id AS BIGINT) IS NULL OR e.run_id = :run_id)
@@ -69,13 +51,7 @@ ORDER BY e.id DESC LIMIT :limit;
 
 -- name: page_of_run
 -- The same of one run.
-SELECT e.*, n.id AS blocked_by, coalesce(n.outcome, n.lifecycle) AS blocked_status
-FROM efforts e
-LEFT JOIN efforts n ON n.id = (
-    SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
-    WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
-      AND (d.needs = 'success' OR m.outcome IS NULL)
-)
+SELECT * FROM efforts_shown e
 WHERE e.id IN (
     SELECT q.id FROM efforts q
     WHERE q.run_id = :run_id AND +q.id < :before AND (CAST(:state AS TEXT) IS NULL OR q.lifecycle = :state)
@@ -86,13 +62,7 @@ ORDER BY e.id DESC;
 -- name: page_queued
 -- The efforts that wait, the newest first, found without a look at those that are finished (the + keeps
 -- the planner from walking all ids).
-SELECT e.*, n.id AS blocked_by, coalesce(n.outcome, n.lifecycle) AS blocked_status
-FROM efforts e
-LEFT JOIN efforts n ON n.id = (
-    SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
-    WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
-      AND (d.needs = 'success' OR m.outcome IS NULL)
-)
+SELECT * FROM efforts_shown e
 WHERE e.id IN (
     SELECT q.id FROM efforts q
     WHERE q.lifecycle = 'queued' AND +q.id < :before AND (CAST(:run_id AS BIGINT) IS NULL OR q.run_id = :run_id)
@@ -102,13 +72,7 @@ ORDER BY e.id DESC;
 
 -- name: page_active
 -- The same for those that somebody has a lease on.
-SELECT e.*, n.id AS blocked_by, coalesce(n.outcome, n.lifecycle) AS blocked_status
-FROM efforts e
-LEFT JOIN efforts n ON n.id = (
-    SELECT min(d.needs_id) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
-    WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
-      AND (d.needs = 'success' OR m.outcome IS NULL)
-)
+SELECT * FROM efforts_shown e
 WHERE e.id IN (
     SELECT q.id FROM efforts q
     WHERE q.lease_owner IS NOT NULL AND +q.id < :before AND (CAST(:run_id AS BIGINT) IS NULL OR q.run_id = :run_id)

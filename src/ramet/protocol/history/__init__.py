@@ -1,0 +1,1 @@
+"""Operations on commits, branches, contexts and child branches."""

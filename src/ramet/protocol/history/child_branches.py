@@ -1,0 +1,138 @@
+"""Requests and replies about child branches: spawn, collapse and expand."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from ramet.errors import (
+    BranchExists,
+    BranchNotFound,
+    CommitNotFound,
+    ModelFailed,
+    ModelMissing,
+    NothingToExpand,
+    SpawnError,
+)
+from ramet.protocol.fields import Content, Text
+from ramet.protocol.history.commits import BranchName, CommitRow, Place, Tokens
+from ramet.protocol.history.contexts import Filter
+from ramet.protocol.operation import Change, Operation, Request
+
+Inheritance = Literal["full_clone", "head_snapshot", "selective"]
+
+
+class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a child reports to its parent."""
+
+    summary: Content
+    decisions: list[Content] = []
+    failed_approaches: list[Content] = []
+    artifacts: list[Content] = []
+    next_steps: list[Content] = []
+
+
+class SpawnRow(Struct, frozen=True, kw_only=True):
+    """A child history and where it comes from."""
+
+    spawn_id: int
+    parent: str
+    parent_commit: str | None
+    child: str
+    purpose: str
+    inheritance_mode: Inheritance
+    display_name: str | None
+    created_at: datetime
+    collapses: list[str] = []
+
+
+class Spawn(Change[SpawnRow], frozen=True, kw_only=True):
+    """A child history that inherits its parent's whole, as one snapshot, or in part."""
+
+    op = Operation("history.spawn", errors=(BranchNotFound, BranchExists, SpawnError))
+
+    parent: BranchName
+    child: BranchName
+    purpose: Content
+    inherit: Inheritance = "head_snapshot"
+    filter: Filter | None = None
+    max_tokens: Tokens | None = None
+    display_name: Annotated[str, Meta(max_length=255)] | None = None
+
+
+class CollapseReply(Struct, frozen=True, kw_only=True):
+    """A child's work in its parent's history, or for review where nothing was committed."""
+
+    parent_commit_hash: str | None
+    child: str
+    summary_text: str
+    summary_tokens: int
+    source_tokens: int
+    purpose: str
+
+
+class Collapse(Change[CollapseReply], frozen=True, kw_only=True):
+    """Fold a child's work into its parent as one commit that remembers where it comes from."""
+
+    op = Operation("history.collapse", errors=(BranchNotFound, SpawnError, ModelMissing, ModelFailed))
+
+    child: BranchName
+    text: Content | None = None
+    report: Report | None = None
+    method: Literal["model"] | None = None
+    target_tokens: Tokens | None = None
+    instructions: Text | None = None
+    auto_commit: bool = True
+
+    def needs_model(self) -> bool:
+        return self.method == "model" and self.text is None and self.report is None
+
+
+class Expanded(Struct, frozen=True, kw_only=True):
+    """What stands behind a commit that stands for others."""
+
+    hash: str
+    kind: Literal["collapse", "compression"]
+    branch: str | None
+    head: str | None
+    commits: list[CommitRow]
+
+
+class Expand(Request[Expanded], frozen=True, kw_only=True):
+    """Open a collapse or a compression back into what stands behind it."""
+
+    op = Operation("history.expand", errors=(BranchNotFound, CommitNotFound, NothingToExpand))
+
+    hash: Place
+
+
+class SpawnTree(Struct, frozen=True, kw_only=True):
+    """What is known of a history's relatives."""
+
+    parent: SpawnRow | None
+    ancestors: list[str]
+    children: list[SpawnRow]
+
+
+class Spawns(Request[SpawnTree], frozen=True, kw_only=True):
+    """A history's parent, ancestors and children."""
+
+    op = Operation("history.spawns", errors=(BranchNotFound,))
+
+    branch: BranchName
+
+
+class Latest(Struct, frozen=True, kw_only=True):
+    """The newest history that was not brought to its end."""
+
+    branch: str | None
+    hash: str | None
+    boundary: dict[str, Any] | None
+
+
+class ResumeLatest(Request[Latest], frozen=True, kw_only=True):
+    """The newest root history that was not brought to its end, for going on after a crash."""
+
+    op = Operation("history.latest")
+
+    prefix: Text | None = None

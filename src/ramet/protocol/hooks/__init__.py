@@ -1,0 +1,1 @@
+"""Operations on agents that people start: hooks, transcripts, compactions, handoffs, and project files."""

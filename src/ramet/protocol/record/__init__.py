@@ -1,0 +1,1 @@
+"""Operations on projects, tasks, efforts, sessions, agents, skills, messages and budgets."""

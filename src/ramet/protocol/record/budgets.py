@@ -1,0 +1,47 @@
+"""Requests and replies about budgets."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+from ramet.errors import Forbidden, SessionNotFound
+from ramet.model.spawn.child import BudgetState
+from ramet.protocol.fields import SessionId
+from ramet.protocol.operation import Change, Operation, Request
+
+TokenLimit = Annotated[int, Meta(ge=1, le=2**53)]
+
+Cost = Annotated[float, Meta(gt=0, le=1e12)]
+
+
+class BudgetReply(Struct, frozen=True, kw_only=True):
+    """A session's own budget, if it has one, and those above it that bind it too."""
+
+    session_id: int
+    root_session_id: int
+    own: BudgetState | None
+    above: list[BudgetState] = field(default_factory=list)
+    tokens: int
+    """What it and all below it have used."""
+    cost_usd: float
+
+
+class GetBudget(Request[BudgetReply], frozen=True, kw_only=True):
+    """What a session and all below it may use, have used and have promised."""
+
+    op = Operation("budget.get", errors=(SessionNotFound, Forbidden), scope="session")
+
+    session_id: SessionId
+
+
+class SetBudget(Change[BudgetReply], frozen=True, kw_only=True):
+    """Bound what a session and all below it may use.
+
+    Both bounds are set as given; None takes one away.
+    """
+
+    op = Operation("budget.set", errors=(SessionNotFound,), locks_rows=True)
+
+    session_id: SessionId
+    tokens: TokenLimit | None = None
+    cost_usd: Cost | None = None

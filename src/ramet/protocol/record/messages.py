@@ -1,0 +1,32 @@
+"""Requests and replies about messages."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from ramet.errors import SessionNotFound
+from ramet.model.record.message import Message, Role
+from ramet.protocol.fields import Content, Name, SessionId
+from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.replies import Page
+
+
+class AppendMessage(Change[Message], frozen=True, kw_only=True):
+    """Add one turn to a session's transcript."""
+
+    op = Operation("db.messages.append", errors=(SessionNotFound,))
+
+    session_id: SessionId
+    role: Role
+    content: Content
+    tool_name: Name | None = None
+
+
+class ListMessages(Request[Page[Message]], frozen=True, kw_only=True):
+    """A session's transcript in order, a page at a time."""
+
+    op = Operation("db.messages.list", errors=(SessionNotFound,))
+
+    session_id: SessionId
+    limit: Annotated[int, Meta(ge=1, le=2**31 - 1)] = 100
+    offset: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0

@@ -1,0 +1,122 @@
+"""Requests and replies about sessions."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from ramet.errors import (
+    AgentBusy,
+    EffortFinished,
+    EffortHeld,
+    EffortNotFound,
+    SessionEnded,
+    SessionNotFound,
+    TaskNotFound,
+    WrongTask,
+)
+from ramet.model.record.effort import Outcome
+from ramet.model.record.session import Session
+from ramet.protocol.fields import Id, Name, Path, SessionId
+from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.replies import Page
+
+
+class SessionReply(Session, frozen=True, kw_only=True):
+    """A session, and whether the request found its work already done."""
+
+    already: bool = False
+
+
+class StartSession(Change[SessionReply], frozen=True, kw_only=True):
+    """Record a context window at work on an effort; the agent's session before it ends."""
+
+    op = Operation(
+        "db.session.start",
+        errors=(
+            TaskNotFound,
+            EffortNotFound,
+            SessionNotFound,
+            EffortFinished,
+            WrongTask,
+            EffortHeld,
+            AgentBusy,
+            SessionEnded,
+        ),
+    )
+
+    task_id: Path
+    effort_id: Id
+    pid: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    prev_session_id: SessionId | None = None
+    parent_session_id: SessionId | None = None
+    agent_id: Name | None = None
+    driver: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] | None = None
+    native_id: Name | None = None
+
+
+class FinishSession(Change[SessionReply], frozen=True, kw_only=True):
+    """End a session, with what it hands to the next. Twice changes nothing."""
+
+    op = Operation("db.session.finish", errors=(SessionNotFound,))
+
+    session_id: SessionId
+    dehydration_payload: dict[str, Any] | None = None
+    outcome: Outcome = "success"
+
+
+class BindEffort(Change[SessionReply], frozen=True, kw_only=True):
+    """Let a session go on with another effort of its task."""
+
+    op = Operation(
+        "db.session.bindEffort",
+        errors=(SessionNotFound, SessionEnded, EffortNotFound, EffortFinished, WrongTask, EffortHeld, AgentBusy),
+    )
+
+    session_id: SessionId
+    effort_id: Id
+
+
+class Heartbeat(Change[SessionReply], frozen=True, kw_only=True):
+    """A sign of life: counts one tool call and notes the time."""
+
+    op = Operation("db.session.heartbeat", errors=(SessionNotFound, SessionEnded))
+
+    session_id: SessionId
+
+
+class UpdateContextUsage(Change[SessionReply], frozen=True, kw_only=True):
+    """How full the session's context window is, from 0 to 1."""
+
+    op = Operation("db.session.updateContextUsage", errors=(SessionNotFound, SessionEnded))
+
+    session_id: SessionId
+    usage: Annotated[float, Meta(ge=0.0, le=1.0)]
+
+
+class UpdateLoadedFiles(Change[SessionReply], frozen=True, kw_only=True):
+    """Which files the session has in its context."""
+
+    op = Operation("db.session.updateLoadedFiles", errors=(SessionNotFound, SessionEnded))
+
+    session_id: SessionId
+    files: Annotated[list[Path], Meta(max_length=100_000)]
+
+
+class GetSession(Request[Session], frozen=True, kw_only=True):
+    """A session by its id, or by its driver and native id."""
+
+    op = Operation("db.session.get", errors=(SessionNotFound,), scope="session")
+
+    session_id: SessionId
+
+
+class FindSessions(Request[Page[Session]], frozen=True, kw_only=True):
+    """Sessions by task, effort or agent, the newest first."""
+
+    op = Operation("db.session.find", scope="session")
+
+    task_id: Path | None = None
+    effort_id: Id | None = None
+    agent_id: Name | None = None
+    open: bool | None = None
+    cursor: Id | None = None

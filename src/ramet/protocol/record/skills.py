@@ -1,0 +1,59 @@
+"""Requests and replies about skills."""
+
+from typing import Any
+
+from ramet.errors import ProjectNotFound, SkillNotFound
+from ramet.model.record.skill import Skill
+from ramet.protocol.fields import Id, Name, Text
+from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.replies import Deleted, Page
+
+
+class UpsertSkill(Change[Skill], frozen=True, kw_only=True):
+    """Register a project's skill, or replace the parts that are given."""
+
+    op = Operation("db.skills.upsert", errors=(ProjectNotFound,))
+
+    name: Name
+    project_id: Id
+    phases: list[Any] | None = None
+    modes: dict[str, Any] | None = None
+    templates: dict[str, Any] | None = None
+    cmd_dependencies: list[Text] | None = None
+    next_skills: list[Name] | None = None
+    directives: list[Text] | None = None
+
+
+class GetSkill(Request[Skill], frozen=True, kw_only=True):
+    """A skill as a project sees it: its own, else the built-in one."""
+
+    op = Operation("db.skills.get", errors=(ProjectNotFound, SkillNotFound))
+
+    name: Name
+    project_id: Id
+
+
+class DeleteSkill(Change[Deleted], frozen=True, kw_only=True):
+    """Forget a project's skill; a built-in one of that name shows again."""
+
+    op = Operation("db.skills.delete", errors=(ProjectNotFound,))
+
+    name: Name
+    project_id: Id
+
+
+class ListSkills(Request[Page[Skill]], frozen=True, kw_only=True):
+    """A project's skills, built-in ones included."""
+
+    op = Operation("db.skills.list", errors=(ProjectNotFound,))
+
+    project_id: Id
+
+
+class FindSkills(Request[Page[Skill]], frozen=True, kw_only=True):
+    """Registered skills whose name or content has a word, in one project or all."""
+
+    op = Operation("db.skills.find", errors=(ProjectNotFound,))
+
+    query: Text
+    project_id: Id | None = None

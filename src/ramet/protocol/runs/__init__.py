@@ -1,0 +1,1 @@
+"""Operations on runs and what they left."""

@@ -1,0 +1,1 @@
+"""Operations on child sessions and their trees."""

@@ -1,0 +1,51 @@
+"""Requests and replies about trees of sessions."""
+
+from msgspec import Struct
+
+from ramet.errors import BranchNotFound, EffortNotFound, Forbidden, RunNotFound, SessionNotFound, TaskNotFound
+from ramet.model.spawn.child import TreeRow
+from ramet.protocol.fields import Id, Name, Path, SessionId
+from ramet.protocol.operation import Operation, R, Request
+
+
+class Lookup(Request[R], frozen=True, kw_only=True):
+    """A session, by any of its names; exactly one."""
+
+    session_id: SessionId | None = None
+    effort_id: Id | None = None
+    branch: Name | None = None
+    task_id: Path | None = None
+    run_id: Id | None = None
+
+
+class Trees(Struct, frozen=True, kw_only=True):
+    """The sessions of one or several trees: parents before their children, siblings in the order of their spawns."""
+
+    items: list[TreeRow]
+
+
+class ListChildren(Lookup[Trees], frozen=True, kw_only=True):
+    """The sessions that a session spawned."""
+
+    op = Operation("spawn.children", errors=(SessionNotFound, Forbidden), scope="session")
+
+
+class ListAncestors(Lookup[Trees], frozen=True, kw_only=True):
+    """From a session's parent up to its root."""
+
+    op = Operation("spawn.ancestors", errors=(SessionNotFound, Forbidden), scope="session")
+
+
+class ShowTree(Lookup[Trees], frozen=True, kw_only=True):
+    """The whole tree of a session, with status, outcome and cost, from any of its names.
+
+    The whole tree that it belongs to; with `below`, only itself and what is below it.
+    """
+
+    op = Operation(
+        "spawn.tree",
+        errors=(SessionNotFound, Forbidden, EffortNotFound, BranchNotFound, TaskNotFound, RunNotFound),
+        scope="session",
+    )
+
+    below: bool = False

@@ -1,0 +1,34 @@
+"""Requests and replies about events."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from ramet.model.event import Event, EventKind
+from ramet.protocol.operation import Operation, Request
+from ramet.protocol.replies import Page
+
+
+class ListEvents(Request[Page[Event]], frozen=True, kw_only=True):
+    """Events in order, from any id on, or the newest."""
+
+    op = Operation("events.list")
+
+    after: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
+    limit: Annotated[int, Meta(ge=1, le=2**31 - 1)] = 100
+    kind: EventKind | None = None
+    newest: bool = False
+
+
+class Subscribed(Struct, frozen=True, kw_only=True):
+    """The id after which events will follow, as `events.event` notifications."""
+
+    after: int
+
+
+class SubscribeEvents(Request[Subscribed], frozen=True, kw_only=True):
+    """Events as they happen, from any id on; without one, from now."""
+
+    op = Operation("events.subscribe", host="daemon")
+
+    after: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None

@@ -1,0 +1,1 @@
+"""How requests and replies travel, and how they are described to other programs."""

@@ -1,0 +1,181 @@
+"""How requests and replies travel: JSON-RPC 2.0, one JSON object or array per line, UTF-8.
+
+Decoding has two steps, so that a request with wrong parameters still gets its id back in the error.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from ramet import errors
+from ramet.errors import InvalidParams, InvalidRequest, ParseError, RametError, shorten
+from ramet.model.redaction import Redactor
+from ramet.protocol.operation import Request
+from ramet.protocol.operations import OPERATIONS, Operation
+
+PROTOCOL_VERSION = 1
+
+RequestId = str | int | float | None
+
+
+class Frame(Struct, frozen=True):
+    """One JSON-RPC request. Without an id it is a notification: done, and not answered."""
+
+    method: str
+    jsonrpc: str = "2.0"
+    id: RequestId | UnsetType = UNSET
+    params: Raw = Raw(b"{}")
+
+
+class _LooseFrame(Struct, frozen=True):
+    """What can be saved of a request that is not one: its id, so that the error reaches the asker."""
+
+    id: RequestId = None
+
+
+_frames = msgspec.json.Decoder(Frame)
+_loose_frames = msgspec.json.Decoder(_LooseFrame)
+_documents = msgspec.json.Decoder(list[Raw])
+_encoder = msgspec.json.Encoder()
+_anything = msgspec.json.Decoder()
+
+
+def split_line(line: bytes) -> list[Raw] | None:
+    """The requests of a batch, or None where the line is a single request."""
+    try:
+        if not line.isascii():
+            line.decode()  # parts that nobody reads are not decoded later, and must be UTF-8 all the same
+        return _documents.decode(line) if line.lstrip(b" \t\r")[:1] == b"[" else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ParseError(f"the line is not JSON: {error}") from error
+
+
+def decode_frame(document: bytes | Raw) -> Frame:
+    """One request without its parameters checked."""
+    try:
+        frame = _frames.decode(document)
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(f"not a JSON-RPC request: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ParseError(f"the line is not JSON: {error}") from error
+    if frame.jsonrpc != "2.0":
+        raise InvalidRequest("jsonrpc must be '2.0'", field="jsonrpc", value=frame.jsonrpc)
+    return frame
+
+
+def salvage_id(document: bytes | Raw) -> RequestId:
+    """The id of a document that is not a valid request, where it has one."""
+    try:
+        return _loose_frames.decode(document).id
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def find_operation(method: str) -> Operation:
+    """The operation of that name."""
+    operation = OPERATIONS.get(method)
+    if operation is None:
+        raise errors.UnknownMethod(f"there is no operation {method!r}", field="method", value=method)
+    return operation
+
+
+@cache
+def _decoder(request: type[Request[Any]]) -> "msgspec.json.Decoder[Request[Any]]":
+    return msgspec.json.Decoder(request)
+
+
+def decode_params(operation: Operation, params: bytes | Raw) -> Request[Any]:
+    """The typed request; a fault names the field, its value and what would be right."""
+    try:
+        return _decoder(operation.request).decode(params)
+    except msgspec.ValidationError as error:
+        raise explain(str(error), operation.request, _loosely(params)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ParseError(f"the parameters are not JSON: {error}") from error
+
+
+def _loosely(params: bytes | Raw) -> Any:
+    try:
+        return _anything.decode(params)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+_AT = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+_QUOTED = re.compile(r"field `(?P<name>[^`]+)`")
+
+
+def explain(complaint: str, request: type[Request[Any]], params: Any) -> InvalidParams:
+    """What is wrong with the parameters, said for a person: which field, which value, what instead."""
+    path = match["path"] if (match := _AT.search(complaint)) else ""
+    problem = _AT.sub("", complaint)
+    known = ", ".join(request.__struct_fields__) or "none"
+    if "missing required" in problem and (match := _QUOTED.search(problem)):
+        field = ".".join(part for part in (path, match["name"]) if part)
+        return InvalidParams(f"{field} is missing", field=field, fix=f"give {field}; the parameters are: {known}")
+    if "unknown field" in problem and (match := _QUOTED.search(problem)):
+        field = ".".join(part for part in (path, match["name"]) if part)
+        return InvalidParams(
+            f"there is no parameter {field}",
+            field=field,
+            value=_value_at(params, field),
+            fix=f"the parameters are: {known}",
+        )
+    field = path or "params"
+    fix = f"use one of: {', '.join(choices)}" if (choices := _choices(request, path)) else _remedy(problem)
+    return InvalidParams(f"{field}: {problem}", field=field, value=_value_at(params, path), fix=fix)
+
+
+def _remedy(problem: str) -> str:
+    if "matching regex" in problem:
+        return "leave out NUL and other characters that a name cannot have"
+    return problem.partition(", got")[0].replace("Expected", "give").replace("`", "")
+
+
+def _choices(request: type[Request[Any]], path: str) -> list[str]:
+    """The words that a field of a closed set may be."""
+    for field in msgspec.inspect.type_info(request).fields:  # type: ignore[attr-defined]
+        kinds = field.type.types if isinstance(field.type, msgspec.inspect.UnionType) else (field.type,)
+        if field.encode_name == path:
+            return [str(v) for kind in kinds if isinstance(kind, msgspec.inspect.LiteralType) for v in kind.values]
+    return []
+
+
+def _value_at(params: Any, path: str) -> Any:
+    value = params
+    for step in re.findall(r"[^.\[\]]+", path):
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def encode_reply(request_id: RequestId, result: Any) -> bytes:
+    """One reply line without its newline."""
+    return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+
+def encode_error(request_id: RequestId, error: RametError, redactor: Redactor) -> bytes:
+    """One error line without its newline. It may show what was asked, but no secret in it."""
+    wire = error.to_wire()
+    value, _ = redactor.redact_value(error.value)
+    wire["data"]["value"] = shorten(value)  # a secret that was cut first would not be recognised
+    wire, _ = redactor.redact_value(wire)
+    return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "error": wire})
+
+
+def encode_notification(method: str, params: Any) -> bytes:
+    """A line that the server sends unasked."""
+    return _encoder.encode({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+def encode(value: Any) -> bytes:
+    """A value as JSON."""
+    return _encoder.encode(value)

@@ -1,0 +1,1 @@
+"""Operations on the queue, leases, attempts, drivers and worktrees."""

@@ -1,0 +1,128 @@
+"""Requests and replies about the queue."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, NotFinished, ProjectNotFound, UnknownSkill
+from ramet.model.record.effort import Lifecycle
+from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, TimeoutSeconds
+from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.record.efforts import EffortReply
+from ramet.protocol.record.projects import Here
+from ramet.protocol.replies import Page
+
+
+class WorkReply(EffortReply, frozen=True, kw_only=True):
+    """An effort of the queue, and what it waits for."""
+
+    blocked: bool = False
+    blocked_by: int | None = None
+    blocked_status: str | None = None
+
+
+class AddedWork(WorkReply, frozen=True, kw_only=True):
+    """An effort that was queued."""
+
+    registered: str | None = None
+    """The path of the repository that became a project for it."""
+
+
+class AddWork(Change[AddedWork], frozen=True, kw_only=True):
+    """Queue an effort. The task is created if it is new; with `here` instead of a task, the prompt gets a task of its
+    own in the nearest project.
+    """
+
+    op = Operation("work.add", errors=(EffortNotFound, ProjectNotFound, UnknownSkill))
+
+    prompt: Annotated[Content, Meta(min_length=1)]
+    skill: Name = "implement"
+    task: Path | None = None
+    here: Here | None = None
+    based_on: Id | None = None
+    depends_on: list[Id] = field(default_factory=list)
+    driver: DriverName | None = None
+    model: Name | None = None
+    priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
+    timeout_seconds: TimeoutSeconds | None = None
+
+
+class GetWork(Request[WorkReply], frozen=True, kw_only=True):
+    """An effort of the queue, and what it waits for."""
+
+    op = Operation("work.get", errors=(EffortNotFound,), scope="session")
+
+    effort_id: Id
+
+
+class ListWork(Request[Page[WorkReply]], frozen=True, kw_only=True):
+    """The efforts of the queue, the newest first."""
+
+    op = Operation("work.list")
+
+    state: Lifecycle | None = None
+    task: Path | None = None
+    run: Id | None = None
+    cursor: Id | None = None
+    limit: Annotated[int, Meta(ge=1)] = 100
+
+
+class NextWork(Request[EffortReply | None], frozen=True, kw_only=True):
+    """The effort that would be claimed next. It claims nothing."""
+
+    op = Operation("work.next", errors=(ProjectNotFound,))
+
+    worker: Name | None = None
+    project: ProjectRef | None = None
+    run: Id | None = None
+    host: Name | None = None
+
+
+class Blocked(Struct, frozen=True, kw_only=True):
+    """Whether an effort has to wait, for which one, and what that one is doing."""
+
+    blocked: bool
+    by: int | None = None
+    status: str | None = None
+
+
+class WorkBlocked(Request[Blocked], frozen=True, kw_only=True):
+    """Whether an effort has to wait, for which one, and what that one is doing."""
+
+    op = Operation("work.blocked", errors=(EffortNotFound,))
+
+    effort_id: Id
+
+
+class RetryWork(Change[WorkReply], frozen=True, kw_only=True):
+    """Queue a fresh copy of a finished effort; what waits for it waits for the copy."""
+
+    op = Operation("work.retry", errors=(EffortNotFound, NotFinished))
+
+    effort_id: Id
+
+
+class ResumeWork(Change[WorkReply], frozen=True, kw_only=True):
+    """Queue a finished effort again: the same effort, the same context window, one more attempt."""
+
+    op = Operation("work.resume", errors=(EffortNotFound, NotFinished, EffortFinished))
+
+    effort_id: Id
+
+
+class DropWork(Change[EffortReply], frozen=True, kw_only=True):
+    """Take an effort out of the queue for good."""
+
+    op = Operation("work.drop", errors=(EffortNotFound, EffortHeld, EffortFinished))
+
+    effort_id: Id
+
+
+class SetOutput(Change[EffortReply], frozen=True, kw_only=True):
+    """Replace the text of an effort's output."""
+
+    op = Operation("work.output", errors=(EffortNotFound,), audience="internal")
+
+    effort_id: Id
+    output_content: Content
+    report_file: Path | None = None

@@ -1,0 +1,21 @@
+"""Every operation that the machine answers: importing this registers them all."""
+
+from typing import Any
+
+from ramet.protocol.operation import Request
+from ramet.runner import drivers
+from ramet.runner.answers import answers
+from ramet.runner.attempts import prompts
+from ramet.runner.machine import Machine
+from ramet.runner.project_files import directives, effort_starts, files, session_undo, skills
+from ramet.runner.runs import branches
+from ramet.runner.settlement import reports, worktrees
+
+__all__ = ["answer", "answers"]
+
+_REGISTERED = (branches, directives, drivers, effort_starts, files, prompts, reports, session_undo, skills, worktrees)
+
+
+def answer(machine: Machine, request: Request[Any]) -> Any:
+    """The reply to a request whose host is the machine."""
+    return answers.find(type(request))(machine, request)

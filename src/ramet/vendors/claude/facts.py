@@ -1,0 +1,33 @@
+"""Facts about Claude Code."""
+
+from ramet.vendors.contract.vendor_facts import Facts
+
+DIRECTIVE_FILE = "CLAUDE.md"
+_SESSION = "CLAUDE_CODE_SESSION_ID"
+
+FACTS = Facts(
+    title="Claude Code",
+    passed_variables=("ANTHROPIC_*", "CLAUDE_*"),
+    session_variables=(_SESSION,),
+    server_session_variable=_SESSION,
+    own_variables=frozenset(
+        {
+            _SESSION,
+            "CLAUDECODE",
+            "CLAUDE_CODE_CHILD_SESSION",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "CLAUDE_CODE_EXECPATH",
+            "CLAUDE_CODE_MESSAGING_SOCKET",
+            "CLAUDE_CODE_MESSAGING_TOKEN",
+            "CLAUDE_CODE_SESSION_ATTENDED",
+            "CLAUDE_CODE_SSE_PORT",
+            "CLAUDE_EFFORT",
+            "CLAUDE_ENV_FILE",
+            "CLAUDE_PID",
+            "CLAUDE_PROJECT_DIR",
+        }
+    ),
+    directive_file=DIRECTIVE_FILE,
+    skill_folder=".claude/skills",
+    shows_status_line=True,
+)

@@ -1,0 +1,26 @@
+"""Claude Code's settings files: `.claude/settings.json`, with our hooks and our status line."""
+
+from pathlib import Path
+
+from ramet.installer import changes, json_text
+from ramet.vendors.claude.hooks import HOOKS
+from ramet.vendors.contract.hook_settings import MARK, START, Program
+
+_COMMAND = f"{START} claude {MARK}"
+
+
+def _find_switch(file: Path) -> str | None:
+    is_off = json_text.parse(changes.read(file) or "{}").get("disableAllHooks") is True
+    return "disableAllHooks is true" if is_off else None
+
+
+SETTINGS = Program(
+    "claude",
+    folder=".claude",
+    folder_variable="CLAUDE_CONFIG_DIR",
+    file="settings.json",
+    command=_COMMAND,
+    events=HOOKS.events,
+    find_switch=_find_switch,
+    status_line={"type": "command", "command": _COMMAND, "padding": 0},
+)

@@ -1,0 +1,22 @@
+"""Facts about Codex. It tells its MCP servers nothing about the session, so they have no variable here."""
+
+from ramet.vendors.contract.vendor_facts import Facts
+
+DIRECTIVE_FILE = "AGENTS.md"
+
+FACTS = Facts(
+    title="Codex",
+    passed_variables=("OPENAI_*", "CODEX_*"),
+    session_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID"),
+    own_variables=frozenset(
+        {
+            "CODEX_CI",
+            "CODEX_PERMISSION_PROFILE",
+            "CODEX_SANDBOX_NETWORK_DISABLED",
+            "CODEX_SESSION_ID",
+            "CODEX_THREAD_ID",
+            "CODEX_TOOL_CALL_ID",
+        }
+    ),
+    directive_file=DIRECTIVE_FILE,
+)

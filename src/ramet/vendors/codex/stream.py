@@ -1,0 +1,179 @@
+"""Codex's stream: one line of JSON for each thing that happens (`codex exec --json`).
+
+An item of type `error` is often a mere warning, and so is an `error` line while it tries again; the turn's own end says
+how it went. Usage is counted from the beginning of the thread, in runs before this one too, so the thread is its key. A
+copy of a thread continues its original's count, which could not be told apart here; so copies are not offered.
+"""
+
+import re
+from datetime import datetime
+from typing import Any
+
+from ramet.model.record.effort import Failure
+from ramet.model.work.stream import (
+    End,
+    Limit,
+    NativeId,
+    Reasoning,
+    Remark,
+    StreamEvent,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from ramet.vendors.contract import json_lines
+from ramet.vendors.contract.driver_protocol import ProcessExit
+from ramet.vendors.contract.failures import describe, fail, of_status
+
+_TOOLS = ("command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search")
+_STATUS = re.compile(r"\bstatus:? (\d{3})\b")
+_LIMIT = re.compile(r"hit your usage limit|usage_limit_reached|rate.limit", re.IGNORECASE)
+_HOPELESS = re.compile(r"quota|invalid_request|not supported|unauthorized", re.IGNORECASE)
+_IN_PASSING = re.compile(
+    r"overloaded|server_error|stream disconnected|connection|error sending request|timed? ?out|high demand",
+    re.IGNORECASE,
+)
+_RESET = re.compile(r"try again at ([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4} \d{1,2}:\d{2} [AP]M)")
+_UNKNOWN_THREAD = "no rollout found"
+
+
+class CodexReader:
+    """Reads one run."""
+
+    def __init__(self) -> None:
+        self._thread: str | None = None
+        self._said: str | None = None
+        self._called: set[str] = set()
+        self._is_complete = False
+        self._failure: str | None = None
+
+    def read(self, line: str) -> list[StreamEvent]:
+        """What a line says."""
+        parsed = json_lines.parse(line)
+        if parsed is None:
+            return [Remark(text=line)] if line.strip() else []
+        match parsed.get("type"):
+            case "thread.started":
+                self._thread = json_lines.text(parsed, "thread_id") or None
+                return [NativeId(native_id=self._thread)] if self._thread else []
+            case "turn.started":
+                return []
+            case "item.started" | "item.updated" | "item.completed":
+                return self._item(json_lines.entry(parsed, "item"), is_done=parsed["type"] == "item.completed")
+            case "turn.completed":
+                self._is_complete, self._failure = True, None
+                return [self._usage(json_lines.entry(parsed, "usage"))]
+            case "turn.failed":
+                return self._fail(json_lines.text(json_lines.entry(parsed, "error"), "message"))
+            case "error":
+                return [Remark(text=json_lines.text(parsed, "message"))]
+        return [Remark(text=line)]
+
+    def conclude(self, process: ProcessExit) -> End:
+        """By the end of its last turn."""
+        if process.signal is not None:
+            return fail("unknown", describe(process), self._said)
+        if self._failure is not None:
+            return fail(_classify(self._failure), self._failure, self._said)
+        if self._is_complete:
+            return End(outcome="success", answer=self._said)
+        if _UNKNOWN_THREAD in process.errors:
+            reason = f"Codex does not know this thread any more: {describe(process)}"
+            return fail("permanent", reason, self._said)
+        if process.status == 2 or "Not inside a trusted directory" in process.errors:
+            return fail("permanent", describe(process), self._said)
+        return fail("unknown", f"it ended without a result: {describe(process)}", self._said)
+
+    def _item(self, item: dict[str, Any], *, is_done: bool) -> list[StreamEvent]:
+        kind = json_lines.text(item, "type")
+        if kind in _TOOLS:
+            return self._tool(item, kind, is_done=is_done)
+        if not is_done:
+            return []
+        text = json_lines.text(item, "text")
+        match kind:
+            case "agent_message":
+                self._said = text
+                return [Text(text=text)]
+            case "reasoning":
+                return [Reasoning(text=text)]
+            case "error":
+                return [Remark(text=json_lines.text(item, "message"))]
+            case "todo_list":
+                return [Reasoning(text="\n".join(_todo(entry) for entry in json_lines.entries(item, "items")))]
+        return [Remark(text=text or f"[{kind}]")]
+
+    def _tool(self, item: dict[str, Any], kind: str, *, is_done: bool) -> list[StreamEvent]:
+        call_id = json_lines.text(item, "id")
+        name = _tool_name(item, kind)
+        events: list[StreamEvent] = []
+        if call_id not in self._called:
+            self._called.add(call_id)
+            events.append(ToolCall(call_id=call_id, name=name, input=_tool_input(item)))
+        if is_done:
+            is_error = item.get("status") in ("failed", "declined")
+            events.append(ToolResult(call_id=call_id, name=name, output=_tool_output(item), is_error=is_error))
+        return events
+
+    def _usage(self, usage: dict[str, Any]) -> Usage:
+        """Codex counts what came from the cache as input too; here each token is counted in one place."""
+        read, written = (
+            json_lines.count(usage, "cached_input_tokens"),
+            json_lines.count(usage, "cache_write_input_tokens"),
+        )
+        return Usage(
+            key=self._thread or "thread",
+            input_tokens=max(0, json_lines.count(usage, "input_tokens") - read - written),
+            output_tokens=json_lines.count(usage, "output_tokens"),
+            cache_read_tokens=read,
+            cache_write_tokens=written,
+        )
+
+    def _fail(self, reason: str) -> list[StreamEvent]:
+        self._failure = reason or "the turn failed"
+        if _classify(self._failure) != "limit":
+            return []
+        return [Limit(text=self._failure, resets_at=_reset_in(self._failure))]
+
+
+def _tool_name(item: dict[str, Any], kind: str) -> str:
+    if kind == "mcp_tool_call":
+        return f"{json_lines.text(item, 'server')}.{json_lines.text(item, 'tool')}"
+    return json_lines.text(item, "tool") or kind
+
+
+def _tool_input(item: dict[str, Any]) -> Any:
+    names = ("command", "changes", "arguments", "query", "prompt")
+    return {name: item[name] for name in names if item.get(name) is not None}
+
+
+def _tool_output(item: dict[str, Any]) -> str:
+    """What a command printed; what an MCP tool answered, or why it did not."""
+    printed = json_lines.text(item, "aggregated_output") or json_lines.text(json_lines.entry(item, "error"), "message")
+    content = json_lines.entries(json_lines.entry(item, "result"), "content")
+    return printed or "\n".join(json_lines.text(part, "text") for part in content) or json_lines.text(item, "status")
+
+
+def _todo(entry: dict[str, Any]) -> str:
+    return f"[{'x' if entry.get('completed') is True else ' '}] {json_lines.text(entry, 'text')}"
+
+
+def _classify(reason: str) -> Failure:
+    """By the words of the message: there is nothing else to go by."""
+    if _LIMIT.search(reason):
+        return "limit"
+    if status := _STATUS.search(reason):
+        return of_status(int(status[1]))
+    if _HOPELESS.search(reason):
+        return "permanent"
+    return "transient" if _IN_PASSING.search(reason) else "unknown"
+
+
+def _reset_in(reason: str) -> datetime | None:
+    """Codex writes local time; and only the time of day where it is today's, which says too little here."""
+    found = _RESET.search(reason)
+    try:
+        return datetime.strptime(f"{found[1]} {found[2]}", "%b %d %Y %I:%M %p").astimezone() if found else None
+    except (ValueError, OverflowError, OSError):
+        return None

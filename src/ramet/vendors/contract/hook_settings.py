@@ -1,0 +1,76 @@
+"""Where an agent program looks for its hooks, and our entries there: one command line, which never changes.
+
+A project's settings are shared by everybody who works on it, so the command line names no machine's paths and does
+nothing if Ramet is not installed. A program may trust a hook by its hash, and not run a changed one until somebody has
+looked at it. So whatever may change is in the program that the command line starts (`ramet.hooks.program`).
+
+Only events that Ramet does something with (`Hooks.events`) are asked for: each costs the agent a process.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ramet.config.files import user_home
+
+Scope = Literal["project", "user"]
+
+Position = tuple[str, int, int]
+"""Where one of our entries is in a file: the event, the group among its groups, the entry in the group."""
+
+MARK = "# ramet hooks"
+"""At the end of our command lines; an entry with it is ours."""
+
+START = 'h="${RAMET_HOME:-${XDG_DATA_HOME:-$HOME/.local/share}/ramet}/hook"; [ ! -x "$h" ] || exec "$h"'
+"""Starts the hook program; the vendor's name follows as its argument."""
+
+_SECONDS = 10
+_OTHER_SECONDS = {"SessionStart": 30, "PreCompact": 30, "SessionEnd": 3}
+"""When a context window begins or is compacted, much is read; when a program ends, it waits for nobody. Our own
+deadlines (`hooks.deadline_ms`) end sooner.
+"""
+
+
+class Program(NamedTuple):
+    """An agent program: its settings files, and our entries in them."""
+
+    name: str
+    folder: str
+    """Of its settings, in a project or in the user's home."""
+    folder_variable: str
+    """The environment variable that names another folder than that in the user's home."""
+    file: str
+    command: str
+    events: tuple[str, ...]
+    """The hooks that get an entry."""
+    find_switch: Callable[[Path], str | None]
+    """The setting by which a person has turned all hooks of a settings file off, in words."""
+    find_advice: Callable[[Path, Path, list[Position]], str | None] | None = None
+    """What is left to do by hand before the program runs our hooks: by the user's own settings file, the file that has
+    our entries, and their positions. None if the program runs hooks without asking.
+    """
+    status_line: dict[str, Any] | None = None
+    """Its `statusLine`, if the program has one."""
+    shares_worktrees: bool = False
+    """Whether in a linked worktree it reads the hooks of the main checkout; and only if the worktree has its folder,
+    too.
+    """
+
+    def settings_file(self, scope: Scope, project: Path, environ: Mapping[str, str]) -> Path:
+        """The file that the program reads."""
+        if scope == "project":
+            return project / self.folder / self.file
+        named = environ.get(self.folder_variable)
+        return (Path(named) if named else user_home(environ) / self.folder) / self.file
+
+    @property
+    def timeouts_seconds(self) -> dict[str, int]:
+        """By event. All programs read seconds."""
+        return {event: _OTHER_SECONDS.get(event, _SECONDS) for event in self.events}
+
+    def groups(self) -> dict[str, dict[str, Any]]:
+        """Our entry for each event. It has no matcher, so it is called for every tool."""
+        return {
+            event: {"hooks": [{"type": "command", "command": self.command, "timeout": seconds}]}
+            for event, seconds in self.timeouts_seconds.items()
+        }

@@ -1,0 +1,5 @@
+"""Facts about Gemini CLI."""
+
+from ramet.vendors.contract.vendor_facts import Facts
+
+FACTS = Facts(title="Gemini CLI")

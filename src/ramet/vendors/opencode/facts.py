@@ -1,0 +1,5 @@
+"""Facts about opencode."""
+
+from ramet.vendors.contract.vendor_facts import Facts
+
+FACTS = Facts(title="opencode")

@@ -1,0 +1,5 @@
+"""Facts about the system's shell."""
+
+from ramet.vendors.contract.vendor_facts import Facts
+
+FACTS = Facts(title="the system's shell")
