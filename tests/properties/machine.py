@@ -109,7 +109,7 @@ class Life(RuleBasedStateMachine):
         self.ask("db.session.start", {"task_id": "/p/t", "effort_id": one, "agent_id": "ada"})
         self.ask("db.session.start", {"task_id": "/p/t", "effort_id": two, "agent_id": "Ada"} | NATIVE)
 
-    # Requester, and predicting the answer.
+    # Asking, and predicting the answer.
 
     def ask(self, method: str, params: Row, key: str | None = None) -> None:
         """One request: refused exactly when the model says so, and as it says; else done."""

@@ -25,7 +25,7 @@ async def _nobody(_request: Any) -> Any:
 
 
 @pytest.fixture
-def shop(desk: Desk) -> RunnerContext:
+def runner(desk: Desk) -> RunnerContext:
     """A machine that shares its database with others."""
     settings = Settings(database=DatabaseSettings(type="postgres"), work=WorkSettings(host="north"))
     places = desk.machine.places

@@ -23,7 +23,7 @@ from ramet.protocol.fields import DriverName, Name, Path, SessionId, Text
 from ramet.protocol.hooks.handoffs import NextWindow
 from ramet.protocol.hooks.hooks import Pid
 from ramet.protocol.operation import Change, Operation, R
-from ramet.protocol.record.efforts import EffortReply
+from ramet.protocol.record.efforts import EffortDetail, EffortReply
 from ramet.protocol.record.sessions import SessionReply
 
 
@@ -150,7 +150,7 @@ class Resumed(Struct, frozen=True, kw_only=True):
     """A session that goes on with an effort, and what its agent is told."""
 
     session: Session
-    effort: EffortReply
+    effort: EffortDetail
     required_files: list[str]
     warnings: list[str]
     markdown: str
