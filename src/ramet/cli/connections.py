@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ramet.errors import DaemonError, ParseError, RametError
+from ramet.errors import DaemonError, RametError
 from ramet.model.event import Event
 from ramet.protocol.operation import R, Request
 from ramet.protocol.system.events import ListEvents
@@ -85,11 +85,7 @@ class Inbox:
 
 def ask(connection: "Connection", request: Request[R]) -> R:
     """The reply on a connection that has not subscribed."""
-    try:
-        params = encode_request(request)
-    except UnicodeEncodeError as error:  # arguments and variables may have any bytes
-        raise ParseError(f"the request is not UTF-8: {error}") from error
-    return decode_line(type(request), connection.call_raw(request.op.name, params))
+    return decode_line(type(request), connection.call_raw(request.op.name, encode_request(request)))
 
 
 def last_event(connection: "Connection") -> int:

@@ -13,7 +13,7 @@ import anyio
 from anyio import to_thread
 
 from ramet.client.connection import Connection
-from ramet.errors import DaemonStopping, DaemonUnreachable, Forbidden, ParseError
+from ramet.errors import DaemonStopping, DaemonUnreachable, Forbidden
 from ramet.model.spawn.child import SpawnResult
 from ramet.protocol.operation import R, Request
 from ramet.protocol.spawn.children import AwaitChildren
@@ -114,8 +114,4 @@ class _Call(Generic[R]):
 
 
 def _ask(connection: Connection, request: Request[R]) -> R:
-    try:
-        params = encode_request(request)
-    except UnicodeEncodeError as error:  # variables may have any bytes
-        raise ParseError(f"the request is not UTF-8: {error}") from error
-    return decode_line(type(request), connection.call_raw(request.op.name, params))
+    return decode_line(type(request), connection.call_raw(request.op.name, encode_request(request)))

@@ -1,11 +1,12 @@
 """One request over a connection: its parameters as JSON, and its reply or refusal from the line that comes back."""
 
+import json
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
-from ramet.errors import DaemonError, RametError
+from ramet.errors import DaemonError, ParseError, RametError
 from ramet.protocol.operation import R, Request, decode_reply
 
 
@@ -22,7 +23,12 @@ _lines = msgspec.json.Decoder(_Line)
 def encode_request(request: Request[Any]) -> bytes:
     """The parameters that have a value: an older daemon does not know newer ones."""
     given = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
-    return msgspec.json.encode(given)
+    try:
+        return json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError as error:  # arguments and variables of a process may have any bytes
+        raise ParseError(f"the request is not UTF-8: {error}") from error
+    except ValueError as error:  # msgspec would write null for them, and so take a bound away
+        raise ParseError(f"a number of the request is not one that JSON has: {error}") from error
 
 
 def decode_line(request: type[Request[R]], line: bytes) -> R:
