@@ -1,4 +1,4 @@
-"""What the daemon answers itself: methods of its parts, each marked with the request that it answers.
+"""What the daemon answers itself: methods of its parts, each marked with the request that it answers:
 
 @answers(Ping)
 def ping(self, call: Call, request: Ping) -> Pong: ...
