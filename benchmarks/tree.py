@@ -29,7 +29,7 @@ from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
 
-_TREE = QueryFile("trees").of_roots
+_TREE = QueryFile("spawn/trees").of_roots
 _CHILDREN = 10_000
 _DEPTH = 3
 _CALLS = 2
