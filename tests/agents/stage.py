@@ -130,8 +130,9 @@ class Model:
                 return ["nsenter", f"--target={self._process.pid}", "--user", "--net", "--preserve-credentials"]
 
     def requests(self) -> list[dict[str, Any]]:
-        """Everything that was asked, in order."""
-        return [json.loads(line) for line in self._log.read_text(encoding="utf-8").splitlines()]
+        """Everything that was asked, in order; a line that is only half written is not there yet."""
+        *lines, _rest = self._log.read_text(encoding="utf-8").split("\n")
+        return [json.loads(line) for line in lines]
 
     def close(self) -> None:
         self._process.kill()
