@@ -1,7 +1,7 @@
-"""What the daemon answers itself: methods of its parts, each marked with the request that it answers:
+"""What the daemon answers itself: methods of its parts, each marked with the request that it answers.
 
-@answers(Ping)
-def ping(self, call: Call, request: Ping) -> Pong: ...
+A method that is marked `@answers(Ping)` takes the call and the request and returns the reply, or `Later` if the reply
+follows.
 """
 
 import inspect
