@@ -173,6 +173,12 @@ class Stage:
             "DISABLE_AUTOUPDATER": "1",
         }
 
+    def has_kept(self, text: str, times: int) -> bool:
+        """Whether the program's own transcripts hold a text so often: it writes them behind its requests."""
+        home = self.folder / "home"
+        kept = [*home.glob(".claude/projects/**/*.jsonl"), *home.glob(".codex/sessions/**/*.jsonl")]
+        return sum(path.read_text(encoding="utf-8").count(text) for path in kept) >= times
+
     def run(
         self,
         prompt: str,

@@ -30,7 +30,8 @@ def _last_request(stage: Stage) -> str:
 
 
 def _is_at_second_step(stage: Stage) -> bool:
-    return any(request["step"] == 1 for request in stage.model.requests())
+    """It has asked again, and both the command and its output are in its transcript."""
+    return any(request["step"] == 1 for request in stage.model.requests()) and stage.has_kept("begun", times=2)
 
 
 def _git(stage: Stage, *arguments: str) -> str:

@@ -73,6 +73,7 @@ def test_an_agent_that_was_killed_goes_on_in_its_own_context_window(project: Pro
     )
     try:
         wait_for(lambda: any(asked["step"] == 1 for asked in project.stage.model.requests()), "the second step")
+        wait_for(lambda: project.stage.has_kept("begun", times=2), "the first step in the program's transcript")
         (first,) = project.effort()["sessions"]
         os.kill(first["pid"], signal.SIGKILL)
         told, _ = work.communicate(timeout=120)
