@@ -47,17 +47,17 @@ def _show_history() -> None:
     say("What an agent knows is a branch of commits, s1. Fork it, try something, and shorten what came before.")
     run("ramet session say s1 user 'Invoices need an address. Where do we ask for it?'")
     run("ramet session say s1 assistant 'On the payment page, and only once.'")
-    run("ramet branch create what-if --from s1")
-    run("ramet commit what-if 'What if the address came from the last order?' --author planner")
-    run("ramet compress what-if what-if~2 what-if~1 --text 'The address is asked for on the payment page.'")
-    run("ramet compile what-if")
+    run("ramet history branch create what-if --from s1")
+    run("ramet history commit what-if 'What if the address came from the last order?' --author planner")
+    run("ramet history compress what-if what-if~2 what-if~1 --text 'The address is asked for on the payment page.'")
+    run("ramet history compile what-if")
 
     say("Every rewrite can be taken back, to the byte. Then the two lines are joined.")
     run("ramet undo what-if")
-    run("ramet branch create plan --from s1")
-    run("ramet commit plan 'Write the plan down.'")
-    run("ramet merge plan what-if")
-    run("ramet log --graph --oneline")
+    run("ramet history branch create plan --from s1")
+    run("ramet history commit plan 'Write the plan down.'")
+    run("ramet history merge plan what-if")
+    run("ramet history log --graph --oneline")
 
 
 def _show_crash() -> None:

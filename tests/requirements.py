@@ -410,4 +410,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Internal operations are absent from the public reference and the library; compatibility operations have "
         "a page of their own."
     ),
+    "R325": due(
+        "`ramet --help` fits 40 lines and shows the daily verbs first; `ramet help --all` lists every command; the "
+        "context verbs live under `ramet history`."
+    ),
 }

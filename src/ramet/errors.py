@@ -319,14 +319,14 @@ class BranchNotFound(NotFound):
     """There is no such branch."""
 
     code = "branch_not_found"
-    hint = "see `ramet branch list`; committing to a new name starts a branch"
+    hint = "see `ramet history branch list`; committing to a new name starts a branch"
 
 
 class CommitNotFound(NotFound):
     """There is no such commit."""
 
     code = "commit_not_found"
-    hint = "give a longer part of the hash; see `ramet log BRANCH`"
+    hint = "give a longer part of the hash; see `ramet history log BRANCH`"
 
 
 class NoticeNotFound(NotFound):
@@ -426,14 +426,14 @@ class NotInHistory(Conflict):
     """The commit is not part of this branch."""
 
     code = "not_in_history"
-    hint = "name a commit that `ramet log BRANCH` shows"
+    hint = "name a commit that `ramet history log BRANCH` shows"
 
 
 class NothingToUndo(Conflict):
     """The branch has no rewrite left to take back."""
 
     code = "nothing_to_undo"
-    hint = "see `ramet branch moves BRANCH`; plain appends are taken back with history.reset"
+    hint = "see `ramet history moves BRANCH`; plain appends are taken back with history.reset"
 
 
 class NothingToExpand(Conflict):

@@ -30,13 +30,13 @@ class Answered(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A connection that says no more, or a request that was refused."""
+    """A connection that ended, or a request that was refused."""
 
     error: RametError
 
 
 class Interrupted(NamedTuple):
-    """Somebody pressed Ctrl-C."""
+    """Ctrl-C was pressed."""
 
 
 Arrival = Happened | Answered | Failed | Interrupted
@@ -67,7 +67,7 @@ class Inbox:
         self._arrived.put(arrival)
 
     def take(self, seconds: float) -> Arrival | None:
-        """The next one, or None where nothing arrives in time."""
+        """The next one, or None if nothing arrives in time."""
         try:
             return self._arrived.get(timeout=max(seconds, 0))
         except Empty:
@@ -99,6 +99,6 @@ def _read_event(document: dict[str, Any]) -> Event:
         return msgspec.convert(document, Event)
     except msgspec.ValidationError as error:
         raise DaemonError(
-            f"an event of the daemon's cannot be read: {error}",
-            fix="let client and daemon be of the same version: `ramet daemon stop`, then try again",
+            f"an event from the daemon cannot be read: {error}",
+            fix="run `ramet daemon stop`: the next command starts a daemon of this version",
         ) from error

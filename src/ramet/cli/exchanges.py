@@ -33,8 +33,8 @@ def read_document(document: object, kind: type[Kind]) -> Kind:
         return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:
         raise DaemonError(
-            f"what the daemon sent cannot be read: {error}",
-            fix="let client and daemon be of the same version: `ramet daemon stop`, then try again",
+            f"the daemon's reply cannot be read: {error}",
+            fix="run `ramet daemon stop`: the next command starts a daemon of this version",
         ) from error
 
 

@@ -1,54 +1,91 @@
-"""How the command line fails: `error:` and what to do about it, on standard error, and an exit status."""
+"""How the command line fails: `error:` and what to do about it, on standard error, and an exit status.
+
+An error that no code foresaw is one line, too: its traceback goes to a file, or to the terminal with `--debug`.
+"""
 
 import json
 import os
+import shlex
 import sys
+from traceback import format_exception
 
 import click
 
+from ramet.cli.command import UnknownCommand
+from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean
-from ramet.errors import RametError, shorten
+from ramet.errors import EXIT_FAILURE, RametError, shorten
 
 _INTERRUPTED = 130
+_LARGEST_LOG = 1_000_000
+"""Bytes. A larger file is started again, so that a command in a loop cannot fill the disk."""
 
 
-def report(error: BaseException, *, as_json: bool) -> int:
-    """Say it to a person or to a program; the exit status. An error that nobody foresaw is raised again."""
+def report(error: BaseException, invocation: Invocation) -> int:
+    """Print the error for a person or a program; returns the exit status."""
     match error:
         case RametError():
-            _say_error(error, as_json=as_json)
+            _say(invocation, error.code, error.message, error.fix, field=error.field, value=shorten(error.value))
             return error.exit_status
         case click.ClickException():
-            _say_usage(error, as_json=as_json)
+            _say_usage(error, invocation)
             return error.exit_code
         case click.Abort() | KeyboardInterrupt():
             return _INTERRUPTED
         case BrokenPipeError():
-            # Whoever read us has gone: nothing more can be said, not even when the interpreter flushes at its end.
+            # The reader of our output has gone: nothing more can be written, not even the interpreter's last flush.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1
+            return EXIT_FAILURE
         case _:
-            raise error
+            return _report_unforeseen(error, invocation)
 
 
-def _say_error(error: RametError, *, as_json: bool) -> None:
-    if as_json:
-        return _say_json(error.code, error.message, error.field, shorten(error.value), error.fix)
-    click.echo(clean(f"error: {error.message}"), err=True)
-    return click.echo(clean(f"  fix: {error.fix}"), err=True)
+def _report_unforeseen(error: BaseException, invocation: Invocation) -> int:
+    traceback = "".join(format_exception(error))
+    if invocation.shows_tracebacks:
+        click.echo(clean(traceback), err=True)
+    kept = _keep(traceback, invocation)
+    where = f"{kept} has the traceback; " if kept else ""
+    again = shlex.join(["ramet", "--debug", *sys.argv[1:]])
+    fix = f"this is a defect of Ramet: report it. {where}`{again}` shows it"
+    _say(invocation, RametError.code, f"Ramet failed: {type(error).__name__}: {error}", fix)
+    return EXIT_FAILURE
 
 
-def _say_usage(error: click.ClickException, *, as_json: bool) -> None:
+def _keep(traceback: str, invocation: Invocation) -> str | None:
+    """Append a traceback to the log of the command line; its path, or None if it cannot be written."""
+    from datetime import UTC, datetime  # noqa: PLC0415
+
+    from ramet.config.places import find_home  # noqa: PLC0415
+
+    try:
+        folder = find_home(invocation.environ) / "logs"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = folder / "command-line.log"
+        is_full = file.exists() and file.stat().st_size > _LARGEST_LOG
+        file.touch(mode=0o600)
+        with file.open("w" if is_full else "a", encoding="utf-8") as log:
+            log.write(f"{datetime.now(UTC).isoformat()}\n{traceback}\n")
+    except (OSError, RametError):
+        return None
+    return str(file)
+
+
+def _say_usage(error: click.ClickException, invocation: Invocation) -> None:
     context: click.Context | None = getattr(error, "ctx", None)
-    fix = f"see `{context.command_path if context else 'ramet'} --help`"
-    if as_json:
-        return _say_json("usage", error.format_message(), None, None, fix)
-    if context is not None:
+    if isinstance(error, UnknownCommand):
+        return _say(invocation, "usage", error.message, error.fix)
+    if context is not None and not invocation.as_json:
         click.echo(context.get_usage(), err=True)
-    click.echo(clean(f"error: {error.format_message()}"), err=True)
-    return click.echo(f"  fix: {fix}", err=True)
+    fix = f"see `{context.command_path if context else 'ramet'} --help`"
+    return _say(invocation, "usage", error.format_message(), fix)
 
 
-def _say_json(code: str, message: str, field: str | None, value: object, fix: str) -> None:
-    body = {"code": code, "message": message, "field": field, "value": value, "fix": fix}
-    click.echo(json.dumps({"error": body}), err=True)
+def _say(
+    invocation: Invocation, code: str, message: str, fix: str, *, field: str | None = None, value: object = None
+) -> None:
+    if invocation.as_json:
+        body = {"code": code, "message": message, "field": field, "value": value, "fix": fix}
+        return click.echo(json.dumps({"error": body}), err=True)
+    click.echo(clean(f"error: {message}"), err=True)
+    return click.echo(clean(f"  fix: {fix}"), err=True)

@@ -4,7 +4,7 @@ Everything heavy is imported where it is first needed: help and usage errors nee
 """
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +25,9 @@ class Invocation:
         self.environ = environ
         self.flags: dict[str, str] = {}
         self.as_json = False
+        self.shows_tracebacks = False
         self.is_working = False
-        """Whether the terminal already shows what is going on."""
+        """Whether the terminal already shows progress."""
 
     @cached_property
     def cwd(self) -> "Path":
@@ -37,7 +38,9 @@ class Invocation:
         try:
             return Path.cwd()
         except OSError as error:
-            raise ConfigError("the current directory does not exist any more", fix="change to one that does") from error
+            raise ConfigError(
+                "the current directory no longer exists", fix="change to a directory that exists: `cd`"
+            ) from error
 
     @cached_property
     def configuration(self) -> "Configuration":
@@ -71,11 +74,11 @@ class Invocation:
 
     @cached_property
     def connection(self) -> "Connection":
-        """To a daemon that answers, started where none ran and it may be."""
+        """To the daemon, which is started if it does not run and `daemon.autostart` allows it."""
         return self.connect(autostart=self.configuration.settings.daemon.autostart)
 
     def connect(self, *, autostart: bool) -> "Connection":
-        """A connection to the daemon; starting one may take a while, so a terminal is told of it."""
+        """A connection to the daemon; starting it may take a while, so a terminal shows that."""
         from ramet.cli.progress import working  # noqa: PLC0415
         from ramet.client.autostart import connect, ensure  # noqa: PLC0415
         from ramet.errors import DaemonStopping, DaemonUnreachable  # noqa: PLC0415
@@ -105,7 +108,3 @@ class Invocation:
         from ramet.cli.connections import ask  # noqa: PLC0415
 
         return ask(self.connection, request)
-
-    def call(self, method: str, /, **params: Any) -> Any:
-        """Ask the daemon; a parameter that is None was not given."""
-        return self.connection.call(method, {name: value for name, value in params.items() if value is not None})

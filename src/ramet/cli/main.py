@@ -1,166 +1,125 @@
-"""The command line's entry point, and the table of its commands.
-
-A command's module is imported when the command is run, so that `ramet --help` costs little more than click itself.
-"""
+"""The command line's entry point, and the table of its commands."""
 
 import os
 import sys
-from importlib import import_module
 
 import click
 
-from ramet.cli.command import Group, json_option
+from ramet.cli.command import json_option
+from ramet.cli.commands.command_table import Commands, CommandTable
+from ramet.cli.commands.moved_commands import MOVED, refuse_moved
 from ramet.cli.invocation import Invocation
 from ramet.version import __version__
 
-SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
-    "Look": {
-        "status": ("ramet.cli.commands.look.status:status", "One screen: the daemon, the database, what is going on."),
-        "ps": ("ramet.cli.commands.look.ps:ps", "Who is doing what: every agent that holds an effort."),
-        "tree": ("ramet.cli.commands.look.tree:tree", "Who spawned whom, what each is doing, and what it cost."),
-        "log": ("ramet.cli.commands.history.log:log", "The commits of branches, the newest first; --graph draws them."),
-        "show": ("ramet.cli.commands.look.show:show", "Whatever a reference names: a commit, a branch, e12, s7, r3."),
-        "diff": ("ramet.cli.commands.history.diff:diff", "How two contexts differ."),
-        "compile": ("ramet.cli.commands.history.compile:compile_branch", "What a model would be given of a branch."),
-        "expand": ("ramet.cli.commands.history.compress:expand", "What stands behind a summary or a collapse."),
-        "events": ("ramet.cli.commands.look.events:events", "What happened, and with --follow what happens."),
-        "query": ("ramet.cli.commands.look.query:query", "Run one SELECT on the database. It reads, and only reads."),
+_COMMANDS = "ramet.cli.commands"
+
+DAILY: Commands = {
+    "init": (f"{_COMMANDS}.system.init:init", "Set up a project, so that agents that you start are recorded."),
+    "run": (f"{_COMMANDS}.runs.run:run", "Run the tasks of a markdown checklist; --resume continues a run."),
+    "add": (f"{_COMMANDS}.queue.add:add", "Queue a prompt for an agent."),
+    "work": (f"{_COMMANDS}.queue.work:work", "Run the queued efforts and watch them."),
+    "chain": (f"{_COMMANDS}.runs.chain:chain", "Plan, implement and review until a review approves."),
+    "ps": (f"{_COMMANDS}.look.ps:ps", "List the running agents: what each is doing and what it cost."),
+    "show": (f"{_COMMANDS}.look.show:show", "Show anything by its name: e12, s7, r3, a branch, a commit."),
+    "undo": (f"{_COMMANDS}.history.undo:undo", "Undo a session's compaction or a branch's last rewrite."),
+    "doctor": (f"{_COMMANDS}.system.doctor:doctor", "Check that Ramet and the agent programs can work."),
+}
+"""The commands of a working day, in its order."""
+
+MORE: dict[str, Commands] = {
+    "Watch": {
+        "status": (f"{_COMMANDS}.look.status:status", "Show the daemon, the database and the work in progress."),
+        "tree": (f"{_COMMANDS}.look.tree:tree", "Show which session spawned which, and what each cost."),
+        "queue": (f"{_COMMANDS}.queue.queue:queue", "List running and waiting efforts."),
+        "next": (f"{_COMMANDS}.queue.queue:next_work", "Show which effort runs next, or why none does."),
+        "report": (f"{_COMMANDS}.queue.report:report", "Show the reports that efforts wrote."),
+        "notices": (f"{_COMMANDS}.look.notices:notices", "List what needs your attention."),
+        "events": (f"{_COMMANDS}.look.events:events", "List events; --follow waits for new ones."),
+        "query": (f"{_COMMANDS}.look.query:query", "Run a read-only SELECT on the database."),
     },
-    "Queue": {
-        "add": ("ramet.cli.commands.queue.add:add", "Put an effort into the queue."),
-        "queue": ("ramet.cli.commands.queue.queue:queue", "What runs and what waits."),
-        "next": ("ramet.cli.commands.queue.queue:next_work", "What would be claimed next, or why nothing would."),
-        "work": ("ramet.cli.commands.queue.work:work", "Run what is queued, and watch."),
-        "retry": ("ramet.cli.commands.queue.queue:retry", "Queue a fresh copy of a finished effort."),
-        "resume": ("ramet.cli.commands.queue.queue:resume", "Queue a finished effort again, with its context window."),
-        "drop": ("ramet.cli.commands.queue.queue:drop", "Take an effort out of the queue for good."),
-        "kill": ("ramet.cli.commands.queue.kill:kill", "End what runs, with everything that it started."),
-        "notices": ("ramet.cli.commands.look.notices:notices", "What needs your attention."),
-        "report": ("ramet.cli.commands.queue.report:report", "The texts that efforts leave behind."),
-        "worktree": (
-            "ramet.cli.commands.queue.worktree:worktree",
-            "List and clean up the worktrees that agents work in.",
-        ),
-        "drivers": (
-            "ramet.cli.commands.queue.drivers:drivers",
-            "The agent programs: which are installed, what they can do.",
-        ),
+    "Steer": {
+        "retry": (f"{_COMMANDS}.queue.queue:retry", "Queue a fresh copy of a finished effort."),
+        "resume": (f"{_COMMANDS}.queue.queue:resume", "Queue a finished effort again, in the same context window."),
+        "drop": (f"{_COMMANDS}.queue.queue:drop", "Remove an effort from the queue."),
+        "kill": (f"{_COMMANDS}.queue.kill:kill", "Stop an agent and every process that it started."),
+        "spawn": (f"{_COMMANDS}.spawn.spawn:spawn", "Start a child session with a goal and wait for its result."),
+        "budget": (f"{_COMMANDS}.spawn.budget:budget", "Show or set a session's budget, including its children."),
+        "handoff": (f"{_COMMANDS}.record.handoff:handoff", "End a session and leave notes for the next one."),
+        "note": (f"{_COMMANDS}.record.note:note", "Add a note to an effort's log."),
     },
-    "Runs": {
-        "run": (
-            "ramet.cli.commands.runs.run:run",
-            "Run the tasks of a markdown checklist, and watch; go on with --resume.",
-        ),
-        "chain": ("ramet.cli.commands.runs.chain:chain", "Plan, implement and review until a review approves."),
-        "runs": ("ramet.cli.commands.runs.runs:runs", "List, show, archive and clean up runs."),
+    "Records": {
+        "project": (f"{_COMMANDS}.record.project:project", "Add and list projects."),
+        "task": (f"{_COMMANDS}.record.task:task", "Add, list and find tasks."),
+        "effort": (f"{_COMMANDS}.record.effort:effort", "Start, list and finish efforts, phase by phase."),
+        "session": (f"{_COMMANDS}.record.session:session", "List sessions and read their transcripts."),
+        "runs": (f"{_COMMANDS}.runs.runs:runs", "List, show, archive and clean up runs."),
+        "agent": (f"{_COMMANDS}.record.agent:agent", "Register agents and assign efforts to them."),
+        "skill": (f"{_COMMANDS}.record.skill:skill", "List and read the skills of a project."),
+        "worktree": (f"{_COMMANDS}.queue.worktree:worktree", "List and clean up the agents' worktrees."),
     },
-    "Spawn": {
-        "spawn": (
-            "ramet.cli.commands.spawn.spawn:spawn",
-            "Give a session a child with a goal, and wait for what comes of it.",
-        ),
-        "budget": (
-            "ramet.cli.commands.spawn.budget:budget",
-            "What sessions may use with all below them, and what they have used.",
-        ),
+    "Context": {
+        "history": (f"{_COMMANDS}.history.history:history", "Branch, compress, merge and undo what agents know."),
     },
-    "Work": {
-        "project": ("ramet.cli.commands.record.project:project", "The directory trees that agents work on."),
-        "task": ("ramet.cli.commands.record.task:task", "The persistent containers of work."),
-        "effort": ("ramet.cli.commands.record.effort:effort", "Skills applied to tasks, phase by phase."),
-        "session": ("ramet.cli.commands.record.session:session", "The context windows at work, and their transcripts."),
-        "note": ("ramet.cli.commands.record.note:note", "Write into the log of an effort."),
-        "handoff": (
-            "ramet.cli.commands.record.handoff:handoff",
-            "End a context window, and leave what the next one needs.",
-        ),
-        "agent": ("ramet.cli.commands.record.agent:agent", "The identities in the fleet, and the efforts they hold."),
-        "skill": ("ramet.cli.commands.record.skill:skill", "The recipes of a project."),
-    },
-    "History": {
-        "commit": ("ramet.cli.commands.history.commit:commit", "Add a text to a branch."),
-        "branch": (
-            "ramet.cli.commands.history.branch:branch",
-            "List, create and delete branches; spawn and collapse children.",
-        ),
-        "merge": ("ramet.cli.commands.history.merge:merge", "Join what was added elsewhere into a branch."),
-        "pick": ("ramet.cli.commands.history.commit:pick", "Add a copy of a commit to a branch."),
-        "edit": ("ramet.cli.commands.history.commit:edit", "Put another text in the place of a commit's."),
-        "compress": ("ramet.cli.commands.history.compress:compress", "Put a summary in the place of a range."),
-        "reset": ("ramet.cli.commands.history.branch:reset", "Let a branch point at another place."),
-        "undo": (
-            "ramet.cli.commands.history.undo:undo",
-            "Take back the rewrites of a branch, or the compaction of a session.",
-        ),
-        "pin": ("ramet.cli.commands.history.annotate:pin", "Keep a commit within any budget."),
-        "skip": ("ramet.cli.commands.history.annotate:skip", "Leave a commit out of what models read."),
-        "annotate": ("ramet.cli.commands.history.annotate:annotate", "Say how much a commit matters."),
-        "tag": ("ramet.cli.commands.history.annotate:tag", "Set a commit's tags."),
-        "gc": ("ramet.cli.commands.history.gc:gc", "Delete what nothing reaches any more."),
-    },
-    "Ramet itself": {
-        "daemon": ("ramet.cli.commands.system.daemon:daemon", "Start, stop and look at the process that stays up."),
-        "db": ("ramet.cli.commands.system.db:db", "Back up, check, migrate or reset the database."),
-        "config": (
-            "ramet.cli.commands.system.config:config",
-            "Every configuration key, its value and where it comes from.",
-        ),
-        "init": ("ramet.cli.commands.system.init:init", "Set a project up in one step; --remove takes it back."),
-        "hooks": (
-            "ramet.cli.commands.system.hooks:hooks",
-            "What agents that you start yourself tell Ramet while they work.",
-        ),
-        "status-line": (
-            "ramet.cli.commands.look.status_line:status_line",
-            "What an agent is at, in a few characters: [2:impl:P3].",
-        ),
-        "mcp": (
-            "ramet.cli.commands.system.mcp:mcp",
-            "The tools that agents call, and which agent programs know of them.",
-        ),
-        "doctor": ("ramet.cli.commands.system.doctor:doctor", "Check that everything Ramet needs is there and well."),
-        "rpc": ("ramet.cli.commands.system.rpc:rpc", "Every operation by its name, as programs call it."),
+    "Set up": {
+        "config": (f"{_COMMANDS}.system.config:config", "Show every configuration key, its value and its source."),
+        "drivers": (f"{_COMMANDS}.queue.drivers:drivers", "List the agent programs that Ramet can run."),
+        "hooks": (f"{_COMMANDS}.system.hooks:hooks", "Record the agents that you start yourself."),
+        "mcp": (f"{_COMMANDS}.system.mcp:mcp", "Give agents tools to spawn, report and take notes."),
+        "status-line": (f"{_COMMANDS}.look.status_line:status_line", "Print an agent's progress in a few characters."),
+        "daemon": (f"{_COMMANDS}.system.daemon:daemon", "Start, stop and inspect the daemon."),
+        "db": (f"{_COMMANDS}.system.db:db", "Back up, check, migrate or reset the database."),
+        "rpc": (f"{_COMMANDS}.system.rpc:rpc", "Call any operation by its name, as programs do."),
+        "help": (f"{_COMMANDS}.system.help:help_command", "Show this page, a command's help, or --all commands."),
     },
 }
-"""The commands under their headings in the help. Each: where it is, and what its line says."""
 
-COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
+SECTIONS: dict[str, Commands] = {"Daily": DAILY, **MORE}
+COMMANDS = {name: row for section in SECTIONS.values() for name, row in section.items()}
 
 
-class CommandTable(Group):
-    """The top level: it knows its commands by name and imports one when it is run."""
+class FirstScreen(CommandTable):
+    """The top level. Its help fits one screen: the daily commands, and the names of the others."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(COMMANDS)
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not ctx.resilient_parsing:
+            refuse_moved(ctx, args)
+        return super().resolve_command(ctx, args)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
-        return command
+    def suggestions(self, ctx: click.Context) -> dict[str, str]:
+        moved = {old[-1]: f"ramet {' '.join(new)}" for old, new in MOVED.items()}
+        return {**moved, **super().suggestions(ctx)}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        width = max(map(len, COMMANDS))
-        for heading, commands in SECTIONS.items():
-            with formatter.section(heading):
-                formatter.write_dl([(f"{name:{width}}", purpose) for name, (_, purpose) in commands.items()])
+        width = max(map(len, [*DAILY, *MORE]))
+        with formatter.section("Daily"):
+            formatter.write_dl([(f"{name:{width}}", purpose) for name, (_, purpose) in DAILY.items()])
+        with formatter.section("More"):
+            formatter.write_dl([(f"{heading:{width}}", ", ".join(commands)) for heading, commands in MORE.items()])
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_commands(ctx, formatter)
+        names = [param.opts[-1] for param in self.get_params(ctx)]
+        with formatter.section("Options before a command"):
+            formatter.write_text(f"{', '.join(names)}: `ramet help --all` explains them")
 
 
 @click.group(
-    cls=CommandTable,
-    epilog="`ramet COMMAND --help` has examples.",
+    cls=FirstScreen,
+    sections=SECTIONS,
+    epilog="`ramet COMMAND --help` has examples. `ramet help --all` lists every command.",
     context_settings={"help_option_names": ["-h", "--help"]},
     params=[json_option()],
 )
-@click.option("--home", metavar="DIR", help="Where Ramet keeps its things, instead of RAMET_HOME.")
-@click.option(
-    "--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Set a configuration key; may be repeated."
-)
+@click.option("--home", metavar="DIR", help="Use this data directory instead of RAMET_HOME.")
+@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Set a configuration key (repeatable).")
+@click.option("--debug", is_flag=True, help="Show the traceback if Ramet itself fails.")
 @click.version_option(__version__, prog_name="ramet")
 @click.pass_obj
-def ramet(invocation: Invocation, home: str | None, assignments: tuple[str, ...]) -> None:
-    """The durable memory and the supervisor of a fleet of coding agents."""
+def ramet(invocation: Invocation, home: str | None, assignments: tuple[str, ...], debug: bool) -> None:
+    """Run coding agents, keep everything that they do, and continue after any crash."""
+    invocation.shows_tracebacks = debug
     if home is not None:
         invocation.environ["RAMET_HOME"] = os.path.abspath(home)  # noqa: PTH100
     for assignment in assignments:
@@ -176,8 +135,8 @@ def main() -> int:
     try:
         status = ramet.main(prog_name="ramet", standalone_mode=False, obj=invocation)
         sys.stdout.flush()
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  what is nobody's fault is raised again
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  people never see a traceback that they did not ask for
         from ramet.cli.failures import report  # noqa: PLC0415
 
-        return report(error, as_json=invocation.as_json)
+        return report(error, invocation)
     return status if isinstance(status, int) else 0

@@ -1,5 +1,5 @@
 """How things are named on the command line: `e12` an effort, `s7` a session, `r3` a run, a path a task or a project, a
-name a branch, the beginning of a hash a commit.
+name a branch, the prefix of a hash a commit.
 
 Each function is a click type: it turns what was typed into what the operations take, or says what to type.
 """
@@ -24,10 +24,10 @@ _HASH = re.compile(r"[0-9a-f]{4,64}")
 
 
 def effort(text: str) -> int:
-    """`e12`, or `12` where an effort is meant anyway."""
+    """`e12`, or `12` if only an effort can be meant."""
     if match := _EFFORT.fullmatch(text):
         return int(match[1])
-    raise click.BadParameter(f"{text!r} names no effort; write e12 or 12.")
+    raise click.BadParameter(f"{text!r} is not an effort; write e12 or 12.")
 
 
 def session(text: str) -> int | str:
@@ -36,30 +36,30 @@ def session(text: str) -> int | str:
         return int(match[1])
     if _NATIVE.fullmatch(text):
         return text
-    raise click.BadParameter(f"{text!r} names no session; write s7, 7 or driver:native_id.")
+    raise click.BadParameter(f"{text!r} is not a session; write s7, 7 or driver:native_id.")
 
 
 def native(text: str) -> tuple[str, str]:
     """The agent program, and its own name for a session: `DRIVER:2f1c…`."""
     if not _NATIVE.fullmatch(text):
         raise click.BadParameter(
-            f"{text!r} names no agent program's session; write DRIVER:ID, such as {PREFERRED[0]}:2f1c0c4e."
+            f"{text!r} is not a session of an agent program; write DRIVER:ID, such as {PREFERRED[0]}:2f1c0c4e."
         )
     driver, _, native_id = text.partition(":")
     return driver, native_id
 
 
 def run(text: str) -> int:
-    """`r3`, or `3` where a run is meant anyway."""
+    """`r3`, or `3` if only a run can be meant."""
     if match := _RUN.fullmatch(text):
         return int(match[1])
     raise click.BadParameter(f"run not found: {text!r}; write r3 or 3.")
 
 
 def path(text: str) -> str:
-    """A file or directory, which need not exist; a relative one begins at the current directory."""
+    """A file or directory, which need not exist; a relative one starts at the current directory."""
     if not text:
-        raise click.BadParameter("an empty path names nothing.")
+        raise click.BadParameter("the path is empty.")
     return os.path.abspath(text)  # noqa: PTH100  not resolved: a path is kept as it was written
 
 
@@ -97,22 +97,22 @@ def file_or_stdin(file: str, option: str) -> str:
 
 
 def place(text: str) -> str:
-    """A branch's name, a commit's hash or the beginning of it, `main~2`; `s7` is the branch of that session."""
+    """A branch's name, a commit's hash or a prefix of it, `main~2`; `s7` is the branch of that session."""
     name, tilde, back = text.partition("~")
     if tilde and back and not back.isdecimal():
-        raise click.BadParameter(f"{text!r} names no place; write main~2 for the commit two before the head of main.")
+        raise click.BadParameter(f"{text!r} is not a commit; main~2 is the second commit before the last one of main.")
     if match := _SESSION_BRANCH.fullmatch(name):
         return session_branch(int(match[1])) + tilde + back
     return text
 
 
 def is_hash(text: str) -> bool:
-    """Whether a text can be a commit's hash or the beginning of one."""
+    """Whether a text can be a commit's hash or a prefix of one."""
     return _HASH.fullmatch(text) is not None
 
 
 def text_or_editor(text: str | None, template: str = "") -> str:
-    """The text itself, with `-` what standard input has, and without one what a person writes in their editor."""
+    """The text itself, with `-` standard input, and without one what a person writes in their editor."""
     if text is not None:
         return text_or_stdin(text)
     if not sys.stdin.isatty():

@@ -10,27 +10,27 @@ from tests.cli.history.branch_contents import compiled, hash_at
 @pytest.fixture
 def parted(ramet: CommandLine) -> CommandLine:
     """`main` and `side`, which edited the same commit differently."""
-    ramet.ok("commit", "main", "Where does the cart live?")
-    ramet.ok("commit", "main", "In the browser.", "--role", "assistant")
-    ramet.ok("branch", "create", "side", "--from", "main")
-    ramet.ok("edit", "main", hash_at(ramet, 2), "With the account.")
-    ramet.ok("edit", "side", hash_at(ramet, 2), "In a cookie.\nSigned.")
+    ramet.ok("history", "commit", "main", "Where does the cart live?")
+    ramet.ok("history", "commit", "main", "In the browser.", "--role", "assistant")
+    ramet.ok("history", "branch", "create", "side", "--from", "main")
+    ramet.ok("history", "edit", "main", hash_at(ramet, 2), "With the account.")
+    ramet.ok("history", "edit", "side", hash_at(ramet, 2), "In a cookie.\nSigned.")
     return ramet
 
 
 def test_a_conflict_is_shown_readably_changes_nothing_and_exits_with_4(parted: CommandLine) -> None:
-    before = parted.json("branch", "list")
-    done = parted("merge", "main", "side")
+    before = parted.json("history", "branch", "list")
+    done = parted("history", "merge", "main", "side")
     target = hash_at(parted, 2)[:8]
     assert done.returncode == 4
     assert done.stdout.splitlines()[:3] == ["1 conflict; nothing was changed", "", f"{target}  both edited it"]
     assert "  main:\n    With the account.\n  side:\n    In a cookie.\n    Signed.\n" in done.stdout
     assert f"--resolve {target}=TEXT" in done.stdout
-    assert parted.json("branch", "list") == before
+    assert parted.json("history", "branch", "list") == before
 
 
 def test_a_conflict_is_data_for_programs(parted: CommandLine) -> None:
-    done = parted("merge", "main", "side", "--json")
+    done = parted("history", "merge", "main", "side", "--json")
     (conflict,) = json.loads(done.stdout)["conflicts"]
     assert (done.returncode, done.stderr) == (4, "")
     assert (conflict["kind"], conflict["base"]) == ("edit", "In the browser.")
@@ -38,7 +38,7 @@ def test_a_conflict_is_data_for_programs(parted: CommandLine) -> None:
 
 def test_a_conflict_is_decided_by_the_beginning_of_its_hash(parted: CommandLine) -> None:
     target = hash_at(parted, 2)[:8]
-    said = parted.ok("merge", "main", "side", "--resolve", f"{target}=Both = fine.")
+    said = parted.ok("history", "merge", "main", "side", "--resolve", f"{target}=Both = fine.")
     assert said.endswith("with 1 commit of side\n")
     assert compiled(parted)[1] == "Both = fine."
     parted.ok("undo", "main")
@@ -54,30 +54,30 @@ def test_a_conflict_is_decided_by_the_beginning_of_its_hash(parted: CommandLine)
     ],
 )
 def test_a_strategy_decides_all(parted: CommandLine, strategy: str, text: str) -> None:
-    parted.ok("merge", "main", "side", "--strategy", strategy)
+    parted.ok("history", "merge", "main", "side", "--strategy", strategy)
     assert compiled(parted)[1] == text
 
 
 def test_merging_twice_says_that_there_is_nothing_new(ramet: CommandLine) -> None:
-    ramet.ok("commit", "main", "one")
-    ramet.ok("branch", "create", "side", "--from", "main")
-    ramet.ok("commit", "side", "two")
-    ramet.ok("commit", "main", "three")
-    assert "with 1 commit of side" in ramet.ok("merge", "main", "side")
-    assert ramet.ok("merge", "main", "side") == "main has everything of side already\n"
+    ramet.ok("history", "commit", "main", "one")
+    ramet.ok("history", "branch", "create", "side", "--from", "main")
+    ramet.ok("history", "commit", "side", "two")
+    ramet.ok("history", "commit", "main", "three")
+    assert "with 1 commit of side" in ramet.ok("history", "merge", "main", "side")
+    assert ramet.ok("history", "merge", "main", "side") == "main already contains side\n"
     assert compiled(ramet) == ["one", "two", "three"]
 
 
 def test_what_differs_is_shown_by_commit_and_by_text(parted: CommandLine) -> None:
-    text = parted.ok("diff", "main", "side")
+    text = parted.ok("history", "diff", "main", "side")
     assert "only in main:\n  " in text
     assert "-With the account.\n+In a cookie.\n+Signed.\n" in text
-    stat = parted.ok("diff", "main", "side", "--stat").splitlines()
+    stat = parted.ok("history", "diff", "main", "side", "--stat").splitlines()
     assert stat[1:] == ["only in main: 1 commit", "only in side: 1 commit", "compiled text: +2 -1 lines"]
-    assert len(parted.json("diff", "main", "side")["only_b"]) == 1
-    assert parted.ok("diff", "main", "main") == "a model would be given the same of both\n"
+    assert len(parted.json("history", "diff", "main", "side")["only_b"]) == 1
+    assert parted.ok("history", "diff", "main", "main") == "a model gets the same text from both\n"
 
 
 def test_a_resolution_without_a_text_is_refused(parted: CommandLine) -> None:
-    refused = parted("merge", "main", "side", "--resolve", "abcd")
+    refused = parted("history", "merge", "main", "side", "--resolve", "abcd")
     assert (refused.returncode, "is not HASH=TEXT" in refused.stderr) == (2, True)

@@ -39,7 +39,7 @@ def test_the_command_that_is_printed_starts_the_agent_with_all_of_it(compacted: 
     agent.chmod(0o755)
     told = compacted.ok("undo", "s1")
     command = told.splitlines()[-1]
-    assert told.startswith("session s2 goes on from s1 before compaction 1, ")
+    assert told.startswith("session s2 continues s1 from before compaction 1, ")
     environ = {**compacted.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     started = subprocess.run(["sh", "-c", command], env=environ, capture_output=True, text=True, check=True).stdout
     assert started == f"2|{compacted.cwd}|{compacted.ok('undo', 's1', '--print').rstrip()}"

@@ -93,7 +93,7 @@ def test_a_prompt_comes_from_the_argument_a_file_or_standard_input(shop: Command
         (("one", "--file", "two"), "give PROMPT or --file, not both."),
         (("--file", "nowhere.md"), "nowhere.md cannot be read"),
         (("one", "--timeout", "0"), "--timeout"),
-        (("one", "--based-on", "plan"), "'plan' names no effort; write e12 or 12."),
+        (("one", "--based-on", "plan"), "'plan' is not an effort; write e12 or 12."),
     ],
 )
 def test_a_wrong_usage_adds_nothing(offline: CommandLine, arguments: tuple[str, ...], complaint: str) -> None:

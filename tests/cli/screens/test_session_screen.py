@@ -41,7 +41,7 @@ def test_it_says_what_was_asked_for_and_what_is_at_work(asked: CommandLine) -> N
         "at work    1 tool call",
     ]
     assert "files      cart.py" in lines
-    assert lines[-1] == "`ramet session log s1` has what was said, `ramet log s1` its history"
+    assert lines[-1] == "`ramet session log s1` has what was said, `ramet history log s1` its history"
     assert asked.ok("session", "show", f"claude:{WINDOW}").splitlines()[1:] == lines[1:]
 
 

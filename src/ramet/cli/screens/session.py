@@ -29,7 +29,7 @@ def show_session(invocation: Invocation, reference: int | str) -> None:
     facts = _facts(invocation, session, told) | {"transcript": _paths(invocation, transcripts)}
     print_fields({name: value for name, value in facts.items() if value})
     name = f"s{session.id}"
-    return click.echo(f"\n`ramet session log {name}` has what was said, `ramet log {name}` its history")
+    return click.echo(f"\n`ramet session log {name}` has what was said, `ramet history log {name}` its history")
 
 
 def _headline(row: TreeRow) -> str:

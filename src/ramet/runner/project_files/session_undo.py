@@ -45,7 +45,7 @@ def _choose(machine: Machine, session: Session, number: int | None) -> tuple[Com
     chosen = [each for each in found if number in (None, each.number)]
     if not chosen:
         which = "has not been compacted" if number is None else f"has no compaction {number}"
-        whole = f"`ramet compile s{session.id}` prints its whole context"
+        whole = f"`ramet history compile s{session.id}` prints its whole context"
         fix = f"it has {len(found)}; {whole}" if found else whole
         raise NothingToUndo(f"session {session.id} {which}", field="number", value=number, fix=fix)
     before = [each.commit for each in found if each.number < chosen[0].number]

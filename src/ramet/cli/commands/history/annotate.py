@@ -1,4 +1,4 @@
-"""`ramet pin`, `skip`, `annotate` and `tag`: what is said about a commit. It changes no hash."""
+"""`ramet history pin`, `skip`, `annotate` and `tag`: marks on a commit. They change no hash."""
 
 from typing import get_args
 
@@ -16,40 +16,42 @@ from ramet.protocol.history.commits import Annotate, Tag
 _commit = click.argument("commit_hash", metavar="COMMIT", type=references.place)
 
 
-@click.command(cls=Command, examples=["ramet pin 3f9c2b7a", "ramet pin main~2"])
+@click.command(cls=Command, examples=["ramet history pin 3f9c2b7a", "ramet history pin main~2"])
 @_commit
 @click.pass_obj
 def pin(invocation: Invocation, commit_hash: str) -> None:
-    """Keep a commit within any budget, and out of compression."""
+    """Keep a commit in every budget and out of every compression."""
     _annotate(invocation, commit_hash, "pinned")
 
 
-@click.command(cls=Command, examples=["ramet skip 3f9c2b7a"])
+@click.command(cls=Command, examples=["ramet history skip 3f9c2b7a"])
 @_commit
 @click.pass_obj
 def skip(invocation: Invocation, commit_hash: str) -> None:
-    """Leave a commit out of what models read; `ramet annotate COMMIT normal` lets them read it again."""
+    """Hide a commit from models; `ramet history annotate COMMIT normal` shows it to them again."""
     _annotate(invocation, commit_hash, "skip")
 
 
-@click.command(cls=Command, examples=["ramet annotate 3f9c2b7a important", "ramet annotate 3f9c2b7a normal"])
+@click.command(
+    cls=Command, examples=["ramet history annotate 3f9c2b7a important", "ramet history annotate 3f9c2b7a normal"]
+)
 @_commit
 @click.argument("priority", type=click.Choice(get_args(Priority)))
 @click.pass_obj
 def annotate(invocation: Invocation, commit_hash: str, priority: Priority) -> None:
-    """Say how much a commit matters, in every branch that has it."""
+    """Set a commit's priority in every branch that has it."""
     _annotate(invocation, commit_hash, priority)
 
 
-@click.command(cls=Command, examples=["ramet tag 3f9c2b7a decision api", "ramet tag 3f9c2b7a --clear"])
+@click.command(cls=Command, examples=["ramet history tag 3f9c2b7a decision api", "ramet history tag 3f9c2b7a --clear"])
 @_commit
 @click.argument("tags", nargs=-1)
-@click.option("--clear", is_flag=True, help="Take all tags away.")
+@click.option("--clear", is_flag=True, help="Remove all tags.")
 @click.pass_obj
 def tag(invocation: Invocation, commit_hash: str, tags: tuple[str, ...], clear: bool) -> None:
-    """Set a commit's tags; those that it had before go."""
+    """Set a commit's tags; this replaces the tags that it had."""
     if bool(tags) is clear:
-        raise click.UsageError("give TAGS, or --clear to take all away.")
+        raise click.UsageError("give TAGS, or --clear to remove all of them.")
     reply = invocation.ask(Tag(hash=find_commit(invocation, commit_hash), tags=list(tags)))
     say(invocation, reply, f"{short(reply.hash)} has the tags: {', '.join(reply.tags) or 'none'}")
 

@@ -1,4 +1,4 @@
-"""`ramet commit`, `pick` and `edit`: what adds to a branch."""
+"""`ramet history commit`, `pick` and `edit`: the commands that add a commit to a branch."""
 
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, get_args
@@ -28,23 +28,23 @@ class _Options(TypedDict):
 @click.command(
     cls=Command,
     examples=[
-        "ramet commit main 'The cart moves to the account.' --role assistant --tag decision",
-        "ramet commit main --type instruction 'Answer in one paragraph.'",
-        "git diff | ramet commit main - --type artifact",
-        "ramet commit main --file plan.md --type output --priority pinned",
-        """ramet commit main --content '{"content_type": "session", "session_type": "end", "summary": "Done."}'""",
+        "ramet history commit main 'The cart moves to the account.' --role assistant --tag decision",
+        "ramet history commit main --type instruction 'Answer in one paragraph.'",
+        "git diff | ramet history commit main - --type artifact",
+        "ramet history commit main --file plan.md --type output --priority pinned",
+        """ramet history commit s7 --content '{"content_type": "session", "session_type": "end", "summary": "Done"}'""",
     ],
 )
 @click.argument("branch", type=references.place)
 @click.argument("text", required=False)
-@click.option("--type", "content_type", help="What kind of content it is; dialogue where not given.")
-@click.option("--role", type=click.Choice(get_args(ContentRole)), help="Who speaks; as the type says where not given.")
-@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
-@click.option("--priority", type=click.Choice(get_args(Priority)), help="How much it matters.")
+@click.option("--type", "content_type", help="The type of content (default: dialogue).")
+@click.option("--role", type=click.Choice(get_args(ContentRole)), help="Who speaks (default: depends on the type).")
+@click.option("--tag", "tags", multiple=True, help="A tag (repeatable).")
+@click.option("--priority", type=click.Choice(get_args(Priority)), help="The commit's priority.")
 @click.option("--file", type=click.Path(), help="Read the text from a file.")
-@click.option("--content", type=references.json_object, metavar="JSON", help="A typed content instead of a text.")
-@click.option("--author", help="Whose it is.")
-@click.option("--metadata", type=references.json_object, metavar="JSON", help="Anything, as a JSON object.")
+@click.option("--content", type=references.json_object, metavar="JSON", help="Typed content instead of a text.")
+@click.option("--author", help="The author.")
+@click.option("--metadata", type=references.json_object, metavar="JSON", help="Metadata, a JSON object.")
 @click.pass_obj
 def commit(
     invocation: Invocation,
@@ -56,38 +56,42 @@ def commit(
     tags: tuple[str, ...],
     **options: Unpack[_Options],
 ) -> None:
-    """Add TEXT to a branch; one that does not exist yet begins with it.
+    """Add TEXT to a branch; a new name creates the branch.
 
     `-` reads TEXT from standard input; without TEXT your editor opens.
+    A running agent does not see the commit.
     """
     if sum(part is not None for part in (text, file, content)) > 1:
-        raise click.UsageError("give TEXT, --file or --content, one of them.")
+        raise click.UsageError("give only one of TEXT, --file and --content.")
     said = None if content is not None else _read(file) if file else references.text_or_editor(text)
     request = Commit(branch=branch, text=said, content=content, tags=list(tags) or None, **options)
     _say(invocation, invocation.ask(request))
 
 
-@click.command(cls=Command, examples=["ramet pick main 3f9c2b7a", "ramet pick main side~1"])
+@click.command(cls=Command, examples=["ramet history pick main 3f9c2b7a", "ramet history pick main side~1"])
 @click.argument("branch", type=references.place)
 @click.argument("commit_hash", metavar="COMMIT", type=references.place)
 @click.pass_obj
 def pick(invocation: Invocation, branch: str, commit_hash: str) -> None:
-    """Add a copy of a commit to a branch. `ramet undo BRANCH` takes it back."""
+    """Copy a commit to a branch. `ramet history undo BRANCH` removes it again."""
     _say(invocation, invocation.ask(Pick(branch=branch, hash=find_commit(invocation, commit_hash))))
 
 
 @click.command(
     cls=Command,
-    examples=["ramet edit main 3f9c2b7a", "ramet edit main 3f9c2b7a 'The cart stays with the session.'"],
+    examples=[
+        "ramet history edit main 3f9c2b7a",
+        "ramet history edit main 3f9c2b7a 'The cart stays with the session.'",
+    ],
 )
 @click.argument("branch", type=references.place)
 @click.argument("commit_hash", metavar="COMMIT", type=references.place)
 @click.argument("text", required=False)
 @click.pass_obj
 def edit(invocation: Invocation, branch: str, commit_hash: str, text: str | None) -> None:
-    """Put another text in the place of a commit's. The first one stays; `ramet undo BRANCH` brings it back.
+    """Replace a commit's text. The old text is kept; `ramet history undo BRANCH` restores it.
 
-    `-` reads TEXT from standard input; without TEXT your editor opens with the text as it is.
+    `-` reads TEXT from standard input; without TEXT your editor opens with the current text.
     """
     commit_hash = find_commit(invocation, commit_hash)
     if text is None:
@@ -106,7 +110,7 @@ def _current_text(invocation: Invocation, branch: str, commit_hash: str) -> str:
 
 
 def _say(invocation: Invocation, reply: CommitReply) -> None:
-    hidden = f", {count(reply.redactions, 'secret')} taken out" if reply.redactions else ""
+    hidden = f", {count(reply.redactions, 'secret')} removed" if reply.redactions else ""
     say(
         invocation,
         reply,

@@ -1,4 +1,4 @@
-"""`ramet compile`: what a model would be given of a branch."""
+"""`ramet history compile`: the messages that a model gets from a branch."""
 
 from typing import get_args
 
@@ -16,21 +16,23 @@ from ramet.protocol.history.contexts import Compile, Format, Window
     "compile",
     cls=Command,
     examples=[
-        "ramet compile main",
-        "ramet compile main --max-tokens 4000 --format openai",
-        "ramet compile s7 --first 2 --last 10",
+        "ramet history compile main",
+        "ramet history compile main --max-tokens 4000 --format openai",
+        "ramet history compile s7 --first 2 --last 10",
     ],
 )
 @click.argument("place", metavar="BRANCH|HASH", type=references.place)
-@click.option("--max-tokens", type=click.IntRange(min=1), help="How much fits; what is pinned stays whatever it costs.")
-@click.option("--format", "form", type=click.Choice(get_args(Format)), default="text", show_default=True)
-@click.option("--first", type=click.IntRange(min=0), help="Only so many from the beginning …")
-@click.option("--last", type=click.IntRange(min=0), help="… and so many from the end.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Budget in tokens; pinned commits are always kept.")
+@click.option(
+    "--format", "form", type=click.Choice(get_args(Format)), default="text", show_default=True, help="Output format."
+)
+@click.option("--first", type=click.IntRange(min=0), help="Keep only this many messages from the start …")
+@click.option("--last", type=click.IntRange(min=0), help="… and this many from the end.")
 @click.pass_obj
 def compile_branch(
     invocation: Invocation, place: str, max_tokens: int | None, form: Format, first: int | None, last: int | None
 ) -> None:
-    """The messages that a model would be given. What is left out of them stays in the branch."""
+    """Print the messages that a model gets from a branch. Messages that are left out stay in the branch."""
     window = None if first is None and last is None else Window(first=first or 0, last=last or 0)
     start = find_start(invocation, place)
     reply = invocation.ask(

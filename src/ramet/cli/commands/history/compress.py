@@ -1,4 +1,4 @@
-"""`ramet compress`: a summary in the place of a range. `ramet expand`: what stands behind one."""
+"""`ramet history compress` replaces a range with a summary; `ramet history expand` shows the range again."""
 
 import click
 
@@ -17,18 +17,23 @@ from ramet.protocol.history.contexts import Compress, CompressMethod
 @click.command(
     cls=Command,
     examples=[
-        "ramet compress main main~20 main~5",
-        "ramet compress main 3f9c2b7a b81d04e6 --text 'They agreed on accounts.'",
-        "ramet compress main 3f9c2b7a b81d04e6 --model --target-tokens 200",
+        "ramet history compress main main~20 main~5",
+        "ramet history compress main 3f9c2b7a b81d04e6 --text 'They agreed on accounts.'",
+        "ramet history compress main 3f9c2b7a b81d04e6 --model --target-tokens 200",
     ],
 )
 @click.argument("branch", type=references.place)
 @click.argument("first", metavar="FROM", type=references.place)
 @click.argument("last", metavar="TO", type=references.place)
-@click.option("--text", help="The summary; `-` reads it from standard input.")
-@click.option("--extract", "method", flag_value="extract", help="The beginnings of what was said, without a model.")
+@click.option("--text", help="The summary; `-` reads standard input.")
+@click.option(
+    "--extract",
+    "method",
+    flag_value="extract",
+    help="Make the summary from the first words of each message, without a model.",
+)
 @click.option("--model", "method", flag_value="model", help="Let a model write the summary.")
-@click.option("--target-tokens", type=click.IntRange(min=1), help="How long the summary may be.")
+@click.option("--target-tokens", type=click.IntRange(min=1), help="Longest summary, in tokens.")
 @click.pass_obj
 def compress(
     invocation: Invocation,
@@ -39,13 +44,12 @@ def compress(
     method: CompressMethod | None,
     target_tokens: int | None,
 ) -> None:
-    """Put a summary in the place of the commits FROM to TO, both included. `ramet undo BRANCH` takes it back.
+    """Replace the commits FROM to TO (inclusive) with a summary. `ramet history undo BRANCH` restores them.
 
-    What is pinned, and what no summary may stand for, such as instructions, stays. Without --text and --model the
-    summary is extracted.
+    Pinned commits and instructions are kept as they are. Without --text and --model the summary is extracted.
     """
     if text is not None and method is not None:
-        raise click.UsageError("give --text, --extract or --model, one of them.")
+        raise click.UsageError("give only one of --text, --extract and --model.")
     given = None if text is None else references.text_or_stdin(text)
     first, last = find_commit(invocation, first), find_commit(invocation, last)
     request = Compress(
@@ -59,18 +63,18 @@ def compress(
     with working(invocation, "summarising"):
         reply = invocation.ask(request)
     range_ = f"{short(first)} to {short(last)}"
-    sentence = f"{short(reply.hash)} on {branch} stands for {range_}, {count(reply.tokens, 'token')}"
-    say(invocation, reply, f"{sentence}; `ramet undo {branch}` takes it back")
+    sentence = f"{short(reply.hash)} on {branch} replaces {range_}, {count(reply.tokens, 'token')}"
+    say(invocation, reply, f"{sentence}; `ramet history undo {branch}` restores them")
 
 
-@click.command(cls=Command, examples=["ramet expand 3f9c2b7a"])
+@click.command(cls=Command, examples=["ramet history expand 3f9c2b7a"])
 @click.argument("place", metavar="HASH|BRANCH", type=references.place)
 @click.pass_obj
 def expand(invocation: Invocation, place: str) -> None:
-    """What stands behind a summary or a collapse: the commits, the oldest first."""
+    """Show the commits that a summary or a collapse replaced, oldest first."""
     reply = invocation.ask(Expand(hash=find_place(invocation, place)))
     if invocation.as_json:
         return print_json(reply)
     whose = f"the history of {reply.branch}" if reply.kind == "collapse" else "a range"
-    click.echo(f"{short(reply.hash)} stands for {whose}, {count(len(reply.commits), 'commit')}:")
+    click.echo(f"{short(reply.hash)} replaces {whose}, {count(len(reply.commits), 'commit')}:")
     return print_lines((one_line(each, ()) for each in tell(invocation, reply.commits)), cut=True)

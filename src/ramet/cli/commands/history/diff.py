@@ -1,4 +1,4 @@
-"""`ramet diff`: how two contexts differ."""
+"""`ramet history diff`: how two contexts differ."""
 
 import click
 
@@ -15,14 +15,19 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command(
-    cls=Command, examples=["ramet diff main side", "ramet diff 3f9c2b7a main --stat", "ramet diff s7 s8 --json"]
+    cls=Command,
+    examples=[
+        "ramet history diff main side",
+        "ramet history diff 3f9c2b7a main --stat",
+        "ramet history diff s7 s8 --json",
+    ],
 )
 @click.argument("a", metavar="BRANCH|HASH", type=references.place)
 @click.argument("b", metavar="BRANCH|HASH", type=references.place)
-@click.option("--stat", is_flag=True, help="Only how much differs.")
+@click.option("--stat", is_flag=True, help="Show only the amount of difference.")
 @click.pass_obj
 def diff(invocation: Invocation, a: str, b: str, stat: bool) -> None:
-    """The commits that only one of the two has, and how the compiled texts differ."""
+    """List the commits that only one of two branches has, and compare the compiled texts."""
     reply = invocation.ask(Diff(a=find_place(invocation, a), b=find_place(invocation, b)))
     if invocation.as_json:
         return print_json(reply)
@@ -34,14 +39,14 @@ def diff(invocation: Invocation, a: str, b: str, stat: bool) -> None:
             print_lines([[(f"only in {name}:", "bold")]], cut=False)
             print_lines([[("  ", ""), *one_line(told, ())] for told in tell(invocation, rows)], cut=True)
     if not lines:
-        return click.echo("a model would be given the same of both")
+        return click.echo("a model gets the same text from both")
     return print_lines([[("", "")], *([(line, _style(line))] for line in lines)], cut=False)
 
 
 def _stat(reply: DiffReply, a: str, b: str, lines: list[str]) -> list[Line]:
     body = lines[2:]
     added, removed = (sum(line.startswith(sign) for line in body) for sign in "+-")
-    base = f"they part at {short(reply.base)}" if reply.base else "they have nothing in common"
+    base = f"they diverge at {short(reply.base)}" if reply.base else "they have nothing in common"
     return [
         [(base, "")],
         [(f"only in {a}: {count(len(reply.only_a), 'commit')}", "")],

@@ -1,4 +1,4 @@
-"""`ramet gc`: what nothing reaches any more."""
+"""`ramet history gc`: delete unreachable commits."""
 
 import sys
 
@@ -11,18 +11,18 @@ from ramet.cli.progress import working
 from ramet.protocol.history.branches import CollectGarbage
 
 
-@click.command(cls=Command, examples=["ramet gc", "ramet gc --retention-days 30 --yes"])
+@click.command(cls=Command, examples=["ramet history gc", "ramet history gc --retention-days 30 --yes"])
 @click.option(
     "--retention-days",
     type=click.IntRange(min=0, max=36_500),
     default=7,
     show_default=True,
-    help="How long a rewrite can still be undone.",
+    help="Keep the commits of rewrites that are younger than this many days.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Delete without asking.")
 @click.pass_obj
 def gc(invocation: Invocation, retention_days: int, yes: bool) -> None:
-    """Delete the commits that no branch, recent move, spawn, collapse or transcript reaches."""
+    """Delete commits that no branch, recent rewrite, spawn, collapse or transcript reaches."""
     if not yes:
         _confirm(retention_days)
     with working(invocation, "collecting"):
@@ -36,8 +36,8 @@ def gc(invocation: Invocation, retention_days: int, yes: bool) -> None:
 
 def _confirm(retention_days: int) -> None:
     if not sys.stdin.isatty():
-        raise click.UsageError("gc asks before it acts, and there is no terminal to ask on; give --yes.")
-    click.echo(f"Rewrites that are older than {retention_days} days can then not be undone any more.", err=True)
-    if not click.confirm("Delete what nothing else reaches?", err=True):
+        raise click.UsageError("gc asks before it deletes, and there is no terminal to ask on; give --yes.")
+    click.echo(f"Rewrites that are older than {retention_days} days can no longer be undone after this.", err=True)
+    if not click.confirm("Delete unreachable commits?", err=True):
         click.echo("nothing was changed", err=True)
         raise click.exceptions.Exit(1)

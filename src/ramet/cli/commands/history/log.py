@@ -1,4 +1,4 @@
-"""`ramet log`: the commits of branches, as a list or as a picture."""
+"""`ramet history log`: the commits of branches, as a list or as a graph."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -39,25 +39,25 @@ _UNREAD = ("metadata", "config")
 @click.command(
     cls=Command,
     examples=[
-        "ramet log main",
-        "ramet log main -n 100 --oneline",
-        "ramet log --graph",
-        "ramet log main research --graph --oneline",
-        "ramet log s7",
-        "ramet log 3f9c2b7a",
-        "ramet log main~10",
+        "ramet history log main",
+        "ramet history log main -n 100 --oneline",
+        "ramet history log --graph",
+        "ramet history log main research --graph --oneline",
+        "ramet history log s7",
+        "ramet history log 3f9c2b7a",
+        "ramet history log main~10",
     ],
 )
 @click.argument("refs", metavar="[BRANCH|HASH|SESSION]...", nargs=-1, type=references.place)
-@click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many commits; {_USUAL} where not given.")
-@click.option("--graph", is_flag=True, help="Draw how the lines part and meet.")
-@click.option("--oneline", is_flag=True, help="One line for each commit.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help=f"Show at most this many commits (default: {_USUAL}).")
+@click.option("--graph", is_flag=True, help="Draw how branches fork and merge.")
+@click.option("--oneline", is_flag=True, help="Print one line per commit.")
 @click.pass_obj
 def log(invocation: Invocation, refs: tuple[str, ...], limit: int | None, graph: bool, oneline: bool) -> None:
-    """The commits of branches, the newest first. Without a reference, those of all branches.
+    """List the commits of branches, newest first (default: all branches).
 
-    In the picture ● is a commit, ○ one that no model reads (skipped, or written by Ramet itself), and ◆ one that
-    stands for others: a merge, a summary, a collapse.
+    In the graph ● is a commit, ○ one that no model reads (skipped, or written by Ramet itself), and ◆ a merge, a
+    summary or a collapse.
     """
     branches = invocation.ask(ListBranches()).items
     most = limit or _USUAL
@@ -70,9 +70,9 @@ def log(invocation: Invocation, refs: tuple[str, ...], limit: int | None, graph:
         return print_json({"items": newest, "next": None})
     _show(tell(invocation, newest), _heads(branches), graph=graph, oneline=oneline)
     if not newest:
-        click.echo("no commits yet: `ramet commit BRANCH TEXT`")
+        click.echo("no commits yet: `ramet history commit BRANCH TEXT`")
     if limit is None and (len(rows) > most or any(page.next is not None for page in pages)):
-        click.echo(f"there are more: -n {5 * most}", err=True)
+        click.echo(f"more commits exist: -n {5 * most} shows them", err=True)
     return None
 
 

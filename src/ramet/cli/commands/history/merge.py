@@ -1,4 +1,4 @@
-"""`ramet merge`: join two histories, and say what has to be decided first."""
+"""`ramet history merge`: merge two histories, or show the conflicts to resolve first."""
 
 from collections.abc import Iterator
 from typing import get_args
@@ -20,21 +20,20 @@ from ramet.protocol.history.commits import Show
 @click.command(
     cls=Command,
     examples=[
-        "ramet merge main side",
-        "ramet merge main side --strategy ours",
-        "ramet merge main side --resolve 3f9c2b7a='Both: the account, and the session until then.'",
+        "ramet history merge main side",
+        "ramet history merge main side --strategy ours",
+        "ramet history merge main side --resolve 3f9c2b7a='Both: the account, and the session until then.'",
     ],
 )
 @click.argument("into", type=references.place)
 @click.argument("source", metavar="FROM", type=references.place)
-@click.option("--strategy", type=click.Choice(get_args(Strategy)), help="Whose word counts where they disagree.")
-@click.option("--resolve", "resolutions", metavar="HASH=TEXT", multiple=True, help="Decide one; may be repeated.")
+@click.option("--strategy", type=click.Choice(get_args(Strategy)), help="Which side wins a conflict.")
+@click.option("--resolve", "resolutions", metavar="HASH=TEXT", multiple=True, help="Resolve one conflict (repeatable).")
 @click.pass_context
 def merge(ctx: click.Context, into: str, source: str, strategy: Strategy | None, resolutions: tuple[str, ...]) -> None:
-    """Join what was added to FROM since the two parted into the branch INTO. `ramet undo INTO` takes it back.
+    """Merge FROM into the branch INTO. `ramet history undo INTO` undoes it.
 
-    Where both say different things about one commit, nothing is changed, the conflicts are shown, and it exits
-    with 4.
+    If both sides changed the same commit, nothing is merged: the conflicts are shown, and the exit status is 4.
     """
     invocation: Invocation = ctx.obj
     place = find_place(invocation, source)
@@ -63,7 +62,7 @@ def _decisions(invocation: Invocation, given: tuple[str, ...]) -> dict[str, str]
 
 def _sentence(reply: MergeReply, into: str, source: str) -> str:
     if not reply.merged or reply.hash is None:
-        return f"{into} has everything of {source} already"
+        return f"{into} already contains {source}"
     return f"{into} is at {short(reply.hash)}, with {count(reply.merged, 'commit')} of {source}"
 
 
@@ -78,7 +77,7 @@ def _conflicts(conflicts: list[Conflict], into: str, source: str) -> Iterator[Li
         yield from _version(source, conflict.theirs, "green")
     example = short(conflicts[0].target)
     yield [("", "")]
-    yield [(f"decide all with --strategy ours, theirs or both; or each with --resolve {example}=TEXT", "")]
+    yield [(f"resolve all with --strategy ours, theirs or both; or one with --resolve {example}=TEXT", "")]
 
 
 def _version(whose: str, text: str | None, style: str) -> Iterator[Line]:

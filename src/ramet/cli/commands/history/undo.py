@@ -1,4 +1,4 @@
-"""`ramet undo`: take back the rewrites of a branch, or the compaction of a session's context."""
+"""`ramet undo`: undo a compaction of a session's context, or the rewrites of a branch."""
 
 import re
 import shlex
@@ -20,7 +20,7 @@ from ramet.vendors.registry import PREFERRED
 _SESSION = re.compile(r"s\d+")
 _NATIVE = re.compile(r"[a-z0-9][a-z0-9._-]*:.+")
 _LONGEST_ARGUMENT = 100_000
-"""Systems take no longer argument than 128 KiB; of a longer context an agent is told the file."""
+"""Systems limit an argument to 128 KiB; for a longer context the agent gets the name of the file."""
 
 
 @click.command(
@@ -33,15 +33,19 @@ _LONGEST_ARGUMENT = 100_000
     ],
 )
 @click.argument("reference", metavar="BRANCH|SESSION")
-@click.option("--steps", type=click.IntRange(min=1), help="Of a branch: how many rewrites; one where not given.")
-@click.option("--compaction", type=click.IntRange(min=1), help="Of a session: which; the last one where not given.")
-@click.option("--print", "only_show", is_flag=True, help="Of a session: only print what its context was.")
+@click.option("--steps", type=click.IntRange(min=1), help="Branch only: how many rewrites to undo (default: 1).")
+@click.option(
+    "--compaction", type=click.IntRange(min=1), help="Session only: which compaction to undo (default: the last)."
+)
+@click.option("--print", "only_show", is_flag=True, help="Session only: print the context and start nothing.")
 @click.pass_obj
 def undo(invocation: Invocation, reference: str, steps: int | None, compaction: int | None, only_show: bool) -> None:
-    """Take back the last rewrites of a branch, exactly: edit, compress, merge, pick, reset or delete.
+    """Undo a session's compaction, or the last rewrites of a branch.
 
-    Of a session: go on from what its context was before it was compacted. An agent that Ramet runs is queued with that
-    as its prompt; for one that you started yourself, the command is printed that starts the next.
+    For a session: continue with the context from before it was compacted. If Ramet ran the agent, an effort is queued
+    with that context as its prompt. If you started the agent yourself, the command that starts the next one is printed.
+
+    For a branch: undo edit, compress, merge, pick, reset or delete, exactly, as `ramet history undo` does.
     """
     is_session = _SESSION.fullmatch(reference) or _NATIVE.fullmatch(reference)
     if is_session and steps is None:
@@ -52,18 +56,30 @@ def undo(invocation: Invocation, reference: str, steps: int | None, compaction: 
                 raise
     if compaction is not None or only_show:
         raise click.UsageError("--compaction and --print are for a session: s7 or driver:native_id.")
-    reply = invocation.ask(Undo(branch=references.place(reference), steps=steps or 1))
-    return say_where(invocation, reply, " again")
+    return _undo_rewrite(invocation, references.place(reference), steps or 1)
+
+
+@click.command("undo", cls=Command, examples=["ramet history undo main", "ramet history undo main --steps 2"])
+@click.argument("branch", type=references.place)
+@click.option("--steps", type=click.IntRange(min=1), default=1, show_default=True, help="How many rewrites to undo.")
+@click.pass_obj
+def undo_rewrite(invocation: Invocation, branch: str, steps: int) -> None:
+    """Undo the last rewrites of a branch exactly: edit, compress, merge, pick, reset or delete."""
+    _undo_rewrite(invocation, branch, steps)
+
+
+def _undo_rewrite(invocation: Invocation, branch: str, steps: int) -> None:
+    say_where(invocation, invocation.ask(Undo(branch=branch, steps=steps)), " again")
 
 
 class _Start(NamedTuple):
-    """How the agent of the session that goes on is started."""
+    """How to start the agent of the next session."""
 
     session: Session
     file: str
     """Where its prompt is."""
     command: str | None
-    """None where it is not known which agent it was."""
+    """None if the agent program is unknown."""
 
 
 def _undo_compaction(invocation: Invocation, session: int | str, number: int | None, only_show: bool) -> None:
@@ -84,7 +100,7 @@ def _prepare(invocation: Invocation, reply: Undone, session: Session) -> _Start:
 
 
 def _write(invocation: Invocation, name: str, text: str) -> str:
-    """Where the prompt is; nobody else may read what was said."""
+    """Write the prompt to a file that only its owner can read."""
     folder = invocation.places.home / "undo"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = folder / name
@@ -107,9 +123,9 @@ def _tell(reply: Undone, start: _Start | None) -> str:
         effort = reply.effort
         return f"e{effort.id} queued ({effort.skill}), with the context from before {which}; `ramet work` runs it"
     if start is None:
-        return f"nothing goes on from before {which}"
+        return f"no session continues from before {which}"
     session = start.session
-    head = f"session s{session.id} goes on from s{session.prev_session_id} before {which}"
+    head = f"session s{session.id} continues s{session.prev_session_id} from before {which}"
     if start.command is None:
-        return f"{head}. Start its agent with RAMET_SESSION={session.id} and what is in {start.file}"
+        return f"{head}. Start its agent with RAMET_SESSION={session.id} and the text of {start.file}"
     return f"{head}. This starts its agent:\n\n  {start.command}"

@@ -6,25 +6,14 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
+from ramet.cli.commands.history.show import show_commit
 from ramet.cli.commands.queue.report import print_output, print_text
-from ramet.cli.history_places import find_place
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, print_json
-from ramet.cli.screens.commit_lines import (
-    Told,
-    note,
-    short,
-    since,
-    summary,
-    title,
-)
+from ramet.cli.output import print_json
 from ramet.cli.screens.effort import show_effort
 from ramet.cli.screens.run import show_run
 from ramet.cli.screens.session import show_session
-from ramet.cli.screens.styled_lines import Line, print_lines
-from ramet.cli.times import instant
 from ramet.errors import EffortNotFound
-from ramet.protocol.history.commits import CommitDetail, Show
 from ramet.protocol.work.attempts import WorkPrompt
 
 _EFFORT = re.compile(r"e\d+")
@@ -63,34 +52,9 @@ def show(invocation: Invocation, reference: str, output: bool, prompt: bool) -> 
         except EffortNotFound:
             if not references.is_hash(reference):  # e1234 may also be the beginning of a hash
                 raise
-    place = find_place(invocation, references.place(reference))
-    return _show_commit(invocation, invocation.ask(Show(hash=place)))
+    return show_commit(invocation, references.place(reference))
 
 
 def _print_prompt(invocation: Invocation, effort_id: int) -> None:
     reply = invocation.ask(WorkPrompt(effort_id=effort_id))
     return print_json(reply) if invocation.as_json else print_text(reply.prompt)
-
-
-def _show_commit(invocation: Invocation, row: CommitDetail) -> None:
-    if invocation.as_json:
-        return print_json(row)
-    told = Told(row, note(row))
-    print_lines([title(told, row.branches), *_facts(row), []], cut=False)
-    text = summary(told) if told.kind in ("merge", "spawn") else row.text
-    return click.echo(clean(text).rstrip("\n"))
-
-
-def _facts(row: CommitDetail) -> list[Line]:
-    counted = f", {row.reported_tokens} as the provider counted" if row.reported_tokens is not None else ""
-    facts = {
-        "commit": row.hash,
-        "parent": row.parent,
-        "merges": row.second_parent,
-        "edits": row.target,
-        "at": f"{instant(row.at)} ({since(row.at)})",
-        "tokens": f"{row.tokens}{counted}",
-        "stands for": row.compresses and "#{} to #{}; `ramet expand {}`".format(*row.compresses, short(row.hash)),
-        "collapses": row.collapses and f"{row.collapses}; `ramet expand {short(row.hash)}`",
-    }
-    return [[(f"{name:<10} ", "dim"), (str(value), "")] for name, value in facts.items() if value]
