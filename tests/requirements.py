@@ -414,4 +414,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`ramet --help` fits 40 lines and shows the daily verbs first; `ramet help --all` lists every command; the "
         "context verbs live under `ramet history`."
     ),
+    "R375": due(
+        "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
+        "traceback."
+    ),
 }

@@ -292,6 +292,7 @@ SAMPLES: dict[str, Any] = {
     "directories": ["/projects/shop/src"],
 }
 SAMPLES_OF: dict[str, dict[str, Any]] = {
+    "names.list": {"kinds": ["effort", "branch"]},
     "db.backup": {"path": "/backups/shop.db"},
     "history.branch": {"name": "side"},
     "history.merge": {"from": "side"},

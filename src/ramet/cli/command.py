@@ -1,12 +1,18 @@
 """What every command has: examples in its help, `--json`, and a suggestion for a name that is misspelt."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.types import FuncParamType
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _SIMILAR = 0.7
 """`wrok` is close enough to `work`; `restore` is not close enough to `reset`, which deletes."""
+
+_LEADS_NOWHERE = "ramet.leads_nowhere"
 
 
 def json_option() -> click.Option:
@@ -34,6 +40,14 @@ class UnknownCommand(click.UsageError):
         self.fix = fix
 
 
+class _Reference(FuncParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
+    """A parameter that one of `ramet.cli.references` reads: a shell completes the names of that kind."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        found: list[CompletionItem] | None = ctx.find_root().obj.list_candidates(ctx, self.name, incomplete)
+        return super().shell_complete(ctx, param, incomplete) if found is None else found
+
+
 class Command(click.Command):
     """A command whose help ends with examples, and which can print JSON."""
 
@@ -41,6 +55,9 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = examples
         self.params.append(json_option())
+        for param in self.params:
+            if isinstance(param.type, FuncParamType):
+                param.type = _Reference(param.type.func)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
@@ -65,10 +82,19 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         is_known = self.get_command(ctx, name) is not None
+        ctx.meta[_LEADS_NOWHERE] = not is_known
         if not is_known and not ctx.resilient_parsing and not name.startswith("-"):
             ctx.obj.as_json |= "--json" in args  # which no command has parsed
             raise UnknownCommand(f"`{ctx.command_path} {name}` is not a command", ctx, fix=self._suggest(ctx, name))
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        # Behind a name that is no command, click would offer the commands again.
+        return [] if ctx.meta.get(_LEADS_NOWHERE) else self.complete_commands(ctx, incomplete)
+
+    def complete_commands(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """The commands and options that a shell offers."""
+        return super().shell_complete(ctx, incomplete)
 
     def suggestions(self, ctx: click.Context) -> dict[str, str]:
         """The names that a person may have meant, and the commands that they name."""

@@ -3,11 +3,17 @@
 Everything heavy is imported where it is first needed: help and usage errors need none of it.
 """
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from click.shell_completion import CompletionItem
 
     from ramet.client.connection import Connection
     from ramet.client.target import Target
@@ -26,8 +32,20 @@ class Invocation:
         self.flags: dict[str, str] = {}
         self.as_json = False
         self.shows_tracebacks = False
+        self.list_candidates: Callable[[click.Context, str, str], list[CompletionItem] | None] = lambda *_: None
+        """What a shell offers for a half-typed name; only while it completes."""
         self.is_working = False
         """Whether the terminal already shows progress."""
+
+    def use(self, home: str | None, assignments: "Sequence[str]") -> None:
+        """Take over the options before the command: `--home DIR` and `--set KEY=VALUE`."""
+        if home is not None:
+            self.environ["RAMET_HOME"] = os.path.abspath(home)  # noqa: PTH100
+        for assignment in assignments:
+            key, equals, value = assignment.partition("=")
+            if not equals:
+                raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint="--set")
+            self.flags[key] = value
 
     @cached_property
     def cwd(self) -> "Path":

@@ -66,6 +66,7 @@ MORE: dict[str, Commands] = {
         "hooks": (f"{_COMMANDS}.system.hooks:hooks", "Record the agents that you start yourself."),
         "mcp": (f"{_COMMANDS}.system.mcp:mcp", "Give agents tools to spawn, report and take notes."),
         "status-line": (f"{_COMMANDS}.look.status_line:status_line", "Print an agent's progress in a few characters."),
+        "completion": (f"{_COMMANDS}.completion.completion:completion", "Print the completion script for your shell."),
         "daemon": (f"{_COMMANDS}.system.daemon:daemon", "Start, stop and inspect the daemon."),
         "db": (f"{_COMMANDS}.system.db:db", "Back up, check, migrate or reset the database."),
         "rpc": (f"{_COMMANDS}.system.rpc:rpc", "Call any operation by its name, as programs do."),
@@ -120,18 +121,16 @@ class FirstScreen(CommandTable):
 def ramet(invocation: Invocation, home: str | None, assignments: tuple[str, ...], debug: bool) -> None:
     """Run coding agents, keep everything that they do, and continue after any crash."""
     invocation.shows_tracebacks = debug
-    if home is not None:
-        invocation.environ["RAMET_HOME"] = os.path.abspath(home)  # noqa: PTH100
-    for assignment in assignments:
-        key, equals, value = assignment.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint="--set")
-        invocation.flags[key] = value
+    invocation.use(home, assignments)
 
 
 def main() -> int:
     """Run the command line; its exit status."""
     invocation = Invocation(dict(os.environ))
+    if "_RAMET_COMPLETE" in os.environ:
+        from ramet.cli.commands.completion.shells import complete  # noqa: PLC0415
+
+        return complete(ramet, invocation)
     try:
         status = ramet.main(prog_name="ramet", standalone_mode=False, obj=invocation)
         sys.stdout.flush()

@@ -111,6 +111,11 @@ def is_hash(text: str) -> bool:
     return _HASH.fullmatch(text) is not None
 
 
+def anything(text: str) -> str:
+    """A name of any kind, which the command looks up: e12, s7, r3, a branch, a commit."""
+    return text
+
+
 def text_or_editor(text: str | None, template: str = "") -> str:
     """The text itself, with `-` standard input, and without one what a person writes in their editor."""
     if text is not None:

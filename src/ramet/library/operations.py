@@ -150,6 +150,7 @@ from ramet.protocol.record.efforts import (
     Validation,
 )
 from ramet.protocol.record.messages import AppendMessage, ListMessages
+from ramet.protocol.record.names import ListNames, NameRow
 from ramet.protocol.record.projects import Here, ListProjects, UpsertProject
 from ramet.protocol.record.sessions import (
     BindEffort,
@@ -1488,6 +1489,16 @@ class IngestOperations(Namespace):
         return self._call(ListIngests, {"session_id": session_id, "path": path})
 
 
+class NamesOperations(Namespace):
+    """`names.…`"""
+
+    def list(
+        self, kinds: Sequence[Literal["effort", "session", "run", "branch"]], *, prefix: str = "", limit: int = 50
+    ) -> Page[NameRow]:
+        """List the names of efforts, sessions, runs and branches that start with a prefix, newest first."""
+        return self._call(ListNames, {"kinds": kinds, "prefix": prefix, "limit": limit})
+
+
 class ReportOperations(Namespace):
     """`report.…`"""
 
@@ -2006,6 +2017,7 @@ class Operations(Namespace):
         self.history = HistoryOperations(transport)
         self.hooks = HooksOperations(transport)
         self.ingest = IngestOperations(transport)
+        self.names = NamesOperations(transport)
         self.report = ReportOperations(transport)
         self.run = RunOperations(transport)
         self.spawn = SpawnOperations(transport)

@@ -4,11 +4,14 @@
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ramet.cli.command import Group
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 Commands = dict[str, tuple[str, str]]
 """The commands of one section by their names. Each: `module:attribute`, and its line in the help."""
@@ -32,6 +35,14 @@ class CommandTable(Group):
         module, _, attribute = self._places[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def complete_commands(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """The names from the table: completion imports no command either."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+        found = {name: purpose for name, purpose in self.purposes.items() if name.startswith(incomplete)}
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=purpose) for name, purpose in found.items()), *options]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         width = max(map(len, self._places))

@@ -32,7 +32,7 @@ _LONGEST_ARGUMENT = 100_000
         f"ramet undo {PREFERRED[0]}:2f1c0c4e --compaction 1 --print",
     ],
 )
-@click.argument("reference", metavar="BRANCH|SESSION")
+@click.argument("reference", metavar="BRANCH|SESSION", type=references.anything)
 @click.option("--steps", type=click.IntRange(min=1), help="Branch only: how many rewrites to undo (default: 1).")
 @click.option(
     "--compaction", type=click.IntRange(min=1), help="Session only: which compaction to undo (default: the last)."

@@ -33,7 +33,7 @@ _RUN = re.compile(r"r\d+")
         "ramet show e13 --prompt",
     ],
 )
-@click.argument("reference", metavar="HASH|BRANCH|EFFORT|SESSION|RUN")
+@click.argument("reference", metavar="HASH|BRANCH|EFFORT|SESSION|RUN", type=references.anything)
 @click.option("--output", is_flag=True, help="Of an effort: only its output, all of it.")
 @click.option("--prompt", is_flag=True, help="Of an effort: only the prompt, exactly as its agent gets it.")
 @click.pass_obj

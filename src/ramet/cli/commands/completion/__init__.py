@@ -1,0 +1,1 @@
+"""Completion of commands, options and names in the user's shell."""
