@@ -23,13 +23,13 @@ MEASURES: dict[str, Measure] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*MEASURES, []], help="which to run; all without any")
-    parser.add_argument("--thorough", action="store_true", help="take minutes, not seconds")
-    parser.add_argument("--json", type=Path, help="write the JSON to a file instead of printing it")
+    parser.add_argument("names", nargs="*", choices=[*MEASURES, []], help="the benchmarks to run (default: all)")
+    parser.add_argument("--thorough", action="store_true", help="run for minutes instead of seconds")
+    parser.add_argument("--json", type=Path, help="write the results to this file as JSON instead of printing them")
     arguments = parser.parse_args()
     rows: list[Row] = []
     for name in arguments.names or MEASURES:
-        print(f"measuring {name} …", flush=True)
+        print(f"measuring {name}…", flush=True)
         rows.extend(MEASURES[name](arguments.thorough))
     report(rows, arguments.json)
 

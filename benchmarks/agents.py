@@ -58,7 +58,7 @@ def measure(thorough: bool) -> Iterator[Row]:
     bare = _bare(count)
     seen = _watch(count)
     starting = {"seconds": seen.start_seconds, "bare_seconds": bare, "ms_each": seen.start_seconds / count * 1000}
-    yield _row(f"{count} agents: until all are running", "the same processes bare", seen.start_seconds / bare, starting)
+    yield _row(f"{count} agents: until all are running", "the processes alone", seen.start_seconds / bare, starting)
     for name in ("ping", "write"):
         what = "daemon.ping" if name == "ping" else "a small durable write"
         before = getattr(seen.before, name)

@@ -79,7 +79,7 @@ def report(rows: list[Row], file: Path | None) -> None:
     }
     document = json.dumps({"machine": machine, "rows": [asdict(row) for row in rows]}, indent=2)
     width = max(len(row.what) for row in rows)
-    print(f"\n{'what':<{width}}  {'ratio':>7}  {'reach':<8}        against")
+    print(f"\n{'what':<{width}}  {'ratio':>7}  {'target':<8}        compared with")
     for row in rows:
         mark = ("reached" if row.is_reached else "MISSED ") if row.reach else "       "
         print(f"{row.what:<{width}}  {row.ratio:>7.2f}  {row.reach:<8} {mark} {row.against}")

@@ -119,7 +119,7 @@ def _default_channel(count: int) -> Iterator[Row]:
         return
     run = _keep(contenders, messages(count))
     ours, peer = run["in process"], run["langgraph default"]
-    what, against = f"{count:,} turns: size", "LangGraph, as it comes"
+    what, against = f"{count:,} turns: size", "LangGraph, default settings"
     yield _at_most(what, against, 1 / 20, ours.size / peer.size, {"bytes": ours.size, "peer_bytes": peer.size})
     details = {"us_per_turn": ours.seconds / count * 1e6, "peer_us_per_turn": peer.seconds / count * 1e6}
     yield _at_most("the same: time, in process", against, 1 / 25, ours.seconds / peer.seconds, details)
@@ -167,7 +167,7 @@ def _compile(count: int, rounds: int) -> Iterator[Row]:
     details = {"cold_ms": statistics.median(cold) * 1e3, "floor_ms": statistics.median(floor) * 1e3}
     details |= {"best_cold_ms": min(cold) * 1e3, "best_floor_ms": min(floor) * 1e3}
     ratio = statistics.median(ours / plain for ours, plain in zip(cold, floor, strict=True))
-    yield _at_most(f"compile {count:,} commits, cold", "one ordered SELECT of plain texts", 3.0, ratio, details)
+    yield _at_most(f"compile {count:,} commits, cold", "one ordered SELECT of the plain texts", 3.0, ratio, details)
     ratio = statistics.median(after / before for after, before in zip(warm, cold, strict=True))
     yield _at_most("the same after one append", "cold", 1 / 50, ratio, {"warm_ms": statistics.median(warm) * 1e3})
 
@@ -225,7 +225,7 @@ def _peers(names: Sequence[str]) -> dict[str, Contender]:
         try:
             found[name] = getattr(importlib.import_module(f"benchmarks.{module}"), function)
         except ImportError as error:
-            print(f"\n!!! {name} is NOT MEASURED: {error}. Install it with: pip install -e '.[bench]'\n", flush=True)
+            print(f"\nwarning: {name} is not measured: {error}\n  fix: pip install -e '.[bench]'\n", flush=True)
     return found
 
 

@@ -69,8 +69,8 @@ def _whole_process(folder: Path, places: Places, project: Path, rounds: int) -> 
     median = {f"{name}_ms": round(statistics.median(values), 2) for name, values in taken.items()}
     slow = {f"{name}_p95_ms": round(percentile(values, 0.95), 2) for name, values in taken.items()}
     for name, what in (
-        ("hook", "a hook, whole process, one durable write behind it"),
-        ("command_line", "the same by the installed command line, with its shell"),
+        ("hook", "a hook with a durable write, whole process"),
+        ("command_line", "the same through the installed command line"),
     ):
         ratio = median[f"{name}_ms"] / median["floor_ms"]
         yield Row(what, "python3 -I -S -c pass", "<= 1.5", ratio, ratio <= 1.5, median | slow)

@@ -129,7 +129,7 @@ def _find_peers(database: str, names: Sequence[str]) -> dict[str, Contender]:
         try:
             found[name] = getattr(importlib.import_module(f"benchmarks.{module}"), function.format(database=database))
         except ImportError as error:
-            print(f"\n!!! {name} is NOT MEASURED: {error}. Install it with: pip install -e '.[bench]'\n", flush=True)
+            print(f"\nwarning: {name} is not measured: {error}\n  fix: pip install -e '.[bench]'\n", flush=True)
     return found
 
 

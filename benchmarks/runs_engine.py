@@ -57,8 +57,8 @@ def _grow(mode: Mode, counts: list[int]) -> Iterator[Row]:
     shown = [seconds / count for seconds, count in zip(getting, counts, strict=True)]
     lines = f"of {counts[-1]:,}, {mode}"
     yield _row(f"run.start, a line {lines}", counts, each)
-    yield _row(f"claim, begin and complete, the first {lines}", counts, early)
-    yield _row(f"claim, begin and complete, the last {lines}", counts, late)
+    yield _row(f"claim, start and complete, the first {lines}", counts, early)
+    yield _row(f"claim, start and complete, the last {lines}", counts, late)
     yield _row(f"run.get, a line {lines}", counts, shown)
     yield _row(f"run.list with one run {lines}", counts, listing)
 

@@ -45,7 +45,7 @@ def _compare(folder: Path, is_git: bool, workers: int, count: int) -> Row:
         floors["bare_worktree_ms"] = _bare(project, commands)
     each, steps = _efforts(folder, project, workers, count)
     what = f"an effort in a {'git project' if is_git else 'plain directory'}, {workers} at once"
-    against = "its process and its worktree bare" if is_git else "its process bare"
+    against = "its process and its worktree alone" if is_git else "its process alone"
     details = {name: round(value, 1) for name, value in ({"ms_each": each} | floors | steps).items()}
     return Row(what, against, "", each / sum(floors.values()), True, details)
 

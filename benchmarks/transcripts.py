@@ -149,8 +149,8 @@ def _whole(vendor: str, sizes: list[int], sites: list[Site], rounds: int) -> Ite
     yield Row(f"{what} into the store", "decoding it", "<= 10", decoding, decoding <= 10)
     yield Row(f"{what} read again", "the first time", "<= 0.75", again, again <= 0.75)
     per_mb = {f"ms_{size}": round(taken.processor * 1000, 1) for taken, size in zip(each, sizes, strict=True)}
-    growth, what = last.processor / each[0].processor, f"a megabyte of {sizes[-1]} ({vendor}), processor time"
-    yield Row(what, "of 1", "<= 1.2", growth, growth <= 1.2, per_mb)
+    growth, what = last.processor / each[0].processor, f"1 MB of {sizes[-1]} MB ({vendor}), processor time"
+    yield Row(what, "1 MB of 1 MB", "<= 1.2", growth, growth <= 1.2, per_mb)
 
 
 class _Seconds(NamedTuple):
@@ -197,11 +197,11 @@ def _one_line(vendor: str, sizes: list[int], sites: list[Site]) -> Row:
             if site.read(site.position):
                 samples.append(time.perf_counter() - start)
     medians = [statistics.median(samples) for samples in taken]
-    ratio, what = medians[-1] / medians[0], f"one line more behind {sizes[-1]} MB ({vendor})"
+    ratio, what = medians[-1] / medians[0], f"one more line after {sizes[-1]} MB ({vendor})"
     details: dict[str, float] = {
         f"us_{size}": round(seconds * 1e6) for size, seconds in zip(sizes, medians, strict=True)
     }
-    return Row(what, "behind 1 MB", "<= 1.2", ratio, ratio <= 1.2, details)
+    return Row(what, "after 1 MB", "<= 1.2", ratio, ratio <= 1.2, details)
 
 
 def _through_daemon(size: int) -> Row:
