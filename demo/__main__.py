@@ -1,9 +1,10 @@
-"""What Ramet does, in under a minute, with nothing installed but Ramet itself. `make demo`.
+"""Show what Ramet does, in under a minute, with only Ramet installed: `make demo`.
 
-First the main job: a plan, its implementation and a review, from the queue, by small programs in a git worktree; all
-of it is killed in the middle, and goes on. Then a file of tasks, side by side; that is killed, too. Then agents that
-delegate to others, and the tree of them. Then an agent that a person starts, which reports by its hooks. Then what an
-agent knows: a history that can be branched, shortened and undone.
+1. A plan, its implementation and a review run from the queue. Everything is killed in the middle, and continues.
+2. A task file runs in parallel. Everything is killed again, and the run resumes.
+3. Agents delegate to other agents, and the demo shows their tree.
+4. An agent that a person starts reports through its hooks.
+5. An agent's context is a history that can be branched, compressed and undone.
 """
 
 from demo import history, hooks, runs, spawn, stage, work
@@ -13,7 +14,7 @@ def main() -> None:
     for part in (work, runs, spawn, hooks, history):
         with stage.temporary_home() as folder:
             part.show(folder / "shop")
-    print("\nNothing was lost, nothing ran twice, nothing is left behind. Next: docs/quickstart.md")
+    print("\nNothing was lost, nothing ran twice, and no process is left. Next: docs/quickstart.md")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """An agent without a model, for the demo: it turns the examples of a Python module into tests.
 
-    agent.py plan        look for examples in docstrings that no test covers, and write down what to do
-    agent.py implement   do what the plan in the prompt says, one test at a time
-    agent.py review      run the tests and judge
+    agent.py plan        find examples in docstrings that no test covers, and write a plan
+    agent.py implement   follow the plan in the prompt, one test at a time
+    agent.py review      run the tests and give a verdict
     agent.py cover       write and run the one test that the prompt asks for
 
-It reads its prompt from standard input and answers on standard output, as any program under the `command` driver
-does. Everything it says is worked out from the files in front of it.
+It reads its prompt from standard input and writes its answer to standard output, like any program under the `command`
+driver. It derives everything it says from the files in its directory.
 """
 
 import ast
@@ -21,7 +21,7 @@ from pathlib import Path
 _MODULE = Path("shop.py")
 _TESTS = Path("test_shop.py")
 _HEAD = "import unittest\n\nimport shop\n\n\nclass Examples(unittest.TestCase):\n"
-_STEP = re.compile(r"^- (\w+): `(.+)` gives `(.+)`$", re.MULTILINE)
+_STEP = re.compile(r"^- (\w+): `(.+)` returns `(.+)`$", re.MULTILINE)
 _WANTED = re.compile(r"^Cover `(\w+)`", re.MULTILINE)
 _SECONDS_PER_STEP = 0.5
 
@@ -45,9 +45,9 @@ def main() -> int:
 def plan() -> int:
     written = _TESTS.read_text() if _TESTS.exists() else ""
     steps = [step for step in examples() if f"def test_{step[0]}(" not in written]
-    print(f"{_MODULE} has {len(steps)} examples that no test covers. Each becomes a test in {_TESTS}:\n")
+    print(f"No test covers {len(steps)} examples in {_MODULE}. Each becomes a test in {_TESTS}:\n")
     for name, call, expected in steps:
-        print(f"- {name}: `{call}` gives `{expected}`")
+        print(f"- {name}: `{call}` returns `{expected}`")
     return 0
 
 
@@ -55,12 +55,12 @@ def implement(prompt: str) -> int:
     """One test for each step of the plan; those that an earlier attempt wrote are left as they are."""
     _, heading, rest = prompt.partition("## Plan to implement:\n")
     if not heading:
-        print("there is no plan in the prompt", file=sys.stderr)
+        print("the prompt has no plan", file=sys.stderr)
         return 1
     text = _TESTS.read_text() if _TESTS.exists() else _HEAD
     for name, call, expected in _STEP.findall(rest):
         if f"def test_{name}(" in text:
-            print(f"test_{name} is there already", flush=True)
+            print(f"test_{name} exists", flush=True)
             continue
         time.sleep(_SECONDS_PER_STEP)
         text += _method(name, call, expected)
@@ -72,7 +72,7 @@ def implement(prompt: str) -> int:
 def review() -> int:
     tested = subprocess.run([sys.executable, "-m", "unittest", "-q"], capture_output=True, text=True, check=False)
     print("APPROVED" if tested.returncode == 0 else "CHANGES REQUESTED")
-    print("\nWhat the tests said:\n")
+    print("\nOutput of the tests:\n")
     print("\n".join(f"    {line}" for line in tested.stderr.strip().splitlines()))
     return 0
 
@@ -81,12 +81,12 @@ def cover(prompt: str) -> int:
     """The test of one function, in a file of its own, so that others can write theirs at the same time."""
     (wanted,) = _WANTED.findall(prompt)
     (name, call, expected) = next(example for example in examples() if example[0] == wanted)
-    _tell(f"{call} should give {expected}")
+    _tell(f"{call} should return {expected}")
     test = Path(f"test_{name}.py")
     test.write_text(_HEAD + _method(name, call, expected))
     _tell(f"wrote {test}")
     tested = subprocess.run([sys.executable, "-m", "unittest", "-q", test.stem], capture_output=True, check=False)
-    _tell(f"{call} gives {expected}: tested" if tested.returncode == 0 else f"{test} fails")
+    _tell(f"{call} returns {expected}: tested" if tested.returncode == 0 else f"{test} fails")
     return tested.returncode
 
 

@@ -24,7 +24,7 @@ def show(project: Path) -> None:
 
 
 def _show_work() -> None:
-    say("A project, a task, and two agents with an effort each. The daemon starts by itself.")
+    say("A project, a task, and two agents with one effort each. The daemon starts by itself.")
     run("ramet project add . --name shop")
     run("ramet task add tasks/checkout --title 'Pay by invoice'")
     run("ramet effort start tasks/checkout plan")
@@ -32,27 +32,27 @@ def _show_work() -> None:
     run("ramet session start tasks/checkout e1 --agent planner --native claude:7f3a")
     run("ramet session start tasks/checkout e2 --agent builder --native codex:c41e")
 
-    say("Phases come in order. Skipping one needs a reason, and the reason is kept.")
+    say("Phases are entered in order. Skipping one needs a reason, and the reason is kept.")
     run("ramet effort phase e1 '1: Understand'")
     run("ramet effort phase e2 1")
     run("ramet effort phase e2 3", fails=True)
     run("ramet effort phase e2 2")
 
-    say("Nobody takes over what somebody else holds.")
+    say("An effort that one agent holds cannot be assigned to another.")
     run("ramet agent register visitor")
     run("ramet agent assign visitor e2", fails=True)
 
 
 def _show_history() -> None:
-    say("What an agent knows is a branch of commits, s1. Fork it, try something, and shorten what came before.")
-    run("ramet session say s1 user 'Invoices need an address. Where do we ask for it?'")
-    run("ramet session say s1 assistant 'On the payment page, and only once.'")
+    say("An agent's context is a branch of commits, s1. Fork it, ask what if, and replace the start with a summary.")
+    run("ramet session say s1 user 'Invoices need an address. Which page asks for it?'")
+    run("ramet session say s1 assistant 'The payment page, and only once.'")
     run("ramet history branch create what-if --from s1")
     run("ramet history commit what-if 'What if the address came from the last order?' --author planner")
-    run("ramet history compress what-if what-if~2 what-if~1 --text 'The address is asked for on the payment page.'")
+    run("ramet history compress what-if what-if~2 what-if~1 --text 'The payment page asks for the address.'")
     run("ramet history compile what-if")
 
-    say("Every rewrite can be taken back, to the byte. Then the two lines are joined.")
+    say("Every rewrite can be undone, to the byte. Then merge the two branches.")
     run("ramet undo what-if")
     run("ramet history branch create plan --from s1")
     run("ramet history commit plan 'Write the plan down.'")
@@ -61,7 +61,7 @@ def _show_history() -> None:
 
 
 def _show_crash() -> None:
-    say("Both agents talk. In the middle of it the daemon is killed with SIGKILL.")
+    say("Both agents write turns. In the middle, the daemon is killed with SIGKILL.")
     acknowledged: dict[str, int] = {}
     enough = threading.Semaphore(0)
     agents = [
@@ -76,7 +76,7 @@ def _show_crash() -> None:
         agent.join()
     print(f"  killed daemon {pid} after {sum(acknowledged.values())} acknowledged turns")
 
-    say("The next command starts it again. Count what is there.")
+    say("The next command starts the daemon again. Count the turns.")
     lost = 0
     with ramet.connect() as r:
         for session, count in acknowledged.items():
@@ -90,7 +90,7 @@ def _show_crash() -> None:
     print(f"  lost: {lost}")
     run("ramet db check")
 
-    say("The work goes on where it was: same phases, same holders.")
+    say("The work continues with the same phases and the same holders.")
     run("ramet effort phase e2 3")
     run("ramet ps")
     if lost:
@@ -104,7 +104,7 @@ def _talk(session: str, acknowledged: dict[str, int], enough: threading.Semaphor
         with ramet.connect(autostart=False) as r:
             while True:
                 turn = acknowledged[session] + 1
-                r.db.messages.append(session, "assistant", f"turn {turn}: looked at the code, changed a line")
+                r.db.messages.append(session, "assistant", f"turn {turn}: read the code, changed a line")
                 acknowledged[session] = turn
                 enough.release()
     except RametError:

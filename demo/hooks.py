@@ -26,29 +26,29 @@ def show(project: Path) -> None:
     make_project(project, {}, **{"AGENTS.md": _RULES})
     os.chdir(project)
 
-    say("Most agents are started by people. Set a project up, once, and they are recorded, too.")
+    say("People start most agents themselves. Set up a project once, and Ramet records these agents too.")
     run("ramet init --agent claude")
 
-    say("An agent starts. The project has rules that it would not read by itself: it is told them, once.")
+    say("An agent starts. It does not read the project's rules by itself, so Ramet passes them on, once.")
     window = _Window(project)
     window.hook("SessionStart", source="startup")
     window.ask("Let customers pay with vouchers.")
     window.use("Read", {"file_path": str(project / "shop.py")}, "def total(prices: list[int]) -> int: ...")
 
-    say("The daemon is killed. The agent does not notice; its next hook starts another, which reads what was missed.")
+    say("The daemon is killed. The agent keeps running; its next hook starts a new one, which reads what was missed.")
     click.secho(f"  killed: daemon {kill_daemon()}", fg="red")
     steps = [("Write the voucher's test", "completed"), ("Let total() take vouchers", "pending")]
     todos = [{"content": content, "status": status, "activeForm": content} for content, status in steps]
     window.use("TodoWrite", {"todos": todos}, "ok")
     window.answer("A voucher cannot be worth more than the basket. The test is written.")
-    wait_until(lambda: "cannot be worth more" in capture("ramet session log s1"), "what was said without a daemon")
+    wait_until(lambda: "cannot be worth more" in capture("ramet session log s1"), "turns written without a daemon")
     run("ramet session log s1")
     run("ramet ps")
 
-    say("Its context is full: a summary is all that it keeps. It is told at once what it must not forget.")
+    say("Its context is full, and it keeps only a summary. Ramet sends what it must not forget.")
     window.compact()
 
-    say("Nothing is gone. This is what it knew before, word for word; `ramet undo s1` goes on from there.")
+    say("Nothing is lost. This is the context before, word for word; `ramet undo s1` continues from it.")
     run("ramet undo s1 --print")
     window.hook("SessionEnd", reason="exit")
 

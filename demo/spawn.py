@@ -36,14 +36,14 @@ def show(project: Path) -> None:
     os.chdir(project)
     os.environ["PATH"] = f"{RAMET.parent}:{os.environ['PATH']}"
 
-    say("An agent that delegates: four children at once, each bounded, one of which delegates further.")
+    say("An agent that delegates: four children at once, each with a limit. One of them delegates further.")
     run("ramet add 'Survey shop.py' --skill do")
     run("ramet work --once --workers 3")
 
-    say("Who spawned whom, how each ended, and what it cost: its own, and with all below it.")
+    say("Who spawned whom, how each ended, and what it cost: alone, and with everything below it.")
     run("ramet tree e1")
 
-    say("The parent was told, as data: a child that fails does not fail its parent.")
+    say("The parent receives the results as data: if a child fails, its parent does not.")
     run("ramet show e1 --output")
 
 
@@ -63,7 +63,7 @@ def _make_project(project: Path) -> None:
 def main() -> int:
     goal = _GOAL.search(sys.stdin.read())
     if goal is None:
-        print("there is no goal in the prompt", file=sys.stderr)
+        print("the prompt has no goal", file=sys.stderr)
         return 2
     return _DEEDS[goal[1]](goal[2])
 
@@ -78,7 +78,7 @@ def survey(file: str) -> int:
 def describe(file: str) -> int:
     path = Path(file)
     if not path.exists():
-        print(f"{file} is not there", file=sys.stderr)
+        print(f"{file} does not exist", file=sys.stderr)
         return 1
     names = [node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
     _use(300)
@@ -89,7 +89,7 @@ def describe(file: str) -> int:
 def check(file: str) -> int:
     _use(200)
     (found,) = _spawn(f"Try {file}", tokens=_MOST_TOKENS // 2)
-    _say(f"somebody tried it for me: {found['notes']}")
+    _say(f"another agent tried it: {found['notes']}")
     return 0 if found["outcome"] == "success" else 1
 
 
@@ -102,7 +102,7 @@ def try_examples(file: str) -> int:
     spec.loader.exec_module(module)
     tried = doctest.testmod(module)
     _use(200)
-    _say(f"{tried.attempted} examples, {tried.failed} of them wrong")
+    _say(f"{tried.attempted} examples, {tried.failed} failed")
     return int(tried.failed > 0)
 
 

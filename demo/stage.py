@@ -66,7 +66,7 @@ def run(command: str, *, fails: bool = False) -> None:
     process = start(command)
     _print_rest(process)
     if (process.returncode != 0) is not fails:
-        sys.exit(f"`{command}` ended with status {process.returncode}")
+        sys.exit(f"`{command}` exited with status {process.returncode}")
 
 
 def start(command: str) -> Process:
@@ -101,7 +101,7 @@ def wait_until(fact: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while not fact():
         if time.monotonic() > deadline:
-            sys.exit(f"waited in vain: {what}")
+            sys.exit(f"timed out waiting for {what}")
         time.sleep(0.02)
 
 

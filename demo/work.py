@@ -15,30 +15,30 @@ def show(project: Path) -> None:
     make_project(project, _AGENTS)
     os.chdir(project)
 
-    say("A git repository, and three agents: programs that read a prompt and answer. No model is needed for this.")
+    say("A git repository and three agents: programs that read a prompt and answer. No model is needed.")
     run("ramet drivers")
 
-    say("Queue a plan, its implementation, a review, and at last the tests themselves. Each waits for the one before.")
-    run("ramet add 'Cover the examples in shop.py by tests' --skill plan --driver planner")
+    say("Queue a plan, its implementation, a review, and a run of the tests. Each waits for the one before it.")
+    run("ramet add 'Cover the examples in shop.py with tests' --skill plan --driver planner")
     run("ramet add 'Write the tests' --skill implement --driver builder --based-on e1")
     run("ramet add 'Are they good?' --skill review --driver reviewer --based-on e2")
     run("ramet add 'python3 -m unittest -v' --skill shell --based-on e3")
     run("ramet queue")
 
-    say("Let them run. In the middle of the implementation everything is killed: daemon, keeper and agent.")
+    say("Run them. In the middle of the implementation everything is killed: daemon, keeper and agent.")
     work = start("ramet work --once")
     wait_until(lambda: written("e1/test_shop.py", "test_shown"), "the second of four tests")
     kill_everything(work)
 
-    say("The next command starts the daemon again. It finds what was left, and the work goes on from there.")
+    say("The next command starts the daemon again. It finds the unfinished work and continues it.")
     run("ramet work --once")
 
-    say("The plan outlived its process, its worktree and its daemon. So did everything that was said.")
+    say("The plan outlived its process and its daemon. So did the conversation.")
     run("ramet show e1 --output")
     run("ramet show e2")
     run("ramet report show e3")
 
-    say("What changed is on a branch, in a worktree outside the repository.")
+    say("The changes are on a branch, in a worktree outside of the repository.")
     run("ramet worktree list")
     run("git diff --stat main...ramet/e1")
     if json.loads(capture("ramet show e4 --json"))["outcome"] != "success":
