@@ -8,7 +8,7 @@ SOURCE := $(shell find src tests tools -type f -name '*.py' -o -type f -name '*.
 JOBS   ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-agents test-slow check lint types layers generated bench generate format clean
+.PHONY: help demo test test-agents test-slow check lint types layers generated docs bench generate format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ generated: $(VENV)/.dev
 .coverage: $(SOURCE)
 	$(MAKE) test
 
+docs: $(VENV)/.dev ## Build the docs site; open site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+
 bench: $(VENV)/.dev ## Measure against floors and peers; prints a table and JSON
 	$(BIN)/python -m benchmarks $(ARGS)
 
@@ -58,7 +61,7 @@ format: $(VENV)/.dev ## Format the code
 	$(BIN)/ruff check --fix .
 
 clean: ## Remove what was installed and measured
-	rm -rf $(VENV) .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) site .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("Ramet needs Python 3.11 or newer; this is " + sys.version.split()[0] + \
