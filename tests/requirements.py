@@ -414,6 +414,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`ramet --help` fits 40 lines and shows the daily verbs first; `ramet help --all` lists every command; the "
         "context verbs live under `ramet history`."
     ),
+    "R326": due(
+        "The documentation opens with an agent doing work; README, quickstart and concepts are rewritten, and their "
+        "commands run in the tests; the site builds without a warning and without a request to another host. Each "
+        "later issue adds its recipe and its troubleshooting entries."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."
