@@ -1,13 +1,14 @@
 """What the pages tell a reader to type works."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import LANGUAGES, PAGES, blocks, code, name, pages_with
+from tests.docs.pages import LANGUAGES, PAGES, ROOT, blocks, code, name, pages_with
 
 
 @pytest.fixture
@@ -39,6 +40,7 @@ def _run(command: list[str], environ: dict[str, str]) -> None:
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.requirement("R326")
 @pytest.mark.parametrize("page", pages_with("sh"), ids=name)
 def test_the_commands_of_a_page_run_from_top_to_bottom(page: Path, reader: dict[str, str]) -> None:
     _run(["bash", "-euo", "pipefail", "-c", code(page, "sh")], reader)
@@ -54,5 +56,16 @@ def test_every_block_says_its_language(page: Path) -> None:
     assert {block.language for block in blocks(page)} <= LANGUAGES
 
 
-def test_the_first_pages_have_commands() -> None:
-    assert {"README.md", "docs/quickstart.md"} <= {name(page) for page in pages_with("sh")}
+@pytest.mark.requirement("R326")
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+def test_the_first_pages_open_with_an_agent_doing_work(page: str) -> None:
+    commands = re.findall(r"\bramet (\w+)", "\n".join(block.code for block in blocks(ROOT / page)))
+    used = [command for command in commands if command not in ("doctor", "project")]
+    assert used[:2] == ["add", "work"] or used[:3] == ["add", "add", "work"]
+
+
+@pytest.mark.requirement("R326")
+def test_bookkeeping_by_hand_is_on_the_page_of_concepts() -> None:
+    by_hand = ("ramet task add", "ramet effort start", "ramet session start", "ramet agent register")
+    assert all(command in code(ROOT / "docs/concepts.md", "sh") for command in by_hand)
+    assert not any(command in code(ROOT / "docs/quickstart.md", "sh") for command in by_hand)
