@@ -1,17 +1,17 @@
-"""Everything that Ramet refuses or fails at, one class per cause.
+"""Every error that Ramet reports, one class per cause.
 
     RametError
-    ├── BadRequest                   the request itself is wrong             exit 2
+    ├── BadRequest                   the request is wrong                    exit 2
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
     │   ├── InvalidParams
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
     │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · Forbidden
     │   └── QueryRefused · QueryFailed
-    ├── NotFound                     no such thing                           exit 3
+    ├── NotFound                     it does not exist                       exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
     │       AgentNotFound · BranchNotFound · CommitNotFound · NoticeNotFound · ReportMissing · RunNotFound ·
     │       FileMissing
-    ├── Conflict                     the facts do not allow it               exit 4
+    ├── Conflict                     the recorded state does not allow it    exit 4
     │   ├── EffortHeld · AgentBusy · EffortFinished · SessionEnded · WrongTask
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
     │   ├── SpawnError (SpawnCycle) · SessionError
@@ -19,15 +19,15 @@
     │   ├── LeaseLost · NotFinished · NothingRuns · WorktreeBusy
     │   ├── RunAttended · RunChanged · RunFinished
     │   └── IdempotencyConflict
-    ├── StoreError                   the database cannot                     exit 5
+    ├── StoreError                   the database failed                     exit 5
     │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUnreachable
     │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout
     │   └── TooContended
-    ├── DaemonError                  the daemon cannot                       exit 1
+    ├── DaemonError                  the daemon failed                       exit 1
     │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe
-    ├── ModelError                   a model did not answer                  exit 6
+    ├── ModelError                   a model failed                          exit 6
     │   └── ModelFailed · ModelMissing
-    ├── WorkError                    the machine cannot run it               exit 7
+    ├── WorkError                    this machine cannot run the work        exit 7
     │   ├── DriverMissing · LaunchFailed
     │   ├── WorktreeError · GitFailed
     │   └── MergeConflict · NoStart
@@ -81,14 +81,14 @@ class RametError(Exception):
 
     @classmethod
     def from_wire(cls, error: dict[str, Any]) -> "RametError":
-        """The error that `to_wire` described; one of an unknown code becomes a plain `RametError`."""
+        """The error that `to_wire` described; an unknown code gives a plain `RametError`."""
         data = error.get("data") or {}
         kind = BY_CODE.get(data.get("code", ""), cls)
         return kind(error.get("message"), field=data.get("field"), value=data.get("value"), fix=data.get("fix"))
 
 
 def shorten(value: object) -> object:
-    """A value as an error may show it: scalars as they are, all else as text, long text cut."""
+    """A value as errors show it: scalars unchanged, everything else as text, long text cut."""
     if value is None or isinstance(value, bool | int | float):
         return value
     text = value if isinstance(value, str) else repr(value)
@@ -101,11 +101,11 @@ class BadRequest(RametError):
     code = "bad_request"
     exit_status = EXIT_USAGE
     rpc_code = -32602
-    hint = "see `ramet rpc list` for what each operation takes"
+    hint = "check the arguments with `ramet COMMAND --help`; a program finds the parameters in `ramet rpc list --json`"
 
 
 class ParseError(BadRequest):
-    """The line is not a JSON document in UTF-8."""
+    """The line is not a UTF-8 JSON document."""
 
     code = "parse_error"
     rpc_code = -32700
@@ -125,7 +125,7 @@ class RequestTooLarge(BadRequest):
 
     code = "request_too_large"
     rpc_code = -32600
-    hint = "send less at once, or raise daemon.max_request_bytes"
+    hint = "send less in one request, or raise daemon.max_request_bytes (`ramet config daemon.max_request_bytes`)"
 
 
 class UnknownMethod(BadRequest):
@@ -133,76 +133,78 @@ class UnknownMethod(BadRequest):
 
     code = "unknown_method"
     rpc_code = -32601
-    hint = "`ramet rpc list` names every operation"
+    hint = "`ramet rpc list` lists the operations"
 
 
 class InvalidParams(BadRequest):
-    """A parameter is missing, unknown, or of the wrong type."""
+    """A parameter is missing, is unknown or has the wrong type."""
 
     code = "invalid_params"
 
 
 class UnknownSkill(BadRequest):
-    """There is no such skill in this project."""
+    """This project has no such skill."""
 
     code = "unknown_skill"
-    hint = "register it with db.skills.upsert, or use a built-in skill"
+    hint = "choose one from `ramet skill list`, or register it with `ramet skill add NAME --phase LABEL`"
 
 
 class UnknownPhase(BadRequest):
     """The skill has no such phase."""
 
     code = "unknown_phase"
-    hint = "name a phase of the skill, or a later sub-phase of the current one"
+    hint = (
+        "name one of the skill's phases, or a later sub-phase of the current phase; `ramet skill show NAME` lists them"
+    )
 
 
 class InvalidProof(BadRequest):
-    """The proof does not have what the phase asks for."""
+    """The proof lacks a field that the phase requires."""
 
     code = "invalid_proof"
-    hint = "give every field that the skill lists for this phase, with its type"
+    hint = "give every field that the skill lists for this phase, in the listed type"
 
 
 class UnknownContentType(BadRequest):
     """There is no such content type."""
 
     code = "unknown_content_type"
-    hint = "use a built-in type, or register it with history.register"
+    hint = "use a built-in type, or a type that a program has registered"
 
 
 class InvalidRange(BadRequest):
     """The range of commits cannot be compressed."""
 
     code = "invalid_range"
-    hint = "name a first and a last commit of the branch, in order, with no merge between them"
+    hint = "name two commits of the branch, the older one first, with no merge between them"
 
 
 class UnknownDriver(BadRequest):
     """There is no such driver."""
 
     code = "unknown_driver"
-    hint = "`ramet drivers` lists them; a profile of your own goes under drivers.profiles"
+    hint = "choose one from `ramet drivers`, or define a profile under drivers.profiles"
 
 
 class PathOutside(BadRequest):
-    """The path leads outside."""
+    """The path leaves the project."""
 
     code = "path_outside"
-    hint = "give a path that stays inside the project, with no symbolic link that leads out of it"
+    hint = "give a path inside the project, without a symbolic link that leaves it"
 
 
 class Forbidden(BadRequest):
-    """An agent may not ask for this."""
+    """An agent is not allowed to do this."""
 
     code = "forbidden"
-    hint = "an agent may ask only for its own session and for those below it"
+    hint = "an agent can access only its own session and the sessions below it"
 
 
 class TaskFileInvalid(BadRequest):
     """The task file cannot be read."""
 
     code = "task_file_invalid"
-    hint = "mend the line that is named; docs/task-files.md has the whole grammar"
+    hint = "fix the line named above; a task is a line such as `- [ ] 1. Write the tests`"
 
     def __init__(
         self,
@@ -221,10 +223,10 @@ class TaskFileInvalid(BadRequest):
 
 
 class SkillFileInvalid(BadRequest):
-    """The SKILL.md cannot be read."""
+    """The SKILL.md file cannot be read."""
 
     code = "skill_file_invalid"
-    hint = "mend the line that is named; docs/skills.md says what a SKILL.md has"
+    hint = "fix the line named above; a SKILL.md starts with `name: …` and `description: …` between two lines of ---"
 
     def __init__(
         self,
@@ -240,158 +242,158 @@ class SkillFileInvalid(BadRequest):
 
 
 class CycleFound(Exception):
-    """Something would come before itself, be it a history or a task: a mark that such errors share."""
+    """Base of cycle errors."""
 
 
 class TaskCycle(TaskFileInvalid, CycleFound):
-    """Tasks wait for each other."""
+    """The tasks wait for each other."""
 
     code = "task_cycle"
-    hint = "take one of the dependencies away that are named"
+    hint = "remove one of the dependencies named above"
 
 
 class QueryRefused(BadRequest):
-    """Only one statement that reads is allowed here."""
+    """Only a single read-only statement is allowed here."""
 
     code = "query_refused"
-    hint = "write a single SELECT; what changes something goes through its operation (`ramet rpc list`)"
+    hint = "write a single SELECT; `ramet help --all` lists the commands that change data"
 
 
 class QueryFailed(BadRequest):
     """The database could not run the query."""
 
     code = "query_failed"
-    hint = "check the names against docs/reference/schema.md"
+    hint = "check the names of tables and columns"
 
 
 class NotFound(RametError):
-    """There is no such thing."""
+    """It does not exist."""
 
     code = "not_found"
     exit_status = EXIT_NOT_FOUND
     rpc_code = -32004
-    hint = "list what is there first"
+    hint = "check the name; `ramet help --all` lists the commands that list things"
 
 
 class ProjectNotFound(NotFound):
     """There is no such project."""
 
     code = "project_not_found"
-    hint = "register the project with db.project.upsert (`ramet project add PATH`)"
+    hint = "register the project with `ramet project add PATH`; `ramet project list` lists the projects"
 
 
 class TaskNotFound(NotFound):
     """There is no such task."""
 
     code = "task_not_found"
-    hint = "create the task with db.task.upsert, or see `ramet task list`"
+    hint = "create the task with `ramet task add DIR`; `ramet task list` lists the tasks"
 
 
 class EffortNotFound(NotFound):
     """There is no such effort."""
 
     code = "effort_not_found"
-    hint = "see `ramet effort list TASK`"
+    hint = "list the efforts with `ramet queue --all`"
 
 
 class SessionNotFound(NotFound):
     """There is no such session."""
 
     code = "session_not_found"
-    hint = "name a session by its integer id or as driver:native_id; see `ramet session list`"
+    hint = "name a session as s7, 7 or DRIVER:NATIVE_ID; `ramet session list` lists the sessions"
 
 
 class SkillNotFound(NotFound):
-    """There is no such skill in this project."""
+    """This project has no such skill."""
 
     code = "skill_not_found"
-    hint = "see `ramet skill list`"
+    hint = "list the skills with `ramet skill list`"
 
 
 class AgentNotFound(NotFound):
     """There is no such agent."""
 
     code = "agent_not_found"
-    hint = "register the agent with db.agents.register, or see `ramet agent list`"
+    hint = "register the agent with `ramet agent register ID`; `ramet agent list` lists the agents"
 
 
 class BranchNotFound(NotFound):
     """There is no such branch."""
 
     code = "branch_not_found"
-    hint = "see `ramet history branch list`; committing to a new name starts a branch"
+    hint = "list the branches with `ramet history branch list`; a commit to a new name starts a branch"
 
 
 class CommitNotFound(NotFound):
     """There is no such commit."""
 
     code = "commit_not_found"
-    hint = "give a longer part of the hash; see `ramet history log BRANCH`"
+    hint = "check the hash with `ramet history log BRANCH`"
 
 
 class NoticeNotFound(NotFound):
     """There is no such notice."""
 
     code = "notice_not_found"
-    hint = "`ramet notices --all` lists them"
+    hint = "list the notices with `ramet notices --all`"
 
 
 class ReportMissing(NotFound):
-    """There is no report on the disk."""
+    """The report is not on this disk."""
 
     code = "report_missing"
-    hint = "`ramet show REF` says where an effort's report is kept, and shows what the database has"
+    hint = "`ramet show EFFORT` shows the report's path and the copy in the database"
 
 
 class FileMissing(NotFound):
     """There is no such file."""
 
     code = "file_missing"
-    hint = "name a file of the project; `fs.paths.resolve` says what is at a path"
+    hint = "name a file that exists in the project"
 
 
 class RunNotFound(NotFound):
     """There is no such run."""
 
     code = "run_not_found"
-    hint = "`ramet runs list` shows the runs; --all those that were archived too"
+    hint = "list the runs with `ramet runs list`; --all includes the archived ones"
 
 
 class Conflict(RametError):
-    """What is recorded does not allow this."""
+    """The recorded state does not allow this."""
 
     code = "conflict"
     exit_status = EXIT_CONFLICT
     rpc_code = -32009
-    hint = "look at the row and decide again"
+    hint = "check the current state with `ramet show REF`, then decide again"
 
 
 class EffortHeld(Conflict):
     """Another agent holds this effort."""
 
     code = "effort_held"
-    hint = "wait until its holder finishes, or let the holder go first with db.agents.assign(id, null)"
+    hint = "wait until that agent finishes, or release the effort with `ramet agent release ID`"
 
 
 class AgentBusy(Conflict):
     """The agent already holds an active effort."""
 
     code = "agent_busy"
-    hint = "finish that effort, or let it go with db.agents.assign(id, null)"
+    hint = "finish that effort with `ramet effort finish EFFORT`, or release it with `ramet agent release ID`"
 
 
 class EffortFinished(Conflict):
     """The effort is finished."""
 
     code = "effort_finished"
-    hint = "start a new one on the task (db.effort.start), or take this one up again (`ramet retry`, `ramet resume`)"
+    hint = "queue a fresh copy with `ramet retry EFFORT`, or continue it with `ramet resume EFFORT`"
 
 
 class SessionEnded(Conflict):
     """The session has ended."""
 
     code = "session_ended"
-    hint = "start a session that continues it: db.session.start with prev_session_id"
+    hint = "continue it in a new session with `ramet session continue SESSION`"
 
 
 class WrongTask(Conflict):
@@ -405,56 +407,58 @@ class PhaseNotSequential(Conflict):
     """This phase does not follow the current one."""
 
     code = "phase_not_sequential"
-    hint = "enter the next phase, or give a reason for skipping or going back"
+    hint = "enter the next phase, or give a reason to skip phases or to go back"
 
 
 class BranchExists(Conflict):
-    """There is a branch of that name already."""
+    """A branch with that name already exists."""
 
     code = "branch_exists"
-    hint = "choose another name, or move the branch with history.reset"
+    hint = "choose another name, or move the branch with `ramet history reset BRANCH COMMIT`"
 
 
 class BranchInUse(Conflict):
     """A session writes to this branch."""
 
     code = "branch_in_use"
-    hint = "branches named session/N belong to their session"
+    hint = "use another branch; a branch named session/N belongs to session N"
 
 
 class NotInHistory(Conflict):
     """The commit is not part of this branch."""
 
     code = "not_in_history"
-    hint = "name a commit that `ramet history log BRANCH` shows"
+    hint = "choose a commit from `ramet history log BRANCH`"
 
 
 class NothingToUndo(Conflict):
-    """The branch has no rewrite left to take back."""
+    """The branch has no rewrite left to undo."""
 
     code = "nothing_to_undo"
-    hint = "see `ramet history moves BRANCH`; plain appends are taken back with history.reset"
+    hint = (
+        "`ramet history moves BRANCH` lists the rewrites; `ramet history reset BRANCH COMMIT` removes appended commits"
+    )
 
 
 class NothingToExpand(Conflict):
-    """The commit stands for itself."""
+    """The commit replaces no other commits."""
 
     code = "nothing_to_expand"
-    hint = "name a commit that collapse or compress made"
+    hint = "name a commit that `ramet history collapse` or `ramet history compress` created"
 
 
 class SpawnError(Conflict):
-    """A history cannot be spawned or collapsed so."""
+    """This branch cannot be spawned or collapsed."""
 
     code = "spawn_error"
-    hint = "see `ramet rpc call history.spawns` for the branch's relatives"
+    hint = "`ramet history branch tree BRANCH` shows its parents and children"
 
 
 class SpawnCycle(SpawnError, CycleFound):
-    """A history would descend from itself."""
+    """A branch cannot descend from itself."""
 
     code = "spawn_cycle"
-    hint = "name a new branch"
+    hint = "choose the name of a new branch"
 
 
 class SpawnDepthExceeded(Conflict):
@@ -465,87 +469,89 @@ class SpawnDepthExceeded(Conflict):
 
 
 class SpawnLimitExceeded(Conflict):
-    """There are as many children as there may be."""
+    """The limit on child sessions is reached."""
 
     code = "spawn_limit"
-    hint = "wait for children to end, or raise spawn.* in the configuration"
+    hint = (
+        "wait until children end, or raise the limit (`ramet config spawn.children`, spawn.total or spawn.concurrent)"
+    )
 
 
 class SpawnTimeTooShort(Conflict):
-    """The parent would be over before the child."""
+    """The child's time limit exceeds its parent's."""
 
     code = "spawn_time"
-    hint = "give the child fewer seconds, or detach it"
+    hint = "give the child fewer seconds, or do not wait for it (--detach)"
 
 
 class BudgetExceeded(Conflict):
-    """The budget does not allow it."""
+    """The budget is used up."""
 
     code = "budget"
-    hint = "see `ramet budget`; a person may raise it"
+    hint = "`ramet budget` shows the budgets; a person can raise one with `ramet budget SESSION --tokens N`"
 
 
 class SessionError(Conflict):
-    """A session cannot be continued so."""
+    """This session cannot be continued."""
 
     code = "session_error"
-    hint = "see `ramet session list`"
+    hint = "list the sessions with `ramet session list`"
 
 
 class LeaseLost(Conflict):
-    """The lease is somebody else's now."""
+    """Another worker holds the lease now."""
 
     code = "lease_lost"
-    hint = "stop what you are doing for this effort: another worker has it, or it is finished"
+    hint = "stop working on this effort: another worker has it, or it is finished"
 
 
 class NotFinished(Conflict):
     """The effort is not finished."""
 
     code = "not_finished"
-    hint = "wait for it, or end it first with `ramet kill REF`"
+    hint = "wait for it, or stop it with `ramet kill EFFORT`"
 
 
 class NothingRuns(Conflict):
-    """Nothing runs there that Ramet started."""
+    """Ramet started no process for it."""
 
     code = "nothing_runs"
-    hint = "a session that was started by hand is ended where it was started"
+    hint = "you started this session yourself: end it in its own terminal"
 
 
 class WorktreeBusy(Conflict):
-    """Another active effort works in this worktree."""
+    """Another active effort uses this worktree."""
 
     code = "worktree_busy"
-    hint = "let it have a worktree of its own"
+    hint = "give the effort a worktree of its own"
 
 
 class RunAttended(Conflict):
-    """Somebody attends this run already."""
+    """Another process is already driving this run."""
 
     code = "run_attended"
-    hint = "watch it with `ramet runs show REF`, or wait until it is left"
+    hint = "watch it with `ramet runs show RUN`, or wait until that process ends"
 
 
 class RunChanged(Conflict):
-    """The task file has changed since the run began."""
+    """The task file has changed since the run started."""
 
     code = "run_changed"
-    hint = "start a new run, or resume this one as it was recorded with --force"
+    hint = "start a new run, or resume the recorded tasks with `ramet run --resume RUN --force`"
 
 
 class RunFinished(Conflict):
     """The run is finished."""
 
     code = "run_finished"
-    hint = "start a new run; --retry-failed takes up what failed"
+    hint = "start a new run, or retry its failed tasks with `ramet run --resume RUN --retry-failed`"
 
 
 class IdempotencyConflict(Conflict):
     """This idempotency key was used for a different request."""
 
     code = "idempotency_conflict"
-    hint = "use a fresh key for each distinct request"
+    hint = "use a new key for each different request"
 
 
 class StoreError(RametError):
@@ -561,63 +567,63 @@ class DatabaseHeld(StoreError):
     """Another process holds this database."""
 
     code = "database_held"
-    hint = "use ramet.connect() to go through the daemon that holds it, or stop it with `ramet daemon stop`"
+    hint = "stop the daemon with `ramet daemon stop`; a Python program can use it through ramet.connect() instead"
 
 
 class DatabaseNewer(StoreError):
     """The database was written by a newer version of Ramet."""
 
     code = "database_newer"
-    hint = "upgrade Ramet; nothing was changed"
+    hint = "upgrade Ramet; the database was not changed"
 
 
 class DatabaseForeign(StoreError):
     """The file is not a Ramet database."""
 
     code = "database_foreign"
-    hint = "point database.path at a Ramet database or at a file that does not exist yet; nothing was changed"
+    hint = "set database.path to a Ramet database, or to a file that does not exist yet; this file was not changed"
 
 
 class DatabaseUnreachable(StoreError):
     """The database cannot be opened."""
 
     code = "database_unreachable"
-    hint = "check database.path or database.url (`ramet config`), and that the server runs"
+    hint = "check database.path or database.url with `ramet config`, and check that the server is running"
 
 
 class StorageFailed(StoreError):
-    """The database could not write to its disk."""
+    """The database cannot write to its disk."""
 
     code = "storage_failed"
-    hint = "free disk space or mend the disk, then try again; nothing of this request was kept"
+    hint = "free disk space or repair the disk, then try again; nothing of this request was saved"
 
 
 class BatchRolledBack(StoreError):
     """The database rolled back the transaction that this request was part of."""
 
     code = "batch_rolled_back"
-    hint = "send it again, with the same idempotency_key if it had one; nothing of it was kept"
+    hint = "try again; a program repeats the request with the same idempotency_key. Nothing of it was saved"
 
 
 class MigrationFailed(StoreError):
     """A migration failed and was rolled back."""
 
     code = "migration_failed"
-    hint = "the database is as it was before; the backup made first is named in the message"
+    hint = "the database is unchanged; the message names the backup that was made first"
 
 
 class QueryTimeout(StoreError):
     """The query took longer than query.timeout_seconds."""
 
     code = "query_timeout"
-    hint = "ask for less, or raise query.timeout_seconds"
+    hint = "select less, or raise query.timeout_seconds (`ramet config query.timeout_seconds`)"
 
 
 class TooContended(StoreError):
-    """Other transactions kept getting in the way."""
+    """The request kept conflicting with other transactions."""
 
     code = "too_contended"
-    hint = "try again; nothing of this request was kept"
+    hint = "try again; nothing of this request was saved"
 
 
 class DaemonError(RametError):
@@ -636,7 +642,7 @@ class DaemonUnreachable(DaemonError):
 
 
 class DaemonRunning(DaemonError):
-    """A daemon already runs for this database."""
+    """A daemon is already running for this database."""
 
     code = "daemon_running"
     hint = "use it, or stop it first with `ramet daemon stop`"
@@ -646,48 +652,48 @@ class DaemonStopping(DaemonError):
     """The daemon is stopping."""
 
     code = "daemon_stopping"
-    hint = "try again in a moment; the client starts a new one"
+    hint = "try again in a moment; the next command starts a new daemon"
 
 
 class DaemonFailed(DaemonError):
     """The daemon could not start."""
 
     code = "daemon_failed"
-    hint = "read the reason in `ramet daemon logs`"
+    hint = "run `ramet doctor`, which checks everything that Ramet needs"
 
 
 class SocketUnsafe(DaemonError):
-    """The socket's directory could be used by somebody else."""
+    """Other users can use the socket's directory."""
 
     code = "socket_unsafe"
-    hint = "make the directory yours alone: chmod 700"
+    hint = "remove their access with chmod 700"
 
 
 class ModelError(RametError):
-    """A model did not do what it was asked."""
+    """A model failed."""
 
     code = "model_error"
     exit_status = EXIT_MODEL
     rpc_code = -32013
-    hint = "check ai.model and its key (`ramet config`)"
+    hint = "check ai.model and its key with `ramet config`"
 
 
 class ModelFailed(ModelError):
     """The model did not answer."""
 
     code = "model_failed"
-    hint = "try again, or give the text yourself"
+    hint = "try again, or write the text yourself (--text)"
 
 
 class ModelMissing(ModelError):
     """No model is configured."""
 
     code = "model_missing"
-    hint = "set ai.model, give the text yourself, or use method extract"
+    hint = "set ai.model, or write the text yourself (--text)"
 
 
 class WorkError(RametError):
-    """This machine could not do the work."""
+    """This machine cannot run the work."""
 
     code = "work_failed"
     exit_status = EXIT_WORK
@@ -696,45 +702,45 @@ class WorkError(RametError):
 
 
 class DriverMissing(WorkError):
-    """No agent program is installed for this."""
+    """The agent program is not installed."""
 
     code = "driver_missing"
-    hint = "`ramet drivers` says what is installed and how to get the others"
+    hint = "`ramet drivers` shows which agent programs are installed, and how to install the others"
 
 
 class LaunchFailed(WorkError):
     """The agent program could not be started."""
 
     code = "launch_failed"
-    hint = "check the program, its wrapper and its folder: `ramet drivers`, `ramet worktree list`"
+    hint = "check the program and its wrapper with `ramet drivers`, and its folder with `ramet worktree list`"
 
 
 class WorktreeError(WorkError):
-    """The worktree cannot be made or used."""
+    """The worktree cannot be created or used."""
 
     code = "worktree_error"
-    hint = "`ramet worktree list` shows every worktree and its state"
+    hint = "`ramet worktree list` lists every worktree and its state"
 
 
 class GitFailed(WorkError):
     """Git failed."""
 
     code = "git_failed"
-    hint = "run the same git command by hand to see what is wrong"
+    hint = "run the same git command yourself to see the problem"
 
 
 class MergeConflict(WorktreeError):
-    """What was to be merged changes the same lines."""
+    """The branches change the same lines."""
 
     code = "merge_conflict"
-    hint = "merge one of the branches into the other by hand; then `ramet run --resume REF --retry-failed` goes on"
+    hint = "merge one branch into the other yourself, then continue with `ramet run --resume RUN --retry-failed`"
 
 
 class NoStart(WorktreeError):
-    """What this depends on left nothing to start from."""
+    """A dependency left no branch to start from."""
 
     code = "no_start"
-    hint = "see why that failed; then `ramet run --resume REF --retry-failed` goes on"
+    hint = "find out why it failed with `ramet show EFFORT`, then continue with `ramet run --resume RUN --retry-failed`"
 
 
 class ConfigError(RametError):
@@ -743,7 +749,7 @@ class ConfigError(RametError):
     code = "config_error"
     exit_status = EXIT_USAGE
     rpc_code = -32012
-    hint = "`ramet config` shows every key, its value and where it comes from"
+    hint = "`ramet config` shows every key, its value and its source"
 
 
 class UnknownKey(ConfigError):
@@ -753,7 +759,7 @@ class UnknownKey(ConfigError):
 
 
 class InvalidSetting(ConfigError):
-    """The configuration value is not allowed."""
+    """The configuration value is not valid."""
 
     code = "invalid_setting"
 

@@ -116,7 +116,7 @@ def test_a_projects_rules_are_in_the_first_request_once_each(have: Callable[...,
 def test_a_gate_denies_and_its_reason_is_in_the_next_request(have: Callable[..., Hooked], agent: str) -> None:
     hooked = have(heartbeat=True, heartbeat_warn=0, heartbeat_block=1)
     begin(hooked)
-    reason = "1 tool calls without a log entry. Before you go on, run `ramet note"
+    reason = "1 tool calls without a log entry. Before you continue, run `ramet note"
     assert [reason in hooked.asked(number) for number in (0, 1, 2)] == [False, False, True]
     assert not (hooked.stage.directory / "note.txt").exists()
 
@@ -243,4 +243,4 @@ def test_a_program_that_is_killed_leaves_a_session_that_has_ended(have: Callable
     )
     hooked.wait_for_ends()
     ((outcome, notes),) = hooked.query("SELECT outcome, notes FROM sessions")
-    assert (outcome, "ended without a word in the middle of a turn" in notes) == ("error", True)
+    assert (outcome, "disappeared in the middle of a turn" in notes) == ("error", True)

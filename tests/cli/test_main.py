@@ -226,7 +226,7 @@ def test_a_refusal_says_error_and_fix_and_exits_with_its_status(ramet: CommandLi
     done = ramet("session", "show", "s9")
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.splitlines()[0] == "error: there is no session 9"
-    assert done.stderr.splitlines()[1].startswith("  fix: name a session by")
+    assert done.stderr.splitlines()[1].startswith("  fix: name a session as")
 
 
 def test_a_refusal_with_json_is_one_json_document_wherever_the_flag_stands(ramet: CommandLine) -> None:

@@ -71,7 +71,7 @@ def encode(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise InvalidParams(
-            "the text holds half of a surrogate pair, which is not text",
+            "the text has half of a surrogate pair, which is not valid Unicode",
             field="content",
             value=text[error.start : error.end].encode("unicode_escape").decode(),
             fix="send valid Unicode",
@@ -80,10 +80,10 @@ def encode(text: str) -> bytes:
 
 def _pack(request: Commit) -> Packed:
     if (request.text is None) == (request.content is None):
-        raise InvalidParams("give text or content, one of the two", field="text")
+        raise InvalidParams("give either text or content", field="text")
     for key in RESERVED & (request.metadata or {}).keys():
         raise InvalidParams(
-            f"metadata may not have the key {key!r}", field=f"metadata.{key}", value=key, fix="choose another key"
+            f"metadata cannot have the key {key!r}", field=f"metadata.{key}", value=key, fix="choose another key"
         )
     if request.content is not None:
         packed = pack(validate_content(request.content))

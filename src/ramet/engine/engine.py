@@ -152,7 +152,9 @@ def _find_kept(tx: Transaction, call: Call, request: Change[Any], key: str) -> R
     if kept is None:
         return None
     if kept.request_hash != _hash_request(call.operation, request):
-        raise IdempotencyConflict(f"key {key!r} was used for a different request", field="idempotency_key", value=key)
+        raise IdempotencyConflict(
+            f"idempotency key {key!r} was already used for a different request", field="idempotency_key", value=key
+        )
     return Raw(kept.reply)
 
 

@@ -10,4 +10,4 @@ def require(tx: Transaction, session: Session, field: str = "session_id") -> Non
     """Refuse a session that is not the asker's. Another attempt at the asker's own effort is its own as well."""
     if tx.asker is None or session.id == tx.asker or children.is_within(tx.db, session.id, tx.asker):
         return
-    raise Forbidden(f"session {tx.asker} may not ask for session {session.id}", field=field, value=session.id)
+    raise Forbidden(f"session {tx.asker} cannot access session {session.id}", field=field, value=session.id)

@@ -25,7 +25,7 @@ def test_a_child_inherits_the_whole_a_snapshot_or_a_selection(parent: CommandLin
     ]
     assert compiled(parent, "part") == ["Answer briefly.", "Carts are lost."]
     refused = parent("history", "spawn", "main", "none", "--purpose", "x", "--inherit", "selective")
-    assert (refused.returncode, "a selective child needs a filter" in refused.stderr) == (4, True)
+    assert (refused.returncode, "a child that inherits a selection needs a filter" in refused.stderr) == (4, True)
 
 
 @pytest.mark.requirement("R57", "R59")
@@ -48,7 +48,7 @@ def test_a_collapse_with_nothing_to_say_is_refused_with_the_fix(parent: CommandL
     parent.ok("history", "spawn", "main", "research", "--purpose", "look")
     refused = parent("history", "collapse", "research")
     assert refused.returncode == 4
-    assert "fix: give text or a report" in refused.stderr
+    assert "fix: write the report (--text)" in refused.stderr
 
 
 @pytest.mark.requirement("R41")

@@ -34,9 +34,9 @@ def profile(ramet: CommandLine, script: str, output: str = "text") -> None:
 @pytest.mark.parametrize(
     ("option", "bound", "larger", "why"),
     [
-        ("--max-cost", "0.2", "9", "the run may cost $0.20, and has cost $0.30"),
-        ("--max-tokens", "1000", "9000", "the run may use 1,000 tokens, and has used 1,204"),
-        ("--max-seconds", "1", "600", "the run may take 1 second"),
+        ("--max-cost", "0.2", "9", "the run has cost $0.30, and its limit is $0.20"),
+        ("--max-tokens", "1000", "9000", "the run has used 1,204 tokens, and its limit is 1,000"),
+        ("--max-seconds", "1", "600", "the run has reached its limit of 1 second"),
     ],
 )
 def test_a_bound_skips_what_is_left_with_one_notice_and_a_larger_one_takes_it_up(
@@ -49,7 +49,7 @@ def test_a_bound_skips_what_is_left_with_one_notice_and_a_larger_one_takes_it_up
     assert "3 tasks: 1 completed, 2 skipped, 1,204 tokens, $0.30" in done.stdout
     assert f"stopped: {why}" in done.stdout
     (notice,) = shop.json("notices")["items"]
-    assert (notice["kind"], "2 of its lines were not done" in notice["text"]) == ("run_bound", True)
+    assert (notice["kind"], "2 of its lines were not run" in notice["text"]) == ("run_bound", True)
     assert shop("run", "--resume", "r1", option, larger).returncode == 0
     assert states(shop) == ["completed", "completed", "completed"]
 

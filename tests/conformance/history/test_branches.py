@@ -183,7 +183,7 @@ def test_at_answers_whether_a_branch_has_a_commit(world: World) -> None:
     with pytest.raises(InvalidParams) as naive:
         world.call("history.at", branch="main", time="2026-01-01T00:00:00")
     assert naive.value.field == "time"
-    with pytest.raises(InvalidParams, match="one of the two"):
+    with pytest.raises(InvalidParams, match="give either a time or a hash"):
         world.call("history.at", branch="main")
 
 

@@ -200,7 +200,7 @@ def test_a_collapse_with_nothing_to_say_is_refused_with_the_fix(world: World) ->
     with pytest.raises(SpawnError) as refusal:
         world.call("history.collapse", child="kid")
     assert refusal.value.field == "text"
-    assert "give text or a report" in (refusal.value.fix or "")
+    assert "write the report (--text)" in (refusal.value.fix or "")
     with pytest.raises(SpawnError, match="not spawned"):
         world.call("history.collapse", child="main", text="x")
     assert world.dump() == before

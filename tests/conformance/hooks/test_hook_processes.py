@@ -29,7 +29,7 @@ def test_a_session_whose_process_is_gone_is_over_though_nobody_said_so(world: Wo
     assert (found.session_id, found.pid, found.started) == (above, 42, 1000.5)
     vanish(world, above)
     ended = session(world, above)
-    assert (ended.outcome, ended.notes) == ("success", "ended without a word: process 42 is gone")
+    assert (ended.outcome, ended.notes) == ("success", "process 42 disappeared")
     assert session(world, f"claude:{WINDOW}/a1").ended_at is not None
     assert world.call("db.effort.get", effort_id=ended.effort_id).lifecycle == "finished"
     assert world.call("hooks.processes").items == []

@@ -77,7 +77,7 @@ def test_directives_that_are_too_long_are_named(world: World) -> None:
     start(world)
     facts = {"directives": [directive(text="x" * 50_000), directive("/shop/CLAUDE.md")]}
     context = use(world, "Read", facts=facts).answer.context
-    assert "/shop/src/AGENTS.md (long: read it)" in context
+    assert "/shop/src/AGENTS.md (too long to show: read the file)" in context
     assert "Two spaces." in context
     assert len(context) < 13_000
 

@@ -86,7 +86,7 @@ def test_a_second_clone_on_the_same_host_is_a_project_of_its_own(world: World) -
 def test_two_projects_never_have_one_path_even_on_different_hosts(world: World) -> None:
     put(world, "/work", "north")
     before = world.dump()
-    with pytest.raises(InvalidParams, match="is project 1 elsewhere") as refusal:
+    with pytest.raises(InvalidParams, match="is already project 1 on another host") as refusal:
         put(world, "/work", "south", "https://forge.example/team/bank")
     assert (refusal.value.field, refusal.value.value) == ("path", "/work")
     put(world, "/bank", "south", "https://forge.example/team/bank")

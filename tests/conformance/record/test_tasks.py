@@ -44,7 +44,7 @@ def test_a_task_outside_every_project_is_refused(world: World) -> None:
     with pytest.raises(ProjectNotFound) as refusal:
         world.call("db.task.upsert", dir_path="/shopping/x")
     assert (refusal.value.field, refusal.value.value) == ("dir_path", "/shopping/x")
-    assert "db.project.upsert" in refusal.value.fix
+    assert "ramet project add" in refusal.value.fix
 
 
 @pytest.mark.requirement("R220")

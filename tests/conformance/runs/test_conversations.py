@@ -70,7 +70,7 @@ def test_a_line_that_waits_for_another_attempt_when_a_bound_is_reached_is_told_o
     do_next(world, run, "error", failure="transient")
     world.clock.advance(30)
     claim(world, run)
-    assert said(world, run) == [("user", "do 1"), ("system", "✗ failed: the run may take 30 seconds")]
+    assert said(world, run) == [("user", "do 1"), ("system", "✗ failed: the run has reached its limit of 30 seconds")]
     assert [each.state for each in get(world, run).lines] == ["failed", "skipped"]
 
 

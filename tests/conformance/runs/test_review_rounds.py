@@ -94,7 +94,7 @@ def test_a_reviewer_that_never_stops_finding_nits_ends_at_the_bound_with_every_b
             assert do_next(world, run) == f"improve-{number}"
     assert do_all(world, run) == []
     shown = get(world, run)
-    why = "not approved after 3 reviews, and 8 findings are open, of which 3 are blockers"
+    why = "not approved after 3 reviews: 8 findings are open, 3 of them blockers"
     assert (shown.state, shown.reason, len(shown.lines)) == ("finished", why, 7)
     kept = [(each.file, each.state) for each in shown.findings if each.severity == "BLOCKER"]
     assert kept == [(f"b{each}.py", "open") for each in (1, 2, 3)]

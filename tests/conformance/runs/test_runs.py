@@ -116,7 +116,7 @@ def test_lines_of_a_run_are_only_for_those_who_name_the_run(world: World) -> Non
     effort_id = run.lines[0].effort_id
     assert world.call("work.next").id == ordinary.id
     refused = queue_worker.claim(world, effort_id=effort_id)
-    assert (refused.refused, refused.detail) == ("blocked", f"effort {effort_id} is not for it: its run")
+    assert (refused.refused, refused.detail) == ("blocked", f"effort {effort_id} does not fit this worker: its run")
     assert queue_worker.claim(world, run=other.id, effort_id=effort_id).refused == "blocked"
     assert queue_worker.claim(world, "host/1").id == ordinary.id
     assert queue_worker.claim(world, "host/2").refused == "missing"
@@ -141,7 +141,7 @@ def test_work_is_claimed_only_where_its_project_is(world: World) -> None:
 def test_only_what_is_attended_is_worked_on(world: World) -> None:
     run = record(world, "1", "2")
     assert world.call("work.next", run=run.id) is None
-    assert claim(world, run).detail == f"nobody attends run {run.id}"
+    assert claim(world, run).detail == f"run {run.id} is interrupted: no process attends it"
     attend(world, run)
     assert do_next(world, run) == "1"
     assert leave(world, run).state == "interrupted"
@@ -261,7 +261,7 @@ def test_after_a_failure_a_run_that_stops_begins_no_more_until_it_is_resumed(wor
     first, second = claim(world, run, "host/1"), claim(world, run, "host/2")
     queue_worker.complete(world, first, "error", failure="permanent", reason="no")
     assert world.call("work.next", run=run.id) is None
-    assert claim(world, run).detail == f"run {run.id} begins no more lines: line 1 ended with error"
+    assert claim(world, run).detail == f"run {run.id} starts no more lines: line 1 ended with error"
     queue_worker.complete(world, second)
     assert (get(world, run).state, get(world, run).reason) == ("running", "line 1 ended with error")
     leave(world, run)
@@ -282,9 +282,9 @@ def test_a_line_that_is_tried_again_does_not_stop_its_run(world: World) -> None:
 @pytest.mark.parametrize(
     ("limits", "outcome", "why"),
     [
-        ({"tokens": 10}, "budget", "the run may use 10 tokens, and has used 12"),
-        ({"cost_usd": 0.25}, "budget", "the run may cost $0.25, and has cost $0.50"),
-        ({"seconds": 30}, "timeout", "the run may take 30 seconds"),
+        ({"tokens": 10}, "budget", "the run has used 12 tokens, and its limit is 10"),
+        ({"cost_usd": 0.25}, "budget", "the run has cost $0.50, and its limit is $0.25"),
+        ({"seconds": 30}, "timeout", "the run has reached its limit of 30 seconds"),
     ],
 )
 def test_a_bound_ends_what_waits_with_one_notice(world: World, limits: Any, outcome: str, why: str) -> None:
@@ -302,7 +302,7 @@ def test_a_bound_ends_what_waits_with_one_notice(world: World, limits: Any, outc
     queue_worker.complete(world, second)
     assert (get(world, run).state, get(world, run).reason) == ("finished", why)
     (notice,) = notices(world, "run_bound")
-    assert notice.text == f"run {run.id} (cart) reached its bound: {why}; 3 of its lines were not done"
+    assert notice.text == f"run {run.id} (cart) stopped at a limit: {why}; 3 of its lines were not run"
 
 
 def test_a_bound_that_is_reached_when_nothing_runs_finishes_the_run(world: World) -> None:
@@ -336,9 +336,9 @@ def test_a_run_at_its_bound_goes_on_with_a_larger_one_and_not_with_what_failed(
     spend(world, run, "timeout")
     assert claim(world, run).refused == "missing"
     for params in ({}, {"retry_failed": True}, {"limits": {"seconds": 5}}):
-        with pytest.raises(RunFinished, match="is at its bound") as refusal:
+        with pytest.raises(RunFinished, match="cannot continue: the run has") as refusal:
             attend(world, run, **params)
-        assert "a larger bound" in refusal.value.fix
+        assert "raise the limit" in refusal.value.fix
     assert get(world, run).limits == run.limits
     resumed = attend(world, run, limits=larger)
     assert (resumed.state, resumed.reason, resumed.counts["pending"], resumed.counts["failed"]) == (
@@ -394,7 +394,7 @@ def test_no_more_lines_run_at_once_than_the_run_allows(world: World) -> None:
     run = start(world, "1", "2", "3", mode="parallel", limits={"workers": 2})
     first = claim(world, run, "host/1")
     second = claim(world, run, "host/2")
-    assert claim(world, run, "host/3").detail == f"run {run.id} has 2 at work"
+    assert claim(world, run, "host/3").detail == f"run {run.id} already runs 2 lines, its limit"
     queue_worker.complete(world, first)
     assert claim(world, run, "host/3").run_line == "3"
     queue_worker.expire(world, second.id)
@@ -406,7 +406,7 @@ def test_no_more_lines_run_at_once_than_the_run_allows(world: World) -> None:
     ("lines", "named"),
     [
         ([], "no task"),
-        ([line("1"), line("1")], "two lines are called 1"),
+        ([line("1"), line("1")], "two lines have the key 1"),
         ([line("1", "7")], "line 1 depends on 7"),
         ([line("1", "2"), line("2", "1")], "1 → 2 → 1"),
         ([line("1", "1")], "1 → 1"),

@@ -109,7 +109,7 @@ def test_an_awaited_child_that_never_began_is_dropped_with_its_parent(world: Wor
     child, detached = spawn(world, above, wait=True), spawn(world, above)
     queue_worker.complete(world, above)
     ended = result(world, child)
-    assert (ended.outcome, ended.notes) == ("dropped", "its parent ended before it began")
+    assert (ended.outcome, ended.notes) == ("dropped", "its parent ended before it started")
     assert session(world, child).outcome == "dropped"
     assert result(world, detached).status == "queued"
 

@@ -63,7 +63,7 @@ def test_each_refusal_says_why(world: World) -> None:
     assert refused("host/2", waiting.id) == ("blocked", f"effort {first.id} is active")
     assert refused("host/2", by_hand.id)[0] == "not_queued"
     run(world, other)
-    assert refused("host/2", other.id) == ("not_queued", f"effort {other.id} is finished with success")
+    assert refused("host/2", other.id) == ("not_queued", f"effort {other.id} finished with success")
     assert refused("host/2") == ("missing", "no effort is ready")
 
 
@@ -126,7 +126,7 @@ def test_a_lease_that_ran_out_is_taken_over_and_the_old_holder_has_lost_it(world
     assert (taken.id, taken.generation, taken.attempts, taken.host_failures) == (attempt.effort.id, 2, 2, 1)
     assert (taken.lease_owner, taken.failure) == ("host/2", "infrastructure")
     session = world.call("db.session.get", session_id=attempt.session.id)
-    assert (session.outcome, session.notes) == ("error", "the lease of host/1 ran out")
+    assert (session.outcome, session.notes) == ("error", "the lease of host/1 expired")
     assert world.call("db.agents.get", id="host/1").effort_id is None
     with pytest.raises(LeaseLost):
         world.call("work.renew", effort_id=taken.id, generation=1)

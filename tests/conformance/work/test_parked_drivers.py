@@ -73,7 +73,7 @@ def test_a_limit_parks_its_driver_until_it_ends_and_says_so_once(world: World, w
         assert (done.requeued, done.agent_failures) == (True, 0)
     (row,) = world.call("drivers.parked").items
     assert (row.driver, row.until, row.failures) == ("claude", RESET, 0)
-    assert told(world) == [f"claude is at a limit; its efforts wait until {RESET}"]
+    assert told(world) == [f"claude has reached a usage limit; its efforts wait until {RESET}"]
     assert [notice.kind for notice in world.call("fleet.notices").items] == ["parked"]
     assert kinds(world) == ["driver.parked"]
     world.clock.advance(7200)

@@ -224,7 +224,7 @@ def test_a_session_that_is_new_in_an_unknown_project_is_recorded_with_the_projec
 def test_an_event_that_says_too_little_to_know_its_session_by_is_recorded_as_nobody_s(server: RunningServer) -> None:
     def refuse(request: RecordHook) -> Any:
         if request.event.native_id:
-            return InvalidParams("the event does not say where its session works")
+            return InvalidParams("the event does not name the directory of its session")
         return HookReply(answer=HookAnswer(), session_id=None)
 
     hooked = Hooked(server, refuse)

@@ -276,5 +276,5 @@ def test_a_command_inside_an_agent_speaks_for_its_session_and_for_no_other(
     assert [line for line in said.splitlines() if line.startswith("exit ")] == ["exit 0", "exit 2", "exit 2", "exit 2"]
     assert '"notes":"hello"' in said.replace(": ", ":")
     assert "project.list is not for agents" in said
-    assert "may not ask for session 1" in said
+    assert "cannot access session 1" in said
     assert [(child.parent, child.depth) for child in children(connection)] == [(2, 1)]

@@ -88,13 +88,16 @@ def link(
 
 def _refuse_relatives(tx: Transaction, request: Spawn) -> None:
     if request.child == request.parent or child_branches.has_ancestor(tx.db, request.parent, request.child):
-        raise SpawnCycle(f"{request.child!r} would descend from itself", field="child", value=request.child)
+        raise SpawnCycle(f"branch {request.child!r} would descend from itself", field="child", value=request.child)
     if child_branches.get_parent(tx.db, request.child) is not None:
         raise SpawnError(
-            f"{request.child!r} has a parent already", field="child", value=request.child, fix="name a new branch"
+            f"branch {request.child!r} already has a parent",
+            field="child",
+            value=request.child,
+            fix="choose the name of a new branch",
         )
     if segments.find_head(tx.db, request.child) is not None:
-        raise BranchExists(f"there is a branch {request.child!r} already", field="child", value=request.child)
+        raise BranchExists(f"branch {request.child!r} already exists", field="child", value=request.child)
 
 
 def inherit(tx: Transaction, request: Spawn, before: Point | None) -> None:
@@ -109,10 +112,12 @@ def inherit(tx: Transaction, request: Spawn, before: Point | None) -> None:
 
 
 def require_filter(chosen: Filter | None) -> None:
-    """Refuse a selective child that says nothing of what it selects."""
+    """Refuse a child that inherits a selection but selects nothing."""
     if chosen is None or not _says_something(chosen):
         raise SpawnError(
-            "a selective child needs a filter", field="filter", fix="give types, tags or last_turns, or use full_clone"
+            "a child that inherits a selection needs a filter",
+            field="filter",
+            fix="select commits by type, by tag or by the last turns, or inherit the whole history (full_clone)",
         )
 
 
@@ -169,7 +174,11 @@ def collapse(tx: Transaction, request: Collapse) -> CollapseReply:
     """Fold a child's work into its parent, from a text, a report, or the child's own closing words."""
     pointer = child_branches.get_parent(tx.db, request.child)
     if pointer is None:
-        raise SpawnError(f"{request.child!r} was not spawned from anything", field="child", value=request.child)
+        raise SpawnError(
+            f"branch {request.child!r} was not spawned: it has no parent to collapse into",
+            field="child",
+            value=request.child,
+        )
     child = references.place(tx, request.child, "child")
     text = fit(_summary(tx, request, pointer, child), request.target_tokens)
     return fold(tx, pointer, request.child, text, auto_commit=request.auto_commit)
@@ -201,14 +210,14 @@ def _summary(tx: Transaction, request: Collapse, pointer: SpawnRow, child: Point
     if request.report is not None:
         return render_report(request.report)
     if request.method == "model":
-        raise ModelMissing("the report was not asked of a model", field="method", value=request.method)
+        raise ModelMissing("no model has written the report", field="method", value=request.method)
     boundary = _last_boundary(tx, child)
     if boundary is not None:
         return f"{COLLAPSE_OPENING}{pointer.purpose}\n\n{boundary.text}"
     raise SpawnError(
-        f"{request.child!r} has no closing report, and none was given",
+        f"branch {request.child!r} has no closing report, and none was given",
         field="text",
-        fix="give text or a report, commit a session boundary to the child first, or use method model",
+        fix="write the report (--text), let a model write it (--model), or commit a session boundary to the branch",
     )
 
 
@@ -243,7 +252,7 @@ def expand(tx: Transaction, request: Expand) -> Expanded:
         )
     collapsed = child_branches.find_collapsed(tx.db, stored.id) or _copied_collapse(tx, stored)
     if collapsed is None:
-        raise NothingToExpand(f"commit {request.hash} stands for itself", field="hash", value=request.hash)
+        raise NothingToExpand(f"commit {request.hash} replaces no other commits", field="hash", value=request.hash)
     child = commits.read_newest(tx.db, tx.codec, references.spans(tx, collapsed.head), limit=tx.limits.page_max)
     return Expanded(
         hash=stored.hash.hex(),

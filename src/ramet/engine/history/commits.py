@@ -126,7 +126,10 @@ def edit(tx: Transaction, prepared: PreparedCommit[Edit]) -> CommitReply:
     stored = commits.read_one(tx.db, tx.codec, target)
     if stored.target_id is not None:
         raise InvalidParams(
-            "the target is itself an edit", field="target", value=request.target, fix="edit the commit it edits"
+            f"commit {request.target} is itself an edit",
+            field="target",
+            value=request.target,
+            fix="edit the original commit instead",
         )
     kind = Kind(content_type=stored.content_type, role=stored.role)
     done = add(tx, head, prepared.content, kind, target)
@@ -141,7 +144,10 @@ def pick(tx: Transaction, request: Pick) -> CommitReply:
     stored = commits.read_one(tx.db, tx.codec, references.commit(tx, request.hash))
     if stored.target_id is not None:
         raise InvalidParams(
-            "an edit cannot be picked without what it edits", field="hash", value=request.hash, fix="pick its target"
+            f"commit {request.hash} is an edit, which cannot be picked without its original commit",
+            field="hash",
+            value=request.hash,
+            fix="pick the original commit instead",
         )
     done = copy(tx, head, stored)
     moved(tx, request.branch, head.commit_id, done.id, "pick")
@@ -174,7 +180,7 @@ def show(tx: Transaction, request: Show) -> CommitDetail:
 def create_branch(tx: Transaction, request: CreateBranch) -> BranchRow:
     """A new branch at a place."""
     if segments.find_head(tx.db, request.name) is not None:
-        raise BranchExists(f"there is a branch {request.name!r} already", field="name", value=request.name)
+        raise BranchExists(f"branch {request.name!r} already exists", field="name", value=request.name)
     point = None if request.from_ is None else references.place(tx, request.from_, "from")
     segments.create_branch(tx.db, request.name, point.commit_id if point else None, tx.now_ms)
     tx.record("branch.created", data={"branch": request.name})
@@ -193,7 +199,9 @@ def delete(tx: Transaction, request: DeleteBranch) -> BranchRow:
     head = references.head(tx, request.branch)
     session = branches.find_session(tx.db, request.branch)
     if session is not None:
-        raise BranchInUse(f"session {session} writes to {request.branch!r}", field="branch", value=request.branch)
+        raise BranchInUse(
+            f"session {session} writes to branch {request.branch!r}", field="branch", value=request.branch
+        )
     gone = branch(tx, request.branch)
     branches.delete(tx.db, request.branch)
     moved(tx, request.branch, head.commit_id, None, "delete")
@@ -218,7 +226,7 @@ def undo(tx: Transaction, request: Undo) -> BranchRow:
             if step == 0 and segments.find_head(tx.db, request.branch) is None:
                 raise BranchNotFound(f"there is no branch {request.branch!r}", field="branch", value=request.branch)
             raise NothingToUndo(
-                f"{request.branch!r} has {step} rewrites to take back", field="steps", value=request.steps
+                f"branch {request.branch!r} has {step or 'no'} rewrites to undo", field="steps", value=request.steps
             )
         head = references.head_or_new(tx, request.branch)
         segments.move(tx.db, head.branch_id, rewrite.old_commit_id)
@@ -258,7 +266,7 @@ def register(tx: Transaction, request: RegisterType) -> RegisteredType:
     """Register a kind of content; the built-in ones are as they are."""
     if request.name in BUILTIN_CONTENT_TYPES:
         raise InvalidParams(
-            f"{request.name!r} is built in", field="name", value=request.name, fix="choose another name"
+            f"content type {request.name!r} is built in", field="name", value=request.name, fix="choose another name"
         )
     hints = TypeHints(
         default_role=request.default_role,
@@ -275,7 +283,7 @@ def register(tx: Transaction, request: RegisterType) -> RegisteredType:
 def at(tx: Transaction, request: At) -> BranchRow:
     """Where a branch stood at a time, or at one of its commits."""
     if (request.time is None) == (request.hash is None):
-        raise InvalidParams("give a time or a hash, one of the two", field="time")
+        raise InvalidParams("give either a time or a hash", field="time")
     head = references.head(tx, request.branch)
     if request.hash is not None:
         point: Point | None = references.within(tx, references.spans(tx, head), request.hash, "hash")
@@ -400,7 +408,7 @@ def require_type(tx: Transaction, name: str) -> TypeHints:
             f"there is no content type {name!r}",
             field="content_type",
             value=name,
-            fix=f"use one of: {', '.join(sorted(known))}; or register it with history.register",
+            fix=f"use one of: {', '.join(sorted(known))}; a program can register other types",
         )
     return known[name]
 
@@ -468,7 +476,7 @@ def _instant(moment: Any, field: str) -> int:
         return from_datetime(moment)
     except ValueError as error:
         raise InvalidParams(
-            str(error), field=field, value=str(moment), fix="give a time with its zone, as …Z"
+            str(error), field=field, value=str(moment), fix="give a time with its zone, such as 2026-01-31T12:00:00Z"
         ) from error
 
 

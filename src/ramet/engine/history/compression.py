@@ -25,7 +25,7 @@ def compress(tx: Transaction, request: Compress) -> CommitReply:
     text = request.text
     if text is None:
         if request.method == "model":
-            raise ModelMissing("the summary was not asked of a model", field="method", value=request.method)
+            raise ModelMissing("no model has written the summary", field="method", value=request.method)
         pieces = compressible(tx, request)
         text = extract(pieces, commits.type_hints(tx.db), request.target_tokens)
     else:
@@ -48,7 +48,7 @@ def compressible(tx: Transaction, request: Compress) -> list[Piece]:
     ]
     if not pieces:
         raise InvalidRange(
-            "there is nothing to compress between the two: all of it is pinned, skipped or compressed already",
+            "there is nothing to compress in this range: every commit is pinned, skipped or already compressed",
             field="from",
             value=request.from_,
         )
@@ -60,7 +60,7 @@ def _range(tx: Transaction, head: Head, request: Compress) -> tuple[Point, Point
     first = references.within(tx, spans, request.from_, "from")
     last = references.within(tx, spans, request.to, "to")
     if first.seq > last.seq:
-        raise InvalidRange(f"{request.from_} comes after {request.to}", field="from", value=request.from_)
+        raise InvalidRange(f"commit {request.from_} comes after {request.to}", field="from", value=request.from_)
     if commits.has_merge(tx.db, spans, first.seq, last.seq):
         raise InvalidRange("the range crosses a merge", field="to", value=request.to)
     return first, last

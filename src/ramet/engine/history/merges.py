@@ -232,9 +232,9 @@ def _refuse_torn(sides: Sides, summaries: list[StoredCommit]) -> None:
         first, last = (stored.metadata or {})[COMPRESSES]
         if len(sides.range_of(stored)) <= last - first:
             raise InvalidRange(
-                f"summary {stored.hash.hex()[:12]} stands for commits that both sides have",
+                f"summary {stored.hash.hex()[:12]} replaces commits that both branches have",
                 field="from",
-                fix="undo the compression first",
+                fix="undo the compression first with `ramet history undo BRANCH`",
             )
 
 

@@ -61,10 +61,16 @@ def question(tx: Transaction, redactor: Redactor, request: Request[Any]) -> Ques
 def _ask_for_report(tx: Transaction, redactor: Redactor, request: Collapse) -> Generate:
     pointer = child_branches.get_parent(tx.db, request.child)
     if pointer is None:
-        raise SpawnError(f"{request.child!r} was not spawned from anything", field="child", value=request.child)
+        raise SpawnError(
+            f"branch {request.child!r} was not spawned: it has no parent to collapse into",
+            field="child",
+            value=request.child,
+        )
     pieces = compiler.compile_context(tx, references.place(tx, request.child, "child")).context.visible()
     if not pieces:
-        raise SpawnError(f"{request.child!r} has nothing to report", field="child", value=request.child)
+        raise SpawnError(
+            f"branch {request.child!r} is empty: there is nothing to report", field="child", value=request.child
+        )
     instructions, _ = redactor.redact_value(request.instructions)
     prompt = build_collapse_prompt(
         _text(pieces), pointer.purpose, target_tokens=request.target_tokens, instructions=instructions
@@ -94,7 +100,7 @@ def _whole(answer: Generated) -> str:
     if answer.finish_reason not in (None, "stop"):
         raise ModelFailed(f"{answer.model} did not finish: {answer.finish_reason}", value=answer.finish_reason)
     if not text:
-        raise ModelFailed(f"{answer.model} answered nothing", value=answer.model)
+        raise ModelFailed(f"{answer.model} returned an empty answer", value=answer.model)
     return text
 
 

@@ -40,7 +40,7 @@ def commit(tx: Transaction, prefix: str, field: str = "hash") -> Point:
         return found[0]
     if found:
         raise InvalidParams(
-            f"several commits begin with {prefix}", field=field, value=prefix, fix="give more of the hash"
+            f"several commits start with {prefix}", field=field, value=prefix, fix="give more characters of the hash"
         )
     raise CommitNotFound(f"there is no commit {prefix}", field=field, value=prefix)
 
@@ -58,7 +58,7 @@ def place(tx: Transaction, name: str, field: str) -> Point | None:
 def either(tx: Transaction, branch: str | None, commit_hash: str | None) -> Point | None:
     """What the one of the two that is given points at."""
     if (branch is None) == (commit_hash is None):
-        raise InvalidParams("give a branch or a hash, one of the two", field="branch", value=branch)
+        raise InvalidParams("give either a branch or a hash", field="branch", value=branch)
     if commit_hash is not None:
         return commit(tx, commit_hash)
     return _point(head(tx, branch or ""))

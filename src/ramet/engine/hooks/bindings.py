@@ -270,7 +270,7 @@ def _find_project(tx: Transaction, told: Told) -> str:
     if around is not None and not (told.facts.is_repository and _is_within(suggested, around.path)):
         return around.path
     if suggested is None:
-        raise InvalidParams("the event does not say where its session works", field="event.cwd")
+        raise InvalidParams("the event does not name the directory of its session", field="event.cwd")
     return projects.upsert(tx, UpsertProject(path=suggested)).path
 
 
@@ -301,7 +301,7 @@ def end_vanished(tx: Transaction, hooked: Hooked) -> None:
     is whether it had answered.
     """
     is_amid = hooks.is_amid_turn(tx.db, hooked.id)
-    notes = f"ended without a word{' in the middle of a turn' if is_amid else ''}: process {hooked.pid} is gone"
+    notes = f"process {hooked.pid} disappeared{' in the middle of a turn' if is_amid else ''}"
     _end(tx, hooked, "error" if is_amid else "success", notes)
 
 

@@ -64,11 +64,11 @@ def _render(news: Sequence[Directive]) -> str:
     for each in news:
         text = f"{_MARK}{each.path}\n{_quote(each.text)}"
         if len(text) > left:
-            parts.append(f"{_MARK}{each.path} (long: read it)")
+            parts.append(f"{_MARK}{each.path} (too long to show: read the file)")
             continue
         parts.append(text)
         left -= len(text)
-    return "Rules for where you work, from the project's own files:\n\n" + "\n\n".join(parts)
+    return "Rules for the directories you work in, from the project's own files:\n\n" + "\n\n".join(parts)
 
 
 def _quote(text: str) -> str:

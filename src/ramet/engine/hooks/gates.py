@@ -30,7 +30,7 @@ _MORE = re.compile(r"[;&|\n`()]")
 """What lets a shell run more than one command."""
 _CHANGING = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch"})
 _ALMOST_FULL = 0.95
-"""An agent whose context is so full is expected to hand off, and nothing else."""
+"""An agent whose context is this full is only expected to hand off."""
 _NOTE = 'run `ramet note "what you did, and why"`'
 _TOOL = "call Ramet's tool `log`"
 
@@ -77,7 +77,7 @@ def _check_heartbeat(tx: Transaction, hooked: Hooked) -> HookAnswer:
     if is_over:
         return HookAnswer(
             is_blocked=True,
-            reason=f"{count}. Before you go on, {_how(hooked.is_kept)}, by itself; then use the tool again.",
+            reason=f"{count}. Before you continue, {_how(hooked.is_kept)} as a separate call, then use the tool again.",
         )
     return HookAnswer(context=f"{count}. {rule(hooked.is_kept)}")
 
@@ -131,5 +131,5 @@ def _check_directives(tx: Transaction, hooked: Hooked, facts: HookFacts) -> Hook
     told = directives.tell(tx, hooked, facts.directives)
     if told is None:
         return None
-    reason = f"There are rules for this place that you have not seen. Here they are; then do it again.\n\n{told}"
+    reason = f"This directory has rules that you have not seen. Read them here, then repeat the call.\n\n{told}"
     return HookAnswer(is_blocked=True, reason=reason)

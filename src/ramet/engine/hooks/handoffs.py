@@ -88,7 +88,7 @@ def _last(tx: Transaction, request: ContinueSession) -> Session:
     if request.session_id is not None:
         return lookup.session(tx, request.session_id)
     if request.agent_id is None and request.task_id is None:
-        raise InvalidParams("say which session, agent or task goes on", field="session_id")
+        raise InvalidParams("name the session, the agent or the task to continue", field="session_id")
     task_id = None if request.task_id is None else lookup.absolute(request.task_id, "task_id")
     last = session_rows.find_last_root(tx.db, task_id=task_id, agent_id=request.agent_id)
     if last is None:
@@ -132,8 +132,8 @@ def _follow(tx: Transaction, request: ContinueSession, prev: Session, effort: Ef
             f"session {known.id} cannot continue session {prev.id}",
             field="native_id",
             value=request.native_id,
-            fix="only a session that somebody started by hand, later, and that continues no other one, can; "
-            "start the agent program anew",
+            fix="start the agent program again; only a later session that a person started, and that continues no "
+            "other session, can continue this one",
         )
     lookup.unfinished_effort(tx, effort.id)
     if prev.ended_at is None:

@@ -129,7 +129,7 @@ def _open_for_agent(tx: Transaction, request: HookSessionStart) -> Hooked:
     agent = None if request.agent_id is None else agent_rows.find(tx.db, request.agent_id)
     if agent is None or agent.effort_id is None:
         raise InvalidParams(
-            "this names no session",
+            "the event names no session",
             field="agent_id",
             value=request.agent_id,
             fix="give session_id, or driver, native_id and cwd, or an agent that holds an effort",

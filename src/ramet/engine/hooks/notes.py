@@ -29,7 +29,7 @@ def note(tx: Transaction, request: NoteLog) -> LogNoted:
 
 def _effort(tx: Transaction, request: NoteLog) -> Effort:
     if (request.session_id is None) == (request.effort_id is None):
-        raise InvalidParams("give session_id or effort_id, one of the two", field="session_id")
+        raise InvalidParams("give either session_id or effort_id", field="session_id")
     if request.effort_id is not None and tx.asker is None:
         return lookup.effort(tx, request.effort_id)
     session = lookup.session(tx, request.session_id or tx.asker or 0)

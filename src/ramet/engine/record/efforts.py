@@ -171,7 +171,7 @@ def _check_proofs(phases: tuple[Phase, ...], records: list[PhaseRecord]) -> Chec
         for name in phase.proof
         if phase.label in proofs and name not in proofs[phase.label]
     ]
-    detail = f"not proved: {', '.join(missing)}" if missing else "all that was entered is proved"
+    detail = f"not proved: {', '.join(missing)}" if missing else "every entered phase is proved"
     return Check(name="proofs", passed=not missing, detail=detail)
 
 

@@ -74,7 +74,7 @@ def effort(tx: Transaction, effort_id: int, field: str = "effort_id") -> Effort:
 
 
 def no_effort(effort_id: int, field: str = "effort_id") -> EffortNotFound:
-    """The error for an effort that is not there."""
+    """The error for an effort that does not exist."""
     return EffortNotFound(f"there is no effort {effort_id}", field=field, value=effort_id)
 
 
@@ -86,7 +86,7 @@ def unfinished_effort(tx: Transaction, effort_id: int) -> Effort:
 
 
 def require_unfinished(found: Effort) -> None:
-    """Refuse an effort that has come to its outcome."""
+    """Refuse a finished effort."""
     if found.lifecycle == "finished":
         raise EffortFinished(f"effort {found.id} finished with {found.outcome}", field="effort_id", value=found.id)
 
@@ -104,7 +104,7 @@ def session(tx: Transaction, ref: SessionRef, field: str = "session_id") -> Sess
 
 
 def no_session(ref: SessionRef, field: str = "session_id") -> SessionNotFound:
-    """The error for a session that is not there."""
+    """The error for a session that does not exist."""
     return SessionNotFound(f"there is no session {ref!r}", field=field, value=ref)
 
 

@@ -1,5 +1,7 @@
 """Who holds what: an agent owns at most one active effort, and an effort at most one agent. Nobody steals."""
 
+import shlex
+
 from ramet.engine.transaction import Transaction
 from ramet.errors import AgentBusy, EffortHeld
 from ramet.model.record.agent import Agent
@@ -25,7 +27,7 @@ def acquire(tx: Transaction, agent: Agent, effort_id: int) -> None:
             f"effort {effort_id} is held by agent {holder!r}",
             field="effort_id",
             value=effort_id,
-            fix=f"wait for {holder!r}, or let it go first: db.agents.assign({holder!r}, null)",
+            fix=f"wait until {holder!r} finishes it, or run `ramet agent release {shlex.quote(holder)}`",
         )
     if agent.effort_id is not None:
         _refuse_if_busy(tx, agent, agent.effort_id)
@@ -40,7 +42,7 @@ def _refuse_if_busy(tx: Transaction, agent: Agent, held: int) -> None:
             f"agent {agent.id!r} holds effort {held}, which is {effort.lifecycle}",
             field="agent_id",
             value=agent.id,
-            fix=f"finish effort {held}, or let it go first: db.agents.assign({agent.id!r}, null)",
+            fix=f"run `ramet effort finish e{held}`, or `ramet agent release {shlex.quote(agent.id)}`",
         )
 
 

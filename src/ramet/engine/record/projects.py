@@ -44,10 +44,10 @@ def _find(tx: Transaction, path: str, host: str | None, remote: str | None) -> P
     known = same if same is not None and host not in same.hosts else here
     if here is not None and (known is None or known.id != here.id or not _may_be(here, host, remote)):
         raise InvalidParams(
-            f"{path} is project {here.id} elsewhere: {here.remote or here.path}",
+            f"{path} is already project {here.id} on another host: {here.remote or here.path}",
             field="path",
             value=path,
-            fix="a path is one project's on every host: register it under another one, be it a link",
+            fix="register another path, such as a symbolic link: a path names the same project on every host",
         )
     return known
 
@@ -74,10 +74,10 @@ def around(tx: Transaction, here: Here) -> tuple[str, bool]:
     nearest = max([*known, *([repository] if repository else [])], key=lambda path: path.count("/"), default=None)
     if nearest is None:
         raise ProjectNotFound(
-            f"{directory} is in no git repository and in no project",
+            f"{directory} is not in a git repository or a project",
             field="here",
             value=directory,
-            fix="`git init` here, register a directory with `ramet project add PATH`, or name a task with --task",
+            fix="run `git init` here, register a project with `ramet project add PATH`, or name a task with --task",
         )
     if nearest not in known:
         upsert(tx, UpsertProject(path=nearest, host=here.host, remote=here.remote))

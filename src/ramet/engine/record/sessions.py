@@ -173,7 +173,7 @@ def _find_native(tx: Transaction, request: StartSession) -> Session | None:
     if request.native_id is None:
         return None
     if request.driver is None:
-        raise InvalidParams("native_id needs a driver", field="driver", fix="name the driver whose id it is")
+        raise InvalidParams("native_id needs a driver", field="driver", fix="give the driver that the id belongs to")
     return sessions.find_native(tx.db, request.driver, request.native_id)
 
 
@@ -268,6 +268,6 @@ def place_in_tree(prev: Session | None, parent: Session | None) -> TreePlace:
 
 
 def require_same_task(expected: str, actual: str, field: str, value: SessionRef) -> None:
-    """Refuse what belongs to another task."""
+    """Refuse a row of another task."""
     if expected != actual:
-        raise WrongTask(f"{field} {value} belongs to task {actual}, not to {expected}", field=field, value=value)
+        raise WrongTask(f"{field} {value} belongs to task {actual}, not {expected}", field=field, value=value)

@@ -1,5 +1,7 @@
 """Skills: the recipes. A project's own come first, the built-in ones are always there."""
 
+import shlex
+
 from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
@@ -32,7 +34,7 @@ def get(tx: Transaction, request: GetSkill) -> Skill:
             f"project {request.project_id} has no skill {request.name!r}",
             field="name",
             value=request.name,
-            fix=f"its skills are: {_names(tx, request.project_id)}",
+            fix=f"use one of: {_names(tx, request.project_id)}",
         )
     return skill
 
@@ -80,7 +82,8 @@ def require(tx: Transaction, project_id: int, name: str) -> Skill:
             f"there is no skill {name!r}",
             field="skill",
             value=name,
-            fix=f"use one of: {_names(tx, project_id)}; or register it with db.skills.upsert",
+            fix=f"use one of: {_names(tx, project_id)}; "
+            f"or register it with `ramet skill add {shlex.quote(name)} --phase LABEL`",
         )
     return skill
 

@@ -47,7 +47,7 @@ def _containing_project(tx: Transaction, dir_path: str, field: str) -> int:
             f"no project contains {dir_path}",
             field=field,
             value=dir_path,
-            fix="register a project above it with db.project.upsert (`ramet project add PATH`)",
+            fix="register its project with `ramet project add PATH`",
         )
     return project.id
 

@@ -36,7 +36,7 @@ def begin(tx: Transaction, run: Run, prompt: str, driver: str | None, model: str
 
 
 def advance(tx: Transaction, run: Run, effort: Effort) -> str | None:
-    """Go on with a chain one of whose lines has ended; why it goes on no more, unless that is because it is done."""
+    """Continue a chain after one of its lines has ended; why it stops, unless it is done."""
     if effort.outcome != "success":
         return f"its {effort.line.key} ended with {effort.outcome}"
     if effort.skill != "review":
@@ -65,7 +65,7 @@ def _give_up(tx: Transaction, run: Run, effort: Effort, number: int) -> str:
     """The bound is reached: a person has to look at what is open."""
     left = [finding for finding in findings.list_of_run(tx.db, run.id) if finding.state == "open"]
     blockers = [finding for finding in left if finding.severity == "BLOCKER"]
-    reason = f"{number} reviews, and {len(left)} findings are open, of which {len(blockers)} are blockers"
+    reason = f"{number} reviews: {len(left)} findings are open, {len(blockers)} of them blockers"
     text = f"run {run.id} ({run.name}) is not approved after {reason}"
     notices.add(tx, "review_bound", effort, text, key=f"review_bound/{run.id}/{effort.id}")
     return f"not approved after {reason}"

@@ -20,15 +20,15 @@ def are_waiting(tx: Transaction, run_id: int) -> bool:
 
 
 def _obstacle(run_id: int, run: StoredRun | None) -> str | None:
-    """Why no line of a run may begin."""
+    """Why no line of a run can start."""
     if run is None:
         return f"there is no run {run_id}"
     if run.finished_at is not None:
         return f"run {run.id} is finished"
     if not run.is_attended:
-        return f"nobody attends run {run.id}"
+        return f"run {run.id} is interrupted: no process attends it"
     if run.reason is not None:
-        return f"run {run.id} begins no more lines: {run.reason}"
+        return f"run {run.id} starts no more lines: {run.reason}"
     return None
 
 
@@ -41,14 +41,14 @@ def admit(tx: Transaction, run_id: int) -> str | None:
     if run is None or reason is not None:
         return reason
     if run.limits.workers is not None and runs.count_active(tx.db, run.id) >= run.limits.workers:
-        return f"run {run.id} has {run.limits.workers} at work"
+        return f"run {run.id} already runs {run.limits.workers} lines, its limit"
     bound = find_bound(tx, run)
     if bound is None:
         return None
     outcome, reason = bound
     over = end_waiting(tx, run, outcome, reason)
     if over:
-        text = f"run {run.id} ({run.name}) reached its bound: {reason}; {len(over)} of its lines were not done"
+        text = f"run {run.id} ({run.name}) stopped at a limit: {reason}; {len(over)} of its lines were not run"
         key = f"run_bound/{run.id}/{from_datetime(run.started_at)}"
         notices.add(tx, "run_bound", efforts.must_find(tx.db, over[0]), text, key=key)
     close_if_done(tx, run)
@@ -59,14 +59,14 @@ def find_bound(tx: Transaction, run: Run) -> tuple[Outcome, str] | None:
     """The bound that a run has reached, and the outcome of what it keeps from beginning."""
     limits = run.limits
     if limits.seconds is not None and tx.now_ms - from_datetime(run.started_at) >= limits.seconds * 1000:
-        return "timeout", f"the run may take {limits.seconds:,} seconds"
+        return "timeout", f"the run has reached its limit of {limits.seconds:,} seconds"
     if limits.tokens is None and limits.cost_usd is None:
         return None
     spent = runs.sum_spent(tx.db, run.id, run.id).get(run.id, Spent())
     if limits.tokens is not None and spent.tokens >= limits.tokens:
-        return "budget", f"the run may use {limits.tokens:,} tokens, and has used {spent.tokens:,}"
+        return "budget", f"the run has used {spent.tokens:,} tokens, and its limit is {limits.tokens:,}"
     if limits.cost_usd is not None and (spent.cost_usd or 0) >= limits.cost_usd:
-        return "budget", f"the run may cost ${limits.cost_usd:,.2f}, and has cost ${spent.cost_usd:,.2f}"
+        return "budget", f"the run has cost ${spent.cost_usd:,.2f}, and its limit is ${limits.cost_usd:,.2f}"
     return None
 
 

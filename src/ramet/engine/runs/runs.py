@@ -101,12 +101,12 @@ def _check_shape(request: StartRun) -> None:
     """A chain has a prompt and no lines, a task file the other way round."""
     if request.mode != "chain":
         if request.prompt is not None:
-            raise InvalidParams("only a chain has a prompt", field="prompt", fix="give lines, or mode chain")
+            raise InvalidParams("only a chain has a prompt", field="prompt", fix="give lines, or set mode to chain")
         if not request.lines:
-            raise TaskFileInvalid("there is no task in it", field="lines")
+            raise TaskFileInvalid("there are no tasks", field="lines")
     elif request.lines or not (request.prompt or "").strip():
         field = "lines" if request.lines else "prompt"
-        raise InvalidParams("a chain has a prompt, and no lines", field=field, fix="say what to build as `prompt`")
+        raise InvalidParams("a chain has a prompt and no lines", field=field, fix="describe the work in `prompt`")
 
 
 def _name(text: str) -> str:
@@ -139,13 +139,15 @@ def _check_keys(given: Sequence[NewLine]) -> None:
     places: set[str] = set()
     for line in given:
         if line.key in known:
-            raise TaskFileInvalid(f"two lines are called {line.key}", field="lines", value=line.key)
+            raise TaskFileInvalid(f"two lines have the key {line.key}", field="lines", value=line.key)
         known.add(line.key)
         places.update((line.key, *line_order.parents(line.key)))
     for line in given:
         for key in line.depends_on:
             if key not in places:
-                raise TaskFileInvalid(f"line {line.key} depends on {key}, which is not there", field="lines", value=key)
+                raise TaskFileInvalid(
+                    f"line {line.key} depends on {key}, which does not exist", field="lines", value=key
+                )
 
 
 def _place(place: int, line: NewLine, request: StartRun) -> PlacedLine:
@@ -217,7 +219,9 @@ def _retry(tx: Transaction, run: StoredRun, *, retry_failed: bool) -> list[int]:
 def _require_unchanged(run: StoredRun, content_hash: str | None) -> None:
     if None not in (content_hash, run.content_hash) and content_hash != run.content_hash:
         raise RunChanged(
-            f"the task file of run {run.id} has changed since", field="content_hash", value=run.content_hash
+            f"the task file of run {run.id} has changed since the run started",
+            field="content_hash",
+            value=run.content_hash,
         )
 
 
@@ -226,7 +230,9 @@ def _go_on(tx: Transaction, run: StoredRun, request: AttendRun) -> RunReply:
         raise _finished(run)
     if run.attender != request.attender:
         raise RunAttended(
-            f"run {run.id} is attended by {run.attender or 'nobody'}", field="attender", value=request.attender
+            f"{request.attender} does not attend run {run.id}: {run.attender or 'no process'} does",
+            field="attender",
+            value=request.attender,
         )
     runs.renew(tx.db, run.id, lease_seconds=request.lease_seconds, now=tx.now)
     return _reply(tx, find(tx, run.id))
@@ -248,7 +254,7 @@ def add_turn(tx: Transaction, request: AddTurn) -> RunReply:
     """Add a turn to a run's conversation by hand."""
     run = find(tx, request.run_id)
     if run.branch is None:
-        raise InvalidParams(f"run {run.id} saves no conversation", field="run_id", value=run.id)
+        raise InvalidParams(f"run {run.id} does not save its conversation", field="run_id", value=run.id)
     conversations.add(tx, run, request.role, request.content, None, request.line)
     return _reply(tx, run)
 
@@ -303,7 +309,7 @@ def find(tx: Transaction, run_id: int) -> StoredRun:
 
 def _require_free(run: StoredRun) -> None:
     if run.is_attended and run.finished_at is None:
-        raise RunAttended(f"run {run.id} is attended by {run.attender}", field="run_id", value=run.id)
+        raise RunAttended(f"run {run.id} is already attended by {run.attender}", field="run_id", value=run.id)
 
 
 def _finished(run: StoredRun) -> RunFinished:
@@ -311,8 +317,8 @@ def _finished(run: StoredRun) -> RunFinished:
 
 
 def _bounded(run: StoredRun, reason: str) -> RunFinished:
-    fix = f"give it a larger bound: `ramet run --resume r{run.id} --max-cost USD`, or --max-tokens"
-    return RunFinished(f"run {run.id} is at its bound: {reason}", field="run_id", value=run.id, fix=fix)
+    fix = f"raise the limit: `ramet run --resume r{run.id} --max-cost USD` or --max-tokens N"
+    return RunFinished(f"run {run.id} cannot continue: {reason}", field="run_id", value=run.id, fix=fix)
 
 
 def _reply(tx: Transaction, run: StoredRun) -> RunReply:

@@ -75,13 +75,13 @@ def spawn_agent(tx: Transaction, request: SpawnAgent) -> SpawnResult:
 
 @answers(SpawnAgents)
 def spawn_agents(tx: Transaction, request: SpawnAgents) -> Results:
-    """Several children, each on its own: what is refused of one is its result, and the others are spawned."""
+    """Several children. A child that is refused has the refusal as its result; the others are spawned."""
     if len(request.agents) > MOST_AT_ONCE:
         raise SpawnLimitExceeded(
-            f"{len(request.agents)} children at once are more than {MOST_AT_ONCE}",
+            f"{len(request.agents)} children are too many for one request",
             field="agents",
             value=len(request.agents),
-            fix=f"spawn at most {MOST_AT_ONCE} at once",
+            fix=f"spawn at most {MOST_AT_ONCE} children at once",
         )
     parent = _parent(tx, request)
     scopes.require(tx, parent, "parent_session_id")
@@ -124,14 +124,16 @@ def _own(tx: Transaction, given: SessionRef | None, field: str) -> Session:
     """The session that is named, else the asker's."""
     ref = tx.asker if given is None else given
     if ref is None:
-        raise InvalidParams(f"{field} is missing", field=field, fix="only an agent's own connection knows its session")
+        raise InvalidParams(
+            f"{field} is missing", field=field, fix="name the session; only an agent's own connection has a default"
+        )
     return lookup.session(tx, ref, field)
 
 
 def _require_depth(tx: Transaction, parent: Session) -> None:
     if parent.spawn_depth >= tx.spawn.depth:
         raise SpawnDepthExceeded(
-            f"{TOO_DEEP}: session {parent.id} is at depth {parent.spawn_depth}, and {tx.spawn.depth} is the deepest",
+            f"{TOO_DEEP}: session {parent.id} is at depth {parent.spawn_depth}, and the limit is {tx.spawn.depth}",
             field="parent_session_id",
             value=parent.id,
         )
@@ -145,7 +147,9 @@ def _require_open(parent: Session) -> None:
 def _new_work(tx: Transaction, order: Order, parent: Session, *, is_awaited: bool) -> NewWork:
     """The child's effort: the next of its parent's task."""
     if not order.goal.strip():
-        raise InvalidParams("the goal is blank", field="goal", value=order.goal, fix="say what the child is to reach")
+        raise InvalidParams(
+            "the goal is blank", field="goal", value=order.goal, fix="say what the child should achieve"
+        )
     above = lookup.effort(tx, parent.effort_id)
     project_id = efforts.project_of(tx.db, above.id)
     skill = order.workflow_id or _WITHOUT_SKILL
@@ -185,7 +189,7 @@ def _workspace(tx: Transaction, order: Order, above: Effort, project_id: int) ->
     path = place_inside(order.workspace_path, home or project.path, roots)
     if path is None:
         raise PathOutside(
-            f"{order.workspace_path} lies outside of the project and of its parent's worktree",
+            f"{order.workspace_path} is outside the project and outside its parent's worktree",
             field="workspacePath",
             value=order.workspace_path,
         )
@@ -195,11 +199,11 @@ def _workspace(tx: Transaction, order: Order, above: Effort, project_id: int) ->
 def _require_width(tx: Transaction, parent: Session) -> None:
     width, bounds = children.measure(tx.db, parent.id, parent.root_session_id), tx.spawn
     if width.children >= bounds.children:
-        reached = f"session {parent.id} has spawned {width.children}, and spawn.children is {bounds.children}"
+        reached = f"session {parent.id} has spawned {width.children} children; spawn.children is {bounds.children}"
     elif width.total >= bounds.total:
-        reached = f"{width.total} were spawned in this tree, and spawn.total is {bounds.total}"
+        reached = f"{width.total} sessions were spawned in this tree; spawn.total is {bounds.total}"
     elif bounds.concurrent and width.unfinished >= bounds.concurrent:
-        reached = f"{width.unfinished} of this tree are unfinished, and spawn.concurrent is {bounds.concurrent}"
+        reached = f"{width.unfinished} sessions of this tree are unfinished; spawn.concurrent is {bounds.concurrent}"
     else:
         return
     raise SpawnLimitExceeded(reached, field="parent_session_id", value=parent.id)

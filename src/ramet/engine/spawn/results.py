@@ -46,15 +46,15 @@ def notes(outcome: Outcome, effort: Effort, report: Report | None) -> str:
         case "error":
             wrong = effort.reason or "the child failed"
         case "timeout":
-            wrong = effort.reason or "the child's time was over"
+            wrong = effort.reason or "the child ran out of time"
         case "stuck":
-            wrong = effort.reason or "the child did not get on"
+            wrong = effort.reason or "the child made no progress"
         case "cancelled":
             wrong = effort.reason or "the child was cancelled"
         case "budget":
             wrong = effort.reason or "the child's budget was used up"
         case "dropped":
-            wrong = effort.reason or "the child was never begun"
+            wrong = effort.reason or "the child was never started"
         case _:
             assert_never(outcome)
     return f"{wrong}\n\n{said}" if said else wrong

@@ -114,7 +114,7 @@ def _members(tx: Transaction, request: Lookup[Any]) -> list[tuple[int, int]]:
     names = (request.session_id, request.effort_id, request.branch, request.task_id, request.run_id)
     if sum(name is not None for name in names) != 1:
         raise InvalidParams(
-            "give one of session_id, effort_id, branch, task_id and run_id", field="session_id", value=names[0]
+            "give exactly one of session_id, effort_id, branch, task_id and run_id", field="session_id", value=names[0]
         )
     if request.effort_id is not None:
         return trees.list_members(tx.db, "effort", lookup.effort(tx, request.effort_id).id)
@@ -131,7 +131,7 @@ def _session_of(tx: Transaction, branch: str) -> int:
     references.head(tx, branch)
     session_id = branch_session(branch)
     if session_id is None:
-        raise SessionNotFound(f"branch {branch!r} is no session's", field="branch", value=branch)
+        raise SessionNotFound(f"branch {branch!r} does not belong to a session", field="branch", value=branch)
     return session_id
 
 

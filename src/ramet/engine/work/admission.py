@@ -23,6 +23,6 @@ def admit(tx: Transaction, request: AdmitDriver) -> Admission:
 
 
 def _requeue(tx: Transaction, effort: Effort, parked: Parked) -> Completed:
-    reason = f"{parked.driver} is not used until {parked.until}: {parked.reason}"
+    reason = f"{parked.driver} is parked until {parked.until}: {parked.reason}"
     requeued = queue.put_back(tx, effort, reason, failure="limit", not_before=parked.until)
     return Completed(**efforts.show(requeued), requeued=True)

@@ -69,7 +69,8 @@ def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
         data=data,
     )
     if request.is_cut:
-        text = f"the prompt of effort {effort.id} was shortened to fit work.prompt_max_tokens; see `work.prompt`"
+        see = f"`ramet show e{effort.id} --prompt`"
+        text = f"the prompt of effort {effort.id} was shortened to work.prompt_max_tokens; see {see}"
         notices.add(tx, "cut", effort, text)
     _say_prompt(tx, session, prepared.prompt)
     lease_rows.renew(tx.db, effort.id, request.generation, lease_seconds=tx.work.lease_seconds, now=tx.now)
@@ -83,7 +84,9 @@ def _require_free_worktree(tx: Transaction, request: BeginAttempt) -> None:
         return
     user = lease_rows.find_worktree_user(tx.db, request.worktree, request.effort_id)
     if user is not None:
-        raise WorktreeBusy(f"effort {user} works in {request.worktree}", field="worktree", value=request.worktree)
+        raise WorktreeBusy(
+            f"effort {user} uses the worktree {request.worktree}", field="worktree", value=request.worktree
+        )
 
 
 def _open_session(tx: Transaction, effort: Effort, request: BeginAttempt) -> Session:

@@ -18,7 +18,7 @@ from ramet.store.spawn import children
 from ramet.store.work import queue
 from ramet.store.work.queue import Settlement
 
-PARENT_OVER = "its parent ended before it began"
+PARENT_OVER = "its parent ended before it started"
 
 
 @answers(FinishEffort)
@@ -32,7 +32,7 @@ def finish(tx: Transaction, request: FinishEffort) -> EffortReply:
             f"effort {effort.id} is leased to {effort.lease.owner!r}",
             field="effort_id",
             value=effort.id,
-            fix="a leased effort is finished only with its generation: work.complete; or end it with fleet.kill",
+            fix=f"wait until its worker finishes it, or stop it with `ramet kill e{effort.id}`",
         )
     effort = effort_rows.finish(tx.db, effort.id, request.outcome, tx.now)
     tx.record("effort.finished", task_id=effort.task_id, effort_id=effort.id, data={"outcome": request.outcome})

@@ -35,7 +35,7 @@ def cancel(tx: Transaction, request: CancelSpawn) -> Killed:
 
 def _meant(tx: Transaction, request: Kill) -> Effort:
     if (request.effort_id is None) == (request.session_id is None):
-        raise InvalidParams("give effort_id or session_id, one of the two", field="effort_id", value=request.effort_id)
+        raise InvalidParams("give either effort_id or session_id", field="effort_id", value=request.effort_id)
     if request.session_id is not None:
         return lookup.effort(tx, lookup.session(tx, request.session_id).effort_id)
     return lookup.effort(tx, request.effort_id or 0)
@@ -45,13 +45,13 @@ def _kill(tx: Transaction, effort: Effort, stop: StopRequest, *, with_children: 
     lookup.require_unfinished(effort)
     if effort.lifecycle == "active" and effort.lease.owner is None:
         raise NothingRuns(
-            f"effort {effort.id} was started by hand: nothing runs for it that Ramet started",
+            f"effort {effort.id} was started by hand: Ramet started no process for it",
             field="effort_id",
             value=effort.id,
         )
     # The children first: those that their parent waits for would else count as left by it.
     below = children.list_unfinished_below(tx.db, effort.id) if with_children else []
-    ending = StopRequest(reason=stop.reason or f"effort {effort.id} was ended")
+    ending = StopRequest(reason=stop.reason or f"effort {effort.id} was stopped")
     also = [child.id for child in below if _end(tx, child, ending).lease.owner]
     is_running = _is_kept(tx, effort)
     already = effort.stop_request is not None if is_running else stop.requeues and effort.lifecycle == "queued"

@@ -88,7 +88,7 @@ def _claim_named(tx: Transaction, request: ClaimWork, scope: Scope) -> Effort | 
         return refused
     lease_seconds = request.lease_seconds or tx.work.lease_seconds
     claimed = leases.claim(tx.db, effort.id, request.worker, lease_seconds=lease_seconds, now=tx.now)
-    return claimed or Refused(refused="lost", detail=f"somebody else has just taken effort {effort.id}")
+    return claimed or Refused(refused="lost", detail=f"another worker has just claimed effort {effort.id}")
 
 
 def _refusal(tx: Transaction, effort: Waiting, scope: Scope) -> Refused | None:
@@ -97,23 +97,23 @@ def _refusal(tx: Transaction, effort: Waiting, scope: Scope) -> Refused | None:
         case "running" | "stopping" | "expired":
             return Refused(refused="lost", detail=f"{effort.lease.owner} holds effort {effort.id}")
         case "manual":
-            return Refused(refused="not_queued", detail=f"effort {effort.id} is active, outside the queue")
+            return Refused(refused="not_queued", detail=f"effort {effort.id} is active outside the queue")
         case "succeeded" | "failed":
-            return Refused(refused="not_queued", detail=f"effort {effort.id} is finished with {effort.outcome}")
+            return Refused(refused="not_queued", detail=f"effort {effort.id} finished with {effort.outcome}")
         case "blocked" | "parked":
             waits = queue.blocked(tx, effort)
             detail = f"effort {waits.by} is {waits.status}" if waits.by else f"effort {effort.id} {waits.status}"
             return Refused(refused="blocked", detail=detail)
         case "ready" | "awaited":
             unfit = queue.unfit(tx, effort, scope)
-            detail = f"effort {effort.id} is not for it: its {unfit}"
+            detail = f"effort {effort.id} does not fit this worker: its {unfit}"
             return None if unfit is None else Refused(refused="blocked", detail=detail)
 
 
 def _take_over(tx: Transaction, effort: Held) -> None:
-    """The worker has vanished: let another one have the effort, unless that has happened too often."""
+    """The worker has vanished: queue the effort again, unless that has happened too often."""
     stop = effort.stop_request
-    reason = f"the lease of {effort.claim.owner} ran out"
+    reason = f"the lease of {effort.claim.owner} expired"
     decision = decide(effort, "error", "infrastructure", _policy(tx), stop=stop)
     settlement = Settlement(lifecycle="queued", failure="infrastructure", reason=reason)
     _settle(tx, effort, decision, settlement, stop.outcome if stop else "error", Following())
@@ -140,10 +140,10 @@ def renew(tx: Transaction, request: RenewLease) -> Lease:
 
 
 def lost(effort: Effort, generation: int) -> LeaseLost:
-    """The error for a lease that is no more."""
+    """The error for a lease that has ended."""
     now = f"finished with {effort.outcome}" if effort.outcome else f"{effort.lifecycle}, {effort.lease.owner or 'free'}"
     return LeaseLost(
-        f"generation {generation} of effort {effort.id} is over; the effort is {now} at {effort.lease.generation}",
+        f"generation {generation} of effort {effort.id} is over; now it is {now}, generation {effort.lease.generation}",
         field="generation",
         value=generation,
     )
@@ -240,7 +240,7 @@ def _tell(tx: Transaction, effort: Effort, decision: Decision, outcome: Outcome)
         return  # the notice of that has been given
     if decision.notice == "limit":
         until = "" if effort.retry.not_before is None else f" until {to_iso(from_datetime(effort.retry.not_before))}"
-        text = f"{effort.driver or 'the agent'} may use no more for now; its efforts wait{until}"
+        text = f"{effort.driver or 'the agent'} has reached a usage limit; its efforts wait{until}"
         notices.add(tx, "limit", effort, text, key=f"limit/{effort.driver}/{until or effort.id}")
     elif decision.notice is not None:
         said = f": {effort.reason}" if effort.reason else ""

@@ -81,7 +81,7 @@ def _wait_for_limit(tx: Transaction, effort_id: int, driver: str, known: Parked 
     """Of several attempts that meet the same limit the first one parks the driver; a later end counts."""
     if until is None or until <= tx.now or (known is not None and (known.until or "") >= until):
         return
-    reason = "its account is at a limit"
+    reason = "its account has reached a usage limit"
     _park(tx, effort_id, Parked(driver, until, reason, 0), is_known=_is_parked(tx, known))
 
 
@@ -99,7 +99,11 @@ def _park(tx: Transaction, effort_id: int, parked: Parked, *, is_known: bool) ->
     data = {"driver": parked.driver, "until": parked.until, "reason": parked.reason, "failures": parked.failures}
     tx.record("driver.parked", effort_id=effort_id, data=data)
     if not is_known:
-        why = f"failed {parked.failures} times in a row: {parked.reason}" if parked.failures else "is at a limit"
+        why = (
+            f"failed {parked.failures} times in a row: {parked.reason}"
+            if parked.failures
+            else "has reached a usage limit"
+        )
         text = f"{parked.driver} {why}; its efforts wait until {parked.until}"
         notices.add(tx, "parked", lookup.effort(tx, effort_id), text, key=f"parked/{parked.driver}/{parked.until}")
 

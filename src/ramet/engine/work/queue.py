@@ -89,7 +89,7 @@ def _task(tx: Transaction, request: AddWork, based_on: Effort | None) -> tuple[s
         raise InvalidParams(
             "task is missing",
             field="task",
-            fix="name a task, an effort to go on from (based_on), or a directory (here)",
+            fix="name a task, an effort to continue (based_on) or a directory (here)",
         )
     return based_on.task_id, effort_rows.project_of(tx.db, based_on.id)
 
@@ -194,10 +194,11 @@ def resume(tx: Transaction, request: ResumeWork) -> WorkReply:
     effort = _finished(tx, request.effort_id)
     if effort.outcome == "success":
         raise EffortFinished(
-            f"effort {effort.id} succeeded: there is nothing to go on with",
+            f"effort {effort.id} succeeded: there is nothing to resume",
             field="effort_id",
             value=effort.id,
-            fix="make a fresh copy of it with work.retry, or add one that is based on it",
+            fix=f"repeat it with `ramet retry e{effort.id}`, "
+            f"or build on it with `ramet add --based-on e{effort.id} PROMPT`",
         )
     continues = session_rows.find_last_native(tx.db, effort.id)
     queue.settle(tx.db, effort.id, Settlement(lifecycle="queued", continues_session_id=continues))
@@ -211,7 +212,10 @@ def _finished(tx: Transaction, effort_id: int) -> Effort:
     effort = lookup.effort(tx, effort_id)
     if effort.prompt is None:
         raise InvalidParams(
-            f"effort {effort_id} was never in the queue", field="effort_id", value=effort_id, fix="add one: work.add"
+            f"effort {effort_id} was never in the queue",
+            field="effort_id",
+            value=effort_id,
+            fix="queue new work with `ramet add PROMPT`",
         )
     if effort.lifecycle != "finished":
         raise NotFinished(f"effort {effort_id} is {effort.lifecycle}", field="effort_id", value=effort_id)
@@ -220,7 +224,7 @@ def _finished(tx: Transaction, effort_id: int) -> Effort:
             f"effort {effort_id} is a line of run {effort.line.run_id}",
             field="effort_id",
             value=effort_id,
-            fix=f"resume the run, with what failed: `ramet run --resume r{effort.line.run_id} --retry-failed`",
+            fix=f"resume the run and retry its failed lines: `ramet run --resume r{effort.line.run_id} --retry-failed`",
         )
     return effort
 
@@ -232,11 +236,13 @@ def drop(tx: Transaction, request: DropWork) -> EffortReply:
     if effort.outcome == "dropped":
         return efforts.reply(effort, already=True)
     if effort.lifecycle == "active":
+        is_leased = effort.lease.owner is not None
+        stop = f"`ramet kill e{effort.id}`" if is_leased else f"`ramet effort finish e{effort.id} --outcome dropped`"
         raise EffortHeld(
-            f"effort {effort.id} is run by {effort.lease.owner or 'somebody outside the queue'}",
+            f"effort {effort.id} is active: {effort.lease.owner or 'a process outside the queue'} runs it",
             field="effort_id",
             value=effort.id,
-            fix="end it first with fleet.kill",
+            fix=f"stop it first: {stop}",
         )
     lookup.require_unfinished(effort)
     return efforts.reply(endings.finish_waiting(tx, effort, "dropped", None))

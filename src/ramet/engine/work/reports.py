@@ -198,7 +198,7 @@ def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> Non
 
 
 def _tell_of_cut(tx: Transaction, reporter: Reporter) -> None:
-    text = f"effort {reporter.effort_id} printed more than work.output_max_bytes; what came after that is not kept"
+    text = f"effort {reporter.effort_id} printed more than work.output_max_bytes; the rest of its output is not kept"
     effort = lookup.effort(tx, reporter.effort_id)
     notices.add(tx, "cut", effort, text, key=f"cut/output/{effort.id}/{effort.retry.attempts}")
 
