@@ -153,7 +153,7 @@ def test_what_is_not_ours_is_listed_and_never_removed(shop: Shop, kind: str) -> 
     (path / "precious").write_text("mine")
     found = next(found for found in inventory.list_all(shop.git, shop.folder) if found.top == path)
     assert found.state == "foreign"
-    with pytest.raises(WorktreeError, match="not a worktree that Ramet made"):
+    with pytest.raises(WorktreeError, match="Ramet did not create"):
         inventory.remove(found, discard=True)
     assert (path / "precious").read_text() == "mine"
 

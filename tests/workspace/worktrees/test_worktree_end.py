@@ -221,7 +221,7 @@ def test_what_cannot_be_committed_stays_where_it_is_and_the_facts_are_told(shop:
     finished = shop.finish(worktree)
     assert (finished.head, finished.changes.files) == (head, ["b.txt"])
     assert finished.note is not None
-    assert "is still in" in finished.note
+    assert "are still in" in finished.note
     assert (path / "c.txt").read_text() == "c\n"
 
 
@@ -252,7 +252,7 @@ def test_a_branch_that_is_gone_with_its_worktree_is_an_error(shop: Shop) -> None
     worktree = shop.prepare()
     shop.run(shop.project, "worktree", "remove", worktree.path)
     shop.run(shop.project, "branch", "-D", "ramet/e1")
-    with pytest.raises(WorktreeError, match=r"ramet/e1 is gone"):
+    with pytest.raises(WorktreeError, match=r"ramet/e1 no longer exists"):
         shop.finish(worktree)
 
 
@@ -264,7 +264,7 @@ def test_a_path_that_is_not_our_worktree_is_not_committed_to(shop: Shop) -> None
     (shop.project / "a.txt").write_text("mine\n")
     base = shop.run(shop.project, "rev-parse", "HEAD")
     for path, branch in ((str(mine), "ramet/e9"), (str(shop.project), "main"), (shop.prepare().path, "main")):
-        with pytest.raises(WorktreeError, match="not a worktree that Ramet made"):
+        with pytest.raises(WorktreeError, match="Ramet did not create"):
             worktrees.finish(shop.git, str(shop.project), path, branch, base, "taken")
     assert shop.run(mine, "status", "--porcelain") == "?? precious"
     assert shop.run(shop.project, "rev-parse", "main", "ramet/e9").split() == [base, base]

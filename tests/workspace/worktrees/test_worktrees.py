@@ -50,7 +50,7 @@ def test_a_start_that_is_not_here_is_refused_and_leaves_nothing(shop: Shop) -> N
     "name", ["../e1", "/tmp/e1", "-rf", "", "e1/../../e2", "E1", "e1\n", "a b", "e1.lock", "x" * 65]
 )
 def test_a_name_that_was_not_made_by_us_is_refused(shop: Shop, name: str) -> None:
-    with pytest.raises(WorktreeError, match="no name of a worktree"):
+    with pytest.raises(WorktreeError, match="not a valid name for a worktree"):
         shop.prepare(name)
     assert not shop.folder.exists()
 
@@ -267,14 +267,14 @@ def test_a_repository_without_commits_says_how_to_make_one(shop: Shop) -> None:
     shop.run(empty, "init", "-q")
     with pytest.raises(WorktreeError, match="no commit") as refusal:
         worktrees.prepare(shop.git, shop.folder, str(empty), "e1")
-    command = refusal.value.fix.removeprefix("make one: git -C ").split(" ", 1)
+    command = refusal.value.fix.removeprefix("create one: git -C ").split(" ", 1)
     shop.run(command[0], *command[1].split())
     assert worktrees.prepare(shop.git, shop.folder, str(empty), "e1") is not None
 
 
 def test_a_project_that_is_gone_is_said_to_be(shop: Shop) -> None:
     shutil.rmtree(shop.project)
-    with pytest.raises(WorktreeError, match="is not there"):
+    with pytest.raises(WorktreeError, match="does not exist"):
         shop.prepare("e1")
 
 
@@ -295,12 +295,12 @@ def test_where_it_cannot_be_made_nothing_is_left_behind(shop: Shop, obstacle: st
     shop.commit(shop.project, "big")
     if obstacle == "a file in the way":
         shop.folder.write_text("")
-        with pytest.raises(WorktreeError, match="cannot be made") as refusal:
+        with pytest.raises(WorktreeError, match="cannot be created") as refusal:
             shop.prepare("e1")
         shop.folder.unlink()
     else:
         _limit_files(shop, 100_000)
-        with pytest.raises(WorktreeError, match="could not be made") as refusal:
+        with pytest.raises(WorktreeError, match="could not be created") as refusal:
             shop.prepare("e1")
         (shop.home / "bin" / "git").unlink()
     assert "disk" in refusal.value.fix

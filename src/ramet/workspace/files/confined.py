@@ -33,7 +33,7 @@ def parts(relative: str) -> tuple[str, ...]:
     """The names that a path is made of, where it can only lead down."""
     found = tuple(relative.split("/"))
     if "\0" in relative or any(part in ("", ".", "..") for part in found):
-        raise PathOutside(f"{relative!r} is not a path below a folder", value=relative)
+        raise PathOutside(f"{relative!r} is not a path inside a folder", value=relative)
     return found
 
 
@@ -138,7 +138,7 @@ def _refuse_link(name: str, folder: int, relative: str) -> None:
     """Say why, where it is a link already; one that is made a moment later is stopped by O_NOFOLLOW."""
     with suppress(FileNotFoundError):
         if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-            raise PathOutside(f"{relative!r} leads through a symbolic link", value=relative)
+            raise PathOutside(f"{relative!r} goes through a symbolic link", value=relative)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

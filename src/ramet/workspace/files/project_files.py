@@ -35,10 +35,10 @@ class Place(NamedTuple):
 def resolve(root: str | Path, path: str | Path) -> Place:
     """Where a path leads, whether something is there or not; a relative one begins at `root`."""
     if "\0" in str(path):
-        raise PathOutside("a path has no NUL in it", field="path", value=str(path))
+        raise PathOutside("a path cannot have a NUL character", field="path", value=str(path))
     top, real = (Path(os.path.realpath(each)) for each in (root, Path(root) / path))
     if not real.is_relative_to(top):
-        raise PathOutside(f"{path} leads out of {root}", field="path", value=str(path))
+        raise PathOutside(f"{path} is outside {root}", field="path", value=str(path))
     return Place(top, "" if real == top else str(real.relative_to(top)))
 
 
@@ -70,7 +70,7 @@ def read_bytes(root: str | Path, path: str | Path, max_bytes: int) -> bytes:
     with suppress(OSError):  # a name that is too long, a socket, a disk that fails
         found = confined.read(place.root, place.relative, max_bytes) if place.relative else None
     if found is None:
-        problem = "is not a file that can be read, or has more than"
+        problem = "is not a readable file, or is larger than"
         raise FileMissing(f"{path} {problem} {max_bytes:,} bytes", field="path", value=str(path))
     return found.data
 
@@ -87,7 +87,9 @@ def append(root: str | Path, path: str | Path, text: str) -> int:
     """Put a text behind a file's end; its size in bytes."""
     place = resolve(root, path)
     if not place.relative:
-        raise PathOutside(f"{path} is the project itself", field="path", value=str(path), fix="name a file in it")
+        raise PathOutside(
+            f"{path} is the project's own directory", field="path", value=str(path), fix="name a file in the project"
+        )
     try:
         return confined.append(place.root, place.relative, text.encode(errors="replace"))
     except OSError as error:

@@ -110,7 +110,9 @@ class Git:
         except FileNotFoundError:
             raise GitFailed("git is not installed, or not in PATH", fix="install git 2.25 or newer") from None
         except OSError as error:
-            raise GitFailed(f"git could not be started: {error.strerror}", fix="try again when less runs") from error
+            raise GitFailed(
+                f"git could not be started: {error.strerror}", fix="try again when fewer processes are running"
+            ) from error
         with process:
             try:
                 out, said = process.communicate(os.fsencode(stdin), self._timeout_seconds)
@@ -133,7 +135,7 @@ def _failed(arguments: tuple[str, ...], done: _Done) -> GitFailed:
     said = done.said[-_SAID_LENGTH:] or f"exit status {done.status}"
     fix = None
     if "dubious ownership" in said:
-        fix = "the repository belongs to another user; see `git help config`, safe.directory"
+        fix = "the repository belongs to another user; add it to safe.directory, see `git help config`"
     return GitFailed(f"{_name(arguments)} failed: {said}", fix=fix)
 
 

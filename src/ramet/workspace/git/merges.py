@@ -53,7 +53,7 @@ def merge(git: Git, top: Path, merges: Mapping[str, str]) -> None:
             git.run(top, "reset", "--hard", "--quiet", began)
             if not files:
                 raise
-            raise MergeConflict(f"there are conflicts in {_show(files)}", value=commit) from error
+            raise MergeConflict(f"conflicts in {_show(files)}", value=commit) from error
 
 
 def conflicts_between(repository: Repository, tips: Sequence[Tip]) -> list[Clash]:
@@ -62,7 +62,9 @@ def conflicts_between(repository: Repository, tips: Sequence[Tip]) -> list[Clash
     if not pairs:
         return []
     if len(pairs) > _MOST_PAIRS:
-        raise GitFailed(f"more than {_MOST_PAIRS} pairs of branches change the same files", fix="merge some of them")
+        raise GitFailed(
+            f"more than {_MOST_PAIRS} pairs of branches change the same files", fix="merge some of them first"
+        )
     looked_at = ((one, other, foretell(repository, one.head, other.head)) for one, other in pairs)
     return [Clash(one.branch, other.branch, files) for one, other, files in looked_at if files]
 
@@ -135,7 +137,7 @@ def _require_foresight(repository: Repository) -> None:
     found = re.search(r"(\d+)\.(\d+)", said)
     if found and (int(found[1]), int(found[2])) < _FORETELLS:
         wanted = ".".join(map(str, _FORETELLS))
-        raise GitFailed(f"git {found[0]} cannot tell which branches conflict", fix=f"install git {wanted} or newer")
+        raise GitFailed(f"git {found[0]} cannot predict which branches conflict", fix=f"install git {wanted} or newer")
 
 
 def _show(files: Sequence[str]) -> str:

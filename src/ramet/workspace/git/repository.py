@@ -76,9 +76,9 @@ def find(git: Git, project_path: str) -> Repository | None:
     project = Path(project_path)
     if not project.is_dir():
         raise WorktreeError(
-            f"the project's directory {project_path} is not there",
+            f"the project's directory {project_path} does not exist",
             value=project_path,
-            fix="put it back, or register it where it is now: `ramet project add PATH`",
+            fix="restore it, or register its new path with `ramet project add PATH`",
         )
     project = project.resolve()
     top = next((folder for folder in (project, *project.parents) if (folder / ".git").exists()), None)
@@ -87,9 +87,9 @@ def find(git: Git, project_path: str) -> Repository | None:
     head = git.ask(top, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
     if head is None:
         raise WorktreeError(
-            f"the repository {top} has no commit, so no worktree can be made of it",
+            f"the repository {top} has no commit to create a worktree from",
             value=str(top),
-            fix=f"make one: git -C {top} commit --allow-empty -m start",
+            fix=f"create one: git -C {top} commit --allow-empty -m start",
         )
     prefix = "" if project == top else str(project.relative_to(top))
     repository = Repository(git, top, _common_folder(git, top), prefix, head)
@@ -124,7 +124,8 @@ def _lock(descriptor: int) -> None:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise WorktreeError(
-                    "another worktree of this repository is being made, for very long", fix="try again later"
+                    "another process has been creating a worktree of this repository for too long",
+                    fix="try again later",
                 ) from None
             time.sleep(_LOCK_PAUSE_SECONDS)
         except OSError:

@@ -59,11 +59,11 @@ def remove(found: Found, *, discard: bool = False) -> str | None:
     """
     repository = found.repository
     if repository is None or found.state == "foreign":
-        raise WorktreeError(f"{found.top} is not a worktree that Ramet made", value=str(found.top), fix=_FIX_FOREIGN)
+        raise WorktreeError(f"Ramet did not create {found.top}", value=str(found.top), fix=_FIX_FOREIGN)
     with repository.locked():
         registered = repository.registered(found.top)
         if registered is None or registered.locked is not None:
-            reason = "gone" if registered is None else f"locked: {registered.locked or 'no reason is given'}"
+            reason = "gone" if registered is None else f"locked: {registered.locked or 'no reason given'}"
             raise WorktreeError(f"{found.top} is {reason}", value=str(found.top), fix=_FIX_LOCKED)
         if found.top.is_dir():
             ref = None if discard else kept_work.preserve(repository.git, found.top)
@@ -85,8 +85,8 @@ def measure(top: Path) -> int | None:
     return total
 
 
-_FIX_FOREIGN = "look at it, and remove it by hand: `git worktree list` says what git knows of it"
-_FIX_LOCKED = "unlock it when nobody needs it: `git worktree unlock PATH`"
+_FIX_FOREIGN = "check it and remove it yourself; `git worktree list` shows what git knows about it"
+_FIX_LOCKED = "if it is no longer needed, unlock it with `git worktree unlock PATH`"
 
 
 def _in_place(git: Git, place: Path) -> Iterator[Found]:

@@ -12,7 +12,7 @@ from ramet.workspace.git.command import Git
 from ramet.workspace.worktrees import leftovers
 
 REFS = "refs/ramet/kept/"
-_MESSAGE = "What was in {name}, kept by Ramet\n"
+_MESSAGE = "Work in {name}, kept by Ramet\n"
 
 
 def preserve(git: Git, top: Path) -> str | None:
@@ -32,7 +32,7 @@ def commit_files(git: Git, top: Path, head: str | None, snapshot: leftovers.Snap
     """A commit of a worktree's files on top of its last one; what was only staged becomes a second parent."""
     parents = [head] if head else []
     if snapshot.staged is not None:
-        parents.append(commit_tree(git, top, snapshot.staged, parents, f"What was staged in {top.name}\n"))
+        parents.append(commit_tree(git, top, snapshot.staged, parents, f"Staged changes in {top.name}\n"))
     return commit_tree(git, top, snapshot.files, parents, _MESSAGE.format(name=top.name))
 
 
@@ -73,7 +73,7 @@ def _refuse_what_git_cannot_keep(git: Git, top: Path) -> None:
         nested += sorted(entry.name for entry in modules.iterdir())
     if nested:
         raise WorktreeError(
-            f"{top} holds repositories of their own, whose work cannot be kept with it: {', '.join(nested)}",
+            f"{top} contains separate repositories, whose work cannot be kept with it: {', '.join(nested)}",
             value=str(top),
-            fix="move or push what is in them; or give the worktree up by name, in `discard`",
+            fix="move or push their work, or discard it with `ramet worktree clean --discard PATH PATH`",
         )

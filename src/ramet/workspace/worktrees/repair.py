@@ -64,8 +64,8 @@ def rejoin(git: Git, top: Path, branch: str) -> Astray | None:
     tip = git.ask(top, "rev-parse", "--quiet", "--verify", f"{ours}^{{commit}}")
     where = current.removeprefix(BRANCHES) if current else "no branch"
     if head is None or (tip is not None and not _is_ancestor(git, top, tip, head)):
-        return Astray(f"{top} is on {where}, which did not go on from {branch}")
-    git.run(top, "update-ref", "-m", "ramet: went on", ours, head, tip or "")
+        return Astray(f"{top} is on {where}, which does not continue {branch}")
+    git.run(top, "update-ref", "-m", "ramet: continued", ours, head, tip or "")
     git.run(top, "symbolic-ref", "-m", "ramet: back on its branch", "HEAD", ours)
     return None
 

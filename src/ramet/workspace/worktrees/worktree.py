@@ -40,8 +40,8 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _HASH = re.compile(r"[0-9a-f]{7,64}")
 """Names and hashes come from the database, where any client may have written them."""
 
-_FIX_DISK = "check that the disk has room and may be written to; nothing was left behind"
-_FIX_RECORD = "the effort's record names it so; `ramet retry` makes a fresh effort of it"
+_FIX_DISK = "check that the disk has space and is writable; nothing was left behind"
+_FIX_RECORD = "the effort's record has this name; queue a fresh copy with `ramet retry EFFORT`"
 
 
 class Worktree(Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ def prepare(
     knows that the name is its own.
     """
     if not _NAME.fullmatch(name):
-        raise WorktreeError(f"{name!r} is no name of a worktree", value=name, fix=_FIX_RECORD)
+        raise WorktreeError(f"{name!r} is not a valid name for a worktree", value=name, fix=_FIX_RECORD)
     repository = find(git, project_path)
     if repository is None:
         return None
@@ -91,7 +91,7 @@ def prepare(
             return _Making(repository, place, project_path, owner, merges or {}).open(name, start)
     except OSError as error:
         raise WorktreeError(
-            f"a worktree cannot be made in {place}: {error.strerror or error}", fix=_FIX_DISK
+            f"a worktree cannot be created in {place}: {error.strerror or error}", fix=_FIX_DISK
         ) from error
 
 
@@ -99,19 +99,21 @@ def finish(git: Git, project_path: str, path: str, branch: str, base: str | None
     """Commit what an agent left uncommitted, and say what came of its work. By then all that it started is gone."""
     repository = find(git, project_path)
     if repository is None:
-        raise WorktreeError(f"{project_path} is in no repository any more", value=project_path)
+        raise WorktreeError(f"{project_path} is no longer in a git repository", value=project_path)
     top = Path(path.removesuffix("/" + repository.prefix) if repository.prefix else path)
     if branch != BRANCH_PREFIX + top.name or labels.read(top.parent, top.name) is None or top.is_symlink():
-        raise WorktreeError(f"{top} is not a worktree that Ramet made for {branch}", value=path, fix=_FIX_RECORD)
-    note: str | None = f"the worktree {top} was deleted; what was not committed is gone"
+        raise WorktreeError(f"Ramet did not create {top} for {branch}", value=path, fix=_FIX_RECORD)
+    note: str | None = f"the worktree {top} was deleted, with its uncommitted changes"
     if top.is_dir():
         try:
             note = _collect(repository, top, branch, message)
         except (RametError, OSError) as error:
-            note = f"what was left uncommitted is still in {top}: {error}"
+            note = f"the uncommitted changes are still in {top}: {error}"
     head = repository.commit(BRANCHES + branch)
     if head is None:
-        raise WorktreeError(f"the branch {branch} is gone", value=branch, fix=f"see `git reflog` in {project_path}")
+        raise WorktreeError(
+            f"the branch {branch} no longer exists", value=branch, fix=f"see `git reflog` in {project_path}"
+        )
     since = base if base and _HASH.fullmatch(base) else head
     return Finished(head=head, changes=facts.changes(repository, since, head), note=note)
 
@@ -130,12 +132,12 @@ def _collect(repository: Repository, top: Path, branch: str, message: str) -> st
     astray = repair.rejoin(git, top, branch)
     if astray is not None:
         ref = kept_work.preserve(git, top)
-        return f"{astray.why}; what it held is kept as {ref}" if ref else astray.why
+        return f"{astray.why}; its work is kept as {ref}" if ref else astray.why
     left = leftovers.look(git, top).without_reports()
     if left.paths:
         _commit(git, top, branch, left, message)
     nested = ", ".join(left.nested)
-    return f"not committed, because they are repositories of their own: {nested}" if nested else None
+    return f"not committed, because they are separate repositories: {nested}" if nested else None
 
 
 def _commit(git: Git, top: Path, branch: str, left: leftovers.Leftovers, message: str) -> None:
@@ -144,7 +146,7 @@ def _commit(git: Git, top: Path, branch: str, left: leftovers.Leftovers, message
     if snapshot.staged is not None:
         kept_work.keep(git, top, top.name, kept_work.commit_files(git, top, head, snapshot))
     commit = kept_work.commit_tree(git, top, snapshot.files, [head], message)
-    git.run(top, "update-ref", "-m", "ramet: what was left uncommitted", BRANCHES + branch, commit, head)
+    git.run(top, "update-ref", "-m", "ramet: uncommitted changes", BRANCHES + branch, commit, head)
     git.run(top, "reset", "--quiet")
 
 
@@ -156,7 +158,7 @@ def _mend_link(repository: Repository, top: Path) -> None:
     moved = ("--", str(top)) if link.is_file() else ()
     repository.git.run(repository.checkout, "worktree", "repair", *moved)
     if not link.is_file():
-        raise WorktreeError(f"{top} is no worktree any more: its .git is gone", value=str(top))
+        raise WorktreeError(f"{top} is no longer a worktree: its .git is gone", value=str(top))
 
 
 class _Making:
@@ -201,9 +203,9 @@ class _Making:
             registered = None
         if registered is not None and registered.locked is not None:
             raise WorktreeError(
-                f"the worktree {top} is locked: {registered.locked or 'no reason is given'}",
+                f"the worktree {top} is locked: {registered.locked or 'no reason given'}",
                 value=str(top),
-                fix=f"unlock it when nobody needs it: git worktree unlock {top}",
+                fix=f"if it is no longer needed, unlock it: git worktree unlock {top}",
             )
         if not os.path.lexists(top):
             if registered is not None:
@@ -233,7 +235,9 @@ class _Making:
             is_free = free not in taken and not os.path.lexists(self._place / free)
             if is_free and not self._git.run(self._repository.checkout, "for-each-ref", self._ref(free)):
                 return free
-        raise WorktreeError(f"every name after {name} is taken in {self._place}", fix="`ramet worktree clean`")
+        raise WorktreeError(
+            f"every name after {name} is taken in {self._place}", fix="remove old worktrees with `ramet worktree clean`"
+        )
 
     def _reuse(self, name: str) -> Worktree:
         """Use a worktree as it was left, on its branch."""
@@ -263,7 +267,9 @@ class _Making:
         except BaseException as error:
             self._tear_down(name, first)
             if isinstance(error, GitFailed):
-                raise WorktreeError(f"the worktree {top} could not be made: {error.message}", fix=_FIX_DISK) from error
+                raise WorktreeError(
+                    f"the worktree {top} could not be created: {error.message}", fix=_FIX_DISK
+                ) from error
             raise
         return worktree
 
