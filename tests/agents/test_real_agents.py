@@ -200,7 +200,7 @@ def test_a_mere_warning_of_codex_is_a_remark(codex: Stage) -> None:
 def test_codex_does_not_know_a_thread_that_it_never_had(codex: Stage) -> None:
     run = codex.run("[[again]]", native_id=SESSION, resumes=True)
     assert run.end.failure == "permanent"
-    assert "does not know this thread" in (run.end.reason or "")
+    assert "no longer knows this thread" in (run.end.reason or "")
 
 
 @pytest.mark.parametrize("driver", ["claude", "codex"])

@@ -49,7 +49,7 @@ def find_driver(name: str) -> "Driver":
 def unknown_driver(name: str, profiles: Iterable[str] = ()) -> UnknownDriver:
     """The error for a driver that does not exist."""
     known = ", ".join(dict.fromkeys([*names("driver"), *profiles]))
-    return UnknownDriver(f"there is no driver {name!r}; there are {known}", field="driver", value=name)
+    return UnknownDriver(f"there is no driver {name!r}; the drivers are {known}", field="driver", value=name)
 
 
 @cache

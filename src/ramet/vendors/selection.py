@@ -43,7 +43,7 @@ def resolve(wanted: str | None, settings: DriverSettings, environ: Mapping[str, 
             continue
     fix = "; or ".join(registry.find_driver(preferred).fix for preferred in registry.PREFERRED)
     names = ", ".join(registry.PREFERRED)
-    raise DriverMissing(f"none of {names} is installed", fix=f"{fix}; or set drivers.default")
+    raise DriverMissing(f"none of {names} is installed", fix=f"{fix}; or set drivers.default to another driver")
 
 
 def installed(settings: DriverSettings, environ: Mapping[str, str], *, versions: bool = True) -> list[DriverRow]:

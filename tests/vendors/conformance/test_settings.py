@@ -166,9 +166,9 @@ def test_an_entry_that_went_and_one_that_came_are_named(program: Program, file: 
     document["hooks"]["PostToolUse"][0]["matcher"] = "Bash"
     file.write_text(json.dumps(document))
     assert sorted(installation.find_differences(program, file)) == [
-        "PostToolUse: has also matcher",
+        "PostToolUse: also has matcher",
         "PreToolUse: 2 entries instead of one",
-        "Setup: an entry that we do not make",
+        "Setup: an entry that Ramet does not write",
         "Stop: no entry",
     ]
 

@@ -88,7 +88,7 @@ class ClaudeReader:
                     self._native_id = native_id
                     return [NativeId(native_id=native_id)]
             case "api_retry":
-                return [Remark(text=f"the model failed ({parsed.get('error_status') or 'unreachable'}); trying again")]
+                return [Remark(text=f"the model failed ({parsed.get('error_status') or 'unreachable'}); retrying")]
             case "compact_boundary":
                 return [Remark(text="the context window was compacted")]
         return []
@@ -191,7 +191,7 @@ def _without_result(process: ProcessExit, said: str | None) -> End:
 
 
 def _no_such_session(complaint: str) -> str:
-    return f"{complaint}: Claude Code finds a session only in the folder where it began, and deletes old ones"
+    return f"{complaint}: Claude Code finds a session only in the folder where it started, and deletes old ones"
 
 
 def _reset_in(text: str) -> datetime | None:

@@ -79,7 +79,7 @@ class CodexReader:
         if self._is_complete:
             return End(outcome="success", answer=self._said)
         if _UNKNOWN_THREAD in process.errors:
-            reason = f"Codex does not know this thread any more: {describe(process)}"
+            reason = f"Codex no longer knows this thread: {describe(process)}"
             return fail("permanent", reason, self._said)
         if process.status == 2 or "Not inside a trusted directory" in process.errors:
             return fail("permanent", describe(process), self._said)

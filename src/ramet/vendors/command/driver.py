@@ -18,7 +18,7 @@ class Command(Driver):
     tells_version = False
     abilities = Abilities(usage=True, limits=True)
     names_sessions = False
-    fix = "say which program in drivers.profiles, e.g. drivers.profiles.command.program: [my-agent]"
+    fix = "name your program in drivers.profiles, such as drivers.profiles.command.program: [my-agent]"
 
     def launch(self, start: Start) -> Launch:
         """The program of the profile, with the prompt on its standard input."""

@@ -21,7 +21,7 @@ from ramet.vendors.contract import hook_payload as fields
 Refusal = Literal["permission", "decision", "behavior"]
 """How a hook is refused: a permission that is denied, a decision to block, or a behaviour towards a request."""
 
-_HELD = "Ramet holds this up, and does not say why; `ramet doctor` may"
+_HELD = "Ramet blocked this and gave no reason; run `ramet doctor`"
 _CUT = "\n[cut short]"
 _AGAIN = "stop_hook_active"
 _SOURCES: tuple[Source, ...] = get_args(Source)
