@@ -107,7 +107,7 @@ def test_somebody_elses_status_line_is_left_alone(file: Path) -> None:
         ("{nonsense", "it is not JSON"),
         ("[]", "it is not a JSON object"),
         ('{"hooks": []}', "its hooks are not an object"),
-        ('{"hooks": {"Stop": {}}}', "its hooks of Stop are not a list"),
+        ('{"hooks": {"Stop": {}}}', "its hooks for Stop are not a list"),
         ('{"hooks": {}, "hooks": {}}', "it has hooks twice"),
     ],
 )

@@ -87,7 +87,7 @@ def test_the_agent_inherits_no_descriptor(daemon: ScriptedDaemon, keep: Keep) ->
         (["no-such-program-anywhere"], {}, "permanent", "there is no program no-such-program-anywhere"),
         (["true"], {"directory": "/nowhere/at/all"}, "infrastructure", "/nowhere/at/all cannot be entered"),
         (["/etc/hostname"], {}, "permanent", "/etc/hostname cannot be run"),
-        (["true", "x" * 200_000], {}, "permanent", "longer than the system takes"),
+        (["true", "x" * 200_000], {}, "permanent", "longer than the system allows"),
         (["true", "nul\0"], {}, "permanent", "could not be started"),
     ],
 )

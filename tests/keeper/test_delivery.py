@@ -136,7 +136,7 @@ def test_a_full_disk_does_not_end_the_agent_and_is_said_once(daemon: ScriptedDae
     assert said(list(daemon.events)) == "before\n" + "".join(f"{n}\n" for n in range(1, 20001))
     remarks = [event.text for event in daemon.find(Remark)]
     assert len(remarks) == 1
-    assert "goes on without" in remarks[0]
+    assert "continues without it" in remarks[0]
     assert held.spooled() == daemon.events[: len(held.spooled())]
 
 

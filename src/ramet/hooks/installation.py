@@ -17,7 +17,7 @@ from ramet.vendors.contract.hook_settings import MARK, Position, Program
 
 _HOOKS = "hooks"
 _STATUS_LINE = "statusLine"
-_MEND = "mend the file first"
+_MEND = "fix the file first"
 
 
 def plan_install(program: Program, file: Path, *, status_line: bool = False) -> Change:
@@ -106,7 +106,7 @@ def _parse(text: str | None) -> dict[str, Any]:
         raise ConfigError("its hooks are not an object", fix=_MEND)
     for event, groups in hooks.items():
         if not isinstance(groups, list):
-            raise ConfigError(f"its hooks of {event} are not a list", fix=_MEND)
+            raise ConfigError(f"its hooks for {event} are not a list", fix=_MEND)
     return document
 
 
@@ -132,7 +132,7 @@ def _differences(program: Program, document: dict[str, Any]) -> Iterator[str]:
     for event in [*wanted, *(event for event in hooks if event not in wanted)]:
         groups = [group for group in hooks.get(event, []) if _our_handlers(group)]
         if event not in wanted:
-            yield from (f"{event}: an entry that we do not make" for _ in groups)
+            yield from (f"{event}: an entry that Ramet does not write" for _ in groups)
         elif len(groups) != 1:
             yield f"{event}: {'no entry' if not groups else f'{len(groups)} entries instead of one'}"
         else:
@@ -144,9 +144,9 @@ def _differences(program: Program, document: dict[str, Any]) -> Iterator[str]:
 
 def _group_differences(event: str, group: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
     if group.keys() != wanted.keys():
-        yield f"{event}: has also {', '.join(sorted(group.keys() - wanted.keys()))}"
+        yield f"{event}: also has {', '.join(sorted(group.keys() - wanted.keys()))}"
     if len(group["hooks"]) != 1:
-        yield f"{event}: another entry stands in the same group"
+        yield f"{event}: the same group has another entry"
     handler, right = group["hooks"][_our_handlers(group)[0]], wanted["hooks"][0]
     for field in sorted({*handler, *right}):
         if handler.get(field) != right.get(field):

@@ -26,13 +26,13 @@ _START = "from ramet.cli.main import main; raise SystemExit(main())"
 
 _SOCKET = "\n    socket={}"
 _PROGRAM = """\
-# Hands an agent's hooks to the Ramet daemon. Written by Ramet, and written again when something below changes.
+# Hands an agent's hooks to the Ramet daemon. Written by Ramet, which rewrites it when something below changes.
 import sys
 
 sys.path.insert(0, {folder!r})
 try:
     from shim import main
-except ImportError:  # Ramet has gone from where it was: the agent goes on
+except ImportError:  # Ramet is no longer installed there: the agent continues
     sys.exit(0)
 main(
     home={home!r},

@@ -158,7 +158,7 @@ def _ask(path: bytes, request: bytes) -> bytes:
     from _socket import AF_UNIX, SOCK_STREAM, socket  # noqa: PLC0415 - read first: the agent waits for neither
 
     if not _is_ours(path):
-        raise OSError("others can write where the socket is")
+        raise OSError("other users can write to the socket's directory")
     connection = socket(AF_UNIX, SOCK_STREAM)
     connection.connect(path)
     connection.sendall(request)
@@ -169,7 +169,7 @@ def _ask(path: bytes, request: bytes) -> bytes:
             return bytes(answer)
         if len(answer) > _LONGEST_ANSWER:
             raise _Refused
-    raise OSError("the daemon has gone")
+    raise OSError("the daemon closed the connection")
 
 
 def _is_ours(path: bytes) -> bool:

@@ -40,7 +40,7 @@ def read(file: Path) -> str | None:
     try:
         return file.read_bytes().decode() if file.exists() else None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}", fix="mend the file first") from error
+        raise ConfigError(f"{file} cannot be read: {error}", fix="fix the file first") from error
 
 
 def back_up(change: Change, folder: Path) -> Path | None:
@@ -62,7 +62,7 @@ def apply(change: Change) -> None:
     try:
         _apply(change.file.resolve(), change)
     except OSError as error:
-        fix = f"see to it that {change.file.parent} is a folder that you may write to"
+        fix = f"make sure that {change.file.parent} is a folder that you can write to"
         raise ConfigError(f"{change.file} cannot be written: {error.strerror}", fix=fix) from error
 
 

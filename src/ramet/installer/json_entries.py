@@ -22,7 +22,7 @@ def find(text: str, table: str) -> Any:
     """The entry of our name, whoever wrote it; None where there is none."""
     entries = json_text.parse(text).get(table, {})
     if not isinstance(entries, dict):
-        raise ConfigError(f"its {table} is not an object", fix="mend the file first")
+        raise ConfigError(f"its {table} is not an object", fix="fix the file first")
     return entries.get(NAME)
 
 

@@ -30,7 +30,7 @@ from ramet.errors import ConfigError
 
 Path = tuple[str | int, ...]
 
-_MEND = "mend the file first"
+_MEND = "fix the file first"
 _TOKEN = re.compile(
     r'(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<mark>[{}\[\],:])|(?P<word>[^\s{}\[\],:"/\ufeff]+)',
     re.DOTALL,

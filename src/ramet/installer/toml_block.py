@@ -28,7 +28,7 @@ def read(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(_BLOCK.sub("", text))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"it is not TOML: {error}", fix="mend the file first") from error
+        raise ConfigError(f"it is not TOML: {error}", fix="fix the file first") from error
 
 
 def install(text: str | None, body: str) -> str:
@@ -40,7 +40,7 @@ def install(text: str | None, body: str) -> str:
         tomllib.loads(installed)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
-            f"our table cannot be added: {error}", fix="write mcp_servers as [mcp_servers.NAME] tables"
+            f"Ramet's table cannot be added: {error}", fix="write mcp_servers as [mcp_servers.NAME] tables"
         ) from error
     return installed
 

@@ -17,7 +17,7 @@ def main() -> int:
     try:
         spec = msgspec.json.decode(sys.stdin.buffer.readline(), type=KeeperSpec)
     except msgspec.DecodeError as error:
-        sys.stderr.write(f"what the keeper was told is not valid: {error}\n")
+        sys.stderr.write(f"the keeper's instructions are not valid: {error}\n")
         return 2
     return Keeper(spec).run()
 

@@ -82,13 +82,13 @@ def explain(error: OSError | ValueError, launch: Launch) -> End:
     program, directory = launch.arguments[0], launch.directory
     number = error.errno if isinstance(error, OSError) else None
     if isinstance(error, OSError) and error.filename == directory:
-        reason = f"its directory {directory} cannot be entered: {error.strerror}; another attempt makes it anew"
+        reason = f"its directory {directory} cannot be entered: {error.strerror}; the next attempt creates it again"
     elif number == errno.ENOENT:
         reason = f"there is no program {program}; install it, or set `program` in the driver's profile"
     elif number in (errno.EACCES, errno.ENOEXEC):
-        reason = f"{program} cannot be run: {os.strerror(number or 0)}; see `ls -l` and its first line"
+        reason = f"{program} cannot be run: {os.strerror(number or 0)}; check its permissions and its first line"
     elif number == errno.E2BIG:
-        reason = "its arguments and its environment are longer than the system takes; shorten the prompt"
+        reason = "its arguments and environment are longer than the system allows; shorten the prompt"
     else:
         reason = f"{program} could not be started: {error}"
     is_passing = number in _PASSING or (isinstance(error, OSError) and error.filename == directory)

@@ -69,8 +69,8 @@ class AgentOutput:
         try:
             end = self._reader.conclude(process)
         except Exception as error:  # noqa: BLE001 - whatever a driver does wrong, its agent gets an outcome
-            self._log.write(f"the driver could not conclude: {error!r}")
-            reason = f"the driver could not say how it went: {type(error).__name__}"
+            self._log.write(f"the driver could not finish: {error!r}")
+            reason = f"the driver could not determine the outcome: {type(error).__name__}"
             end = End(outcome="error", failure="infrastructure", reason=reason)
         return replace(end, exit_status=process.status, exit_signal=process.signal, is_cut=self._is_full)
 
@@ -78,7 +78,7 @@ class AgentOutput:
         self._watch.hear(now)
         if self._heard_bytes >= self._max_bytes and not self._is_full:
             self._is_full = True
-            text = f"more than {self._max_bytes:,} bytes of output; what follows is not kept (work.output_max_bytes)"
+            text = f"more than {self._max_bytes:,} bytes of output; the rest is not kept (work.output_max_bytes)"
             self._spool.add(Remark(text=text), now)
         self._heard_bytes += size
 

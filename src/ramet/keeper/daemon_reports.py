@@ -84,7 +84,7 @@ class DaemonReports:
             self._report(now)
         if now >= self._fence_at:
             self.finish()
-            reason = "its lease could not be renewed, and somebody else may take it over"
+            reason = "its lease could not be renewed, and another worker may claim it"
             self.verdict = Verdict("error", "infrastructure", reason)
 
     def finish(self) -> None:
@@ -148,4 +148,4 @@ def _read(answer: Raw | RametError) -> _Reported:
     try:
         return msgspec.json.decode(answer, type=_Reported)
     except msgspec.DecodeError as error:
-        raise RametError(f"the answer to a report is not one: {error}") from error
+        raise RametError(f"the reply to a report is not valid: {error}") from error

@@ -97,7 +97,7 @@ class Keeper:
         try:
             self._write_record(None, None)
         except OSError as error:
-            reason = f"the keeper cannot write in {self._folder}: {error.strerror}; see to the disk"
+            reason = f"the keeper cannot write in {self._folder}: {error.strerror}; check the disk"
             self._conclude(End(outcome="error", failure="infrastructure", reason=reason), now)
             return
         try:
@@ -231,7 +231,7 @@ class Keeper:
             end = replace(end, outcome=verdict.outcome, failure=verdict.failure, reason=verdict.reason)
         if left := self._tree.left:
             names = ", ".join(f"{process.name} ({process.pid})" for process in left)
-            end = replace(end, reason=f"{end.reason or end.outcome}; could not be ended: {names}")
+            end = replace(end, reason=f"{end.reason or end.outcome}; these processes could not be stopped: {names}")
         self._spool.add(replace(end, ended=self._tree.ended), now)
         self._telling.finish()
         self._concluded_at = now

@@ -172,7 +172,7 @@ class Spool:
                 os.ftruncate(self._file, self._written_bytes)  # without half a line at its end
             os.close(self._file)
             self._file = None
-        self._trouble = f"the keeper can no longer write its spool and goes on without: {error.strerror}"
+        self._trouble = f"the keeper can no longer write its spool, and continues without it: {error.strerror}"
 
     def _read_back(self) -> None:
         """Read on in the file, about as much as a request has room for, at least one line."""

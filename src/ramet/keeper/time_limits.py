@@ -108,7 +108,7 @@ class Watch:
     def _warn(self) -> None:
         """Most of the time is over. Only of some is it known that they have done nothing with it."""
         self._warns_at = float("inf")
-        text = f"{_MOST_OF_THE_TIME:.0%} of its {self._spec.timeout_seconds} seconds are over"
+        text = f"{_MOST_OF_THE_TIME:.0%} of its {self._spec.timeout_seconds} seconds have passed"
         if self._is_talkative and not self._has_used_tools:
             self._say("no_progress", f"{text}, and it has used no tool")
         else:
@@ -120,7 +120,7 @@ class Watch:
         self._looked = (now, computed)
         if before is None or abs(computed - before[1]) > (now - before[0]) * _BUSY_SHARE:
             return None
-        text = f"it said nothing for {now - self._heard_at:.0f} seconds, used no tool and did not compute"
+        text = f"it said nothing for {now - self._heard_at:.0f} seconds, used no tool and used no processor time"
         self._say("silence", text)
         return Verdict("stuck", "timeout", text)
 

@@ -195,7 +195,7 @@ def test_status_has_a_row_for_a_broken_file_and_all_the_others(repository: Comma
     ]
     assert f"{repository.cwd}/.codex/hooks.json: it is not JSON" in done.stdout
     (problem,) = row(repository, "codex", "project")["problems"]
-    assert problem["fix"] == "mend the file first"
+    assert problem["fix"] == "fix the file first"
 
 
 def test_without_names_and_without_programs_it_asks_for_names(repository: CommandLine) -> None:
