@@ -152,5 +152,5 @@ def test_a_task_in_the_foreground_reports_or_fails_as_the_error_that_it_is(targe
     report = run("migrate", target)
     assert (report["from"], report["backup"]) == (0, None)
     start(target)
-    with pytest.raises(DaemonRunning, match="already runs"):
+    with pytest.raises(DaemonRunning, match="already running"):
         run("migrate", target)

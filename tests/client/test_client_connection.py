@@ -96,7 +96,7 @@ def test_events_are_told_in_order_even_between_replies(listen: Listen) -> None:
         events = connection.subscribe(after=4)
         assert connection.call("daemon.ping") == {"pong": True}
         assert [next(events)["id"], next(events)["id"]] == [5, 6]
-        with pytest.raises(DaemonUnreachable, match="the daemon has gone"):
+        with pytest.raises(DaemonUnreachable, match="the daemon closed the connection"):
             next(events)
 
 
@@ -149,7 +149,7 @@ def test_no_socket_is_said_with_its_path(directory: Path) -> None:
 def test_a_socket_in_a_directory_that_others_can_write_to_is_not_trusted(listen: Listen, directory: Path) -> None:
     path = listen(lambda peer: None)
     directory.chmod(0o777)
-    with pytest.raises(SocketUnsafe, match="others can write"):
+    with pytest.raises(SocketUnsafe, match="other users can write"):
         Connection(path)
     directory.chmod(0o700)
     Connection(path).close()

@@ -8,11 +8,11 @@ from typing import Any
 from ramet.errors import ModelFailed
 
 _REMEDIES = {
-    401: "check the key: see ai.api_key_env (`ramet config`), and restart the daemon where its environment changed",
-    403: "check that the key may use this model",
+    401: "check the key (`ramet config ai.api_key_env`); if you changed the environment, run `ramet daemon stop`",
+    403: "check that the key has access to this model",
     404: "check the model's name in ai.model, and ai.base_url",
-    413: "send less",
-    429: "wait, or raise the limit at the provider",
+    413: "send less text",
+    429: "wait, or raise your limit at the provider",
 }
 
 
@@ -55,4 +55,4 @@ def explain(error: Exception, model: str, timeout_seconds: float) -> ModelFailed
             return ModelFailed(f"{model} cannot be reached", field="model", value=model, fix="check ai.base_url")
         case _:
             kind = type(error).__name__
-            return ModelFailed(f"{model} gave an answer that cannot be read ({kind})", field="model", value=model)
+            return ModelFailed(f"{model} sent an answer that cannot be read ({kind})", field="model", value=model)

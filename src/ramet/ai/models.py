@@ -84,7 +84,7 @@ async def _embed(name: str, question: Embed, provider: "Provider[Any]") -> Embed
     result = await find_embedding_model(name, provider).embed(question.texts, input_type="document")
     vectors = [list(vector) for vector in result.embeddings]
     if len(vectors) != len(question.texts):
-        raise ModelFailed(f"{name} gave {len(vectors)} vectors for {len(question.texts)} texts", value=len(vectors))
+        raise ModelFailed(f"{name} returned {len(vectors)} vectors for {len(question.texts)} texts", value=len(vectors))
     return Embedded(model=name, dimension=len(vectors[0]), vectors=vectors, usage=_usage(result.usage))
 
 

@@ -73,7 +73,7 @@ def _other(name: str) -> "Provider[Any]":
             f"{name} cannot be used: there is no such provider, or its key is not set",
             field="model",
             value=name,
-            fix="name it as openai:… or anthropic:…, and set the provider's own key variable for any other",
+            fix="use openai:… or anthropic:…; for another provider, set its own key variable",
         ) from error
 
 
@@ -98,5 +98,5 @@ def _key(provider: str, settings: Settings, environment: Environment) -> str:
         f"there is no key for {provider}: {variable} is not set",
         field="ai.api_key_env",
         value=variable,
-        fix=f"set {variable} in the environment; a daemon that runs already has to be restarted",
+        fix=f"set {variable} in the environment; if a daemon is running, run `ramet daemon stop`",
     )

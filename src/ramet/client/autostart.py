@@ -113,7 +113,7 @@ def _answering_pid(socket_path: str, deadline: float) -> int | None:
 
 def _too_slow() -> DaemonFailed:
     return DaemonFailed(
-        "the daemon did not answer in time",
+        "the daemon did not start in time",
         field="daemon.start_timeout_seconds",
-        fix="look at `ramet daemon logs`, or raise daemon.start_timeout_seconds",
+        fix="see `ramet daemon logs`, or raise daemon.start_timeout_seconds",
     )

@@ -76,8 +76,10 @@ class Connection:
             try:
                 line = self._stream.read_line(patiently=True)
             except DaemonUnreachable as error:
-                fix = "subscribe again, after the last event's id"
-                raise DaemonUnreachable("the daemon has gone, and with it the events", fix=fix) from error
+                fix = "subscribe again after the id of the last event"
+                raise DaemonUnreachable(
+                    "the daemon closed the connection, so no more events arrive", fix=fix
+                ) from error
             self._keep_event(_decode(line))
 
     def _frame(self, method: str, params: bytes) -> bytes:
@@ -106,7 +108,7 @@ def _decode(line: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise DaemonError("the daemon sent a line that is not JSON") from error
     if not isinstance(document, dict):
-        raise DaemonError("the daemon sent a document that is not a reply")
+        raise DaemonError("the daemon sent a JSON document that is not a reply")
     return document
 
 

@@ -102,4 +102,4 @@ def _explain(said: bytes) -> RametError:
         error = None
     if isinstance(error, dict) and "message" in error:
         return RametError.from_wire(error)
-    return DaemonFailed(f"the daemon could not start: {text[-_SAID_LIMIT:] or 'it ended without a word'}")
+    return DaemonFailed(f"the daemon could not start: {text[-_SAID_LIMIT:] or 'it ended without a message'}")

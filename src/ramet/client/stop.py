@@ -30,8 +30,8 @@ def stop(socket_path: str, timeout_seconds: float, token: str | None = None) -> 
         with suppress(DaemonUnreachable, DaemonStopping):
             connection.call("daemon.stop")
     if not watch.wait(timeout_seconds):
-        fix = f"look at `ramet daemon logs`; kill -9 {pid} ends it at once and loses nothing acknowledged"
-        raise DaemonError(f"the daemon (process {pid}) is still there after {timeout_seconds:g} seconds", fix=fix)
+        fix = f"see `ramet daemon logs`; `kill -9 {pid}` stops it at once, and no acknowledged write is lost"
+        raise DaemonError(f"the daemon (process {pid}) is still running after {timeout_seconds:g} seconds", fix=fix)
     return True
 
 

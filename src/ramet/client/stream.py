@@ -15,6 +15,7 @@ from ramet.errors import DaemonUnreachable, SocketUnsafe
 
 _CHUNK_BYTES = 1024 * 1024
 _QUEUE_SECONDS = 5
+_CHECK = "check with `ramet events` whether it was done; a program repeats it with the same idempotency_key"
 
 
 class LineStream:
@@ -79,7 +80,7 @@ class LineStream:
             raise DaemonUnreachable(
                 f"the daemon did not answer within {timeout_seconds:g} seconds; "
                 "it is not known whether the request was done",
-                fix="repeat it with the same idempotency_key",
+                fix=_CHECK,
             )
         return ready[0][1]
 
@@ -87,15 +88,15 @@ class LineStream:
         self.close()
         return DaemonUnreachable(
             "the daemon closed the connection before it answered; it is not known whether the request was done",
-            fix="repeat it with the same idempotency_key",
+            fix=_CHECK,
         )
 
 
 def _connect(path: str) -> socket.socket:
     if not hasattr(socket, "AF_UNIX"):
         raise DaemonUnreachable(
-            "this platform has no Unix sockets, which Ramet speaks through",
-            fix="use Linux or macOS, or on Windows the Windows Subsystem for Linux (WSL)",
+            "this platform has no Unix sockets, which Ramet needs",
+            fix="use Linux or macOS, or the Windows Subsystem for Linux (WSL) on Windows",
         )
     check_directory(path.rpartition("/")[0])
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -129,8 +130,8 @@ def check_directory(directory: str) -> None:
         return
     if found.st_uid not in (os.getuid(), 0) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise SocketUnsafe(
-            f"others can write to {directory}, where the daemon's socket is",
+            f"other users can write to {directory}, the directory of the daemon's socket",
             field="socket",
             value=directory,
-            fix=f"make it yours alone: chmod 700 {directory}",
+            fix=f"remove their access: chmod 700 {directory}",
         )

@@ -165,7 +165,7 @@ class LocalTransport:
 
 def _only_a_daemon(operation: Operation) -> UnknownMethod:
     return UnknownMethod(
-        f"{operation.name} is answered by a daemon, and this database is open in this process",
+        f"{operation.name} needs a daemon, and this database is open in this process",
         field="method",
         value=operation.name,
         fix="use ramet.connect() to go through the daemon",

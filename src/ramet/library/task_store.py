@@ -217,7 +217,7 @@ class QueueTaskStore:
             metadata={name: facts[name] for name in ("log_file", "has_commits", "stats") if facts[name]},
         )
         if done.ignored:
-            raise LeaseLost(f"task {task.id} is somebody else's now", field="task", value=task.id)
+            raise LeaseLost(f"another worker now has task {task.id}", field="task", value=task.id)
 
     def close(self) -> None:
         """Let go of the database. Twice does nothing."""

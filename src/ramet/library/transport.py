@@ -89,4 +89,4 @@ def _encode_other(value: Any) -> Any:
         return list(value)
     if isinstance(value, PathLike):
         return fspath(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
