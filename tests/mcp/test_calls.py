@@ -107,7 +107,7 @@ def test_several_children_are_one_request_and_their_results_keep_its_order(scrip
     [
         (SpawnDepthExceeded("Max spawn depth exceeded: depth 3 of 3"), "spawn_depth", "Max spawn depth exceeded"),
         (SpawnLimitExceeded("11 agents at once"), "spawn_limit", "11 agents at once"),
-        (Forbidden("the token is not one of this daemon's"), "forbidden", "the token is not"),
+        (Forbidden("this daemon did not issue the token"), "forbidden", "this daemon did not issue"),
     ],
 )
 def test_a_refusal_is_a_result_without_a_child(scripted: Start, error: Any, code: str, notes: str) -> None:

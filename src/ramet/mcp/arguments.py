@@ -49,17 +49,17 @@ def check(kind: type[_Arguments], given: dict[str, Any]) -> _Arguments:
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
-        raise InvalidParams(str(error), fix="see the tool's schema") from error
+        raise InvalidParams(str(error), fix="check the arguments against the tool's schema") from error
 
 
 def check_spawn(given: dict[str, Any]) -> SpawnAgent:
-    """A child is described beside `wait`, or several are in `agents`."""
+    """A single child is described beside `wait`; several children are in `agents`."""
     rest = dict(given)
     wait = check(bool, rest.pop("wait", True))
     if "agents" not in rest:
         return SpawnAgent(children=[check(ChildOrder, rest)], is_single=True, wait=wait)
     if others := sorted(set(rest) - {"agents"}):
         named = ", ".join(others)
-        fix = "describe each child in `agents`, or one beside `wait`"
-        raise InvalidParams(f"beside `agents` there may only be `wait`, not {named}", field=named, fix=fix)
+        fix = "describe each child in `agents`, or a single child without `agents`"
+        raise InvalidParams(f"with `agents`, only `wait` is allowed, not {named}", field=named, fix=fix)
     return SpawnAgent(children=check(_Agents, rest).agents, is_single=False, wait=wait)

@@ -61,7 +61,7 @@ class Calls:
         return Answer(results[0] if asked.is_single else Results(results=results))
 
     async def _wait_for(self, results: list[SpawnResult], deadline: float) -> list[SpawnResult]:
-        """The results when all have ended, or the time is over. What was created stays known, whatever happens."""
+        """The results when all have ended, or the time is over. A created child stays known in any case."""
         ids = [each.child_session_id for each in results if each.child_session_id is not None and not is_over(each)]
         if not ids or time.monotonic() >= deadline:
             return results

@@ -1,4 +1,4 @@
-"""Telling agent programs of the server, in the files that a project has for them; and taking it back.
+"""Adding the server to the files that a project has for agent programs, and removing it again.
 
 What an entry looks like, and in which file it is, is the vendor's affair (`tools`).
 """
@@ -13,7 +13,7 @@ from ramet.vendors.contract.tool_settings import Tools
 
 
 def plan_install(name: str, project: Path, command: str) -> Change:
-    """The change that adds our entry, or brings it up to date. Somebody else's entry of our name is left alone."""
+    """The change that adds our entry, or brings it up to date. Another program's entry with our name is left alone."""
     tools = registry.tools()[name]
     file, before = _read(tools, project)
     state = _find_state(tools, file, before, command)

@@ -48,8 +48,8 @@ def run(environ: Mapping[str, str]) -> None:
 
 
 def _find_session(environ: Mapping[str, str]) -> Uplink:
-    """Whose tools these are. Of a program that Ramet did not start the hooks have told, and that daemon is asked which
-    they told, whatever the project's own is.
+    """Whose tools these are. If Ramet did not start the program, its hooks have named the session to their daemon,
+    which is asked then, regardless of the project's own daemon.
     """
     socket, token = _given(environ, "RAMET_SOCKET"), _given(environ, "RAMET_TOKEN")
     session = None if token else _find_native(environ)
@@ -94,13 +94,13 @@ async def _serve(server: Server[Any]) -> None:
 
 
 async def _tell_progress(session: ServerSession, seconds: float) -> None:
-    """Tell the program that the call is at work: some give up on a call that is silent for long."""
+    """Tell the program that the call is running: some give up on a call that is silent for long."""
     pause = min(_PROGRESS_SECONDS, seconds / 10)
     elapsed = 0.0
     while True:
         await anyio.sleep(pause)
         elapsed += pause
-        await session.report_progress(elapsed, seconds, f"at work for {elapsed:.0f} s")
+        await session.report_progress(elapsed, seconds, f"running for {elapsed:.0f} s")
 
 
 def _given(environ: Mapping[str, str], name: str) -> str | None:

@@ -1,6 +1,6 @@
 """The tools as agents see them: names, descriptions, schemas.
 
-Every word here is read by every agent before it begins, so there are few of them.
+Every agent reads every word here before it starts, so there are few of them.
 """
 
 from typing import Any, NamedTuple
@@ -28,21 +28,21 @@ _CHILD: dict[str, Any] = {
     "allowedTools": _TEXTS,
 }
 _CHILD_WORDS = {
-    "goal": "What the child is to do, with all it needs to know.",
-    "workflowId": "A skill of this project for it to follow, such as plan, implement or review.",
-    "workspacePath": "The folder to work in, inside the project. Default: yours.",
-    "context": "Facts for it, as data.",
-    "inherit": "Begin with your history: whole, or as a text. Default: neither.",
+    "goal": "The child's task, with everything it needs to know.",
+    "workflowId": "A skill of this project to follow, such as plan, implement or review.",
+    "workspacePath": "The folder to work in, inside the project (default: yours).",
+    "context": "Facts for the child, as data.",
+    "inherit": "Start with your history: whole, or as a text (default: neither).",
     "driver": f"Another agent program, such as {' or '.join(PREFERRED)}.",
     "model": "Another model.",
-    "limits": "What it may use, with all that it spawns.",
-    "allowedTools": "Only these tools. Refused where the program cannot be confined.",
+    "limits": "What the child and its own children may use.",
+    "allowedTools": "The only tools it may use. Refused if the agent program cannot be restricted.",
 }
 
 
 _DEPTH = (
-    "How deep agents may spawn is limited (by default the root and three levels below it): a refusal says "
-    "`Max spawn depth exceeded`, and trying again does not help."
+    "The depth of spawning is limited (default: the root and three levels below it). A refusal says "
+    "`Max spawn depth exceeded`; do not try again."
 )
 
 
@@ -78,7 +78,7 @@ TOOLS = (
                 tool_guide.CLOCK,
                 tool_guide.ZOMBIES,
                 _DEPTH,
-                f"With `agents` up to {MOST_AT_ONCE} work side by side; it returns {{results: [...]}} in their order.",
+                f"With `agents`, up to {MOST_AT_ONCE} work in parallel; it returns {{results: [...]}} in their order.",
             ]
         ),
         schema=_object(
@@ -89,12 +89,12 @@ TOOLS = (
                     "minItems": 1,
                     "maxItems": MOST_AT_ONCE,
                     "items": _object(_CHILD, "goal"),
-                    "description": "Several children at once, instead of `goal`; each as above.",
+                    "description": "Several children instead of `goal`, each with the fields above.",
                 },
                 "wait": {
                     "type": "boolean",
                     "default": True,
-                    "description": "False: return at once; collect with await_sessions.",
+                    "description": "False: return at once; collect the results with await_sessions.",
                 },
             }
         ),
@@ -102,9 +102,9 @@ TOOLS = (
     Tool(
         name="await_sessions",
         description=(
-            "Wait for children that you spawned and that had not ended. Returns {results: [...]} in the order of "
-            "`sessionIds`, each as spawn_agent returns it; `status: running` means: not yet, call again. Your own time "
-            "limit runs on meanwhile."
+            "Wait for children that you spawned. Returns {results: [...]} in the order of `sessionIds`, each as "
+            "spawn_agent returns it; `status: running` means that the child has not ended: call again. Your own time "
+            "limit keeps running."
         ),
         schema=_object(
             {
@@ -112,9 +112,9 @@ TOOLS = (
                     "type": "array",
                     "minItems": 1,
                     "items": _NUMBER,
-                    "description": "childSessionId of each.",
+                    "description": "The childSessionId of each child.",
                 },
-                "timeoutSeconds": _described(_NUMBER, "Return after that many seconds at the latest."),
+                "timeoutSeconds": _described(_NUMBER, "Return after this many seconds at the latest."),
             },
             "sessionIds",
         ),
@@ -122,15 +122,15 @@ TOOLS = (
     Tool(
         name="report",
         description=(
-            "Hand in your result: whoever spawned you, or goes on after you, receives it and nothing else of you. Call "
-            "it once, as the last thing you do."
+            "Submit your result. The agent that spawned you, or that continues your work, receives this and nothing "
+            "else. Call it once, as the last thing you do."
         ),
         schema=_object(
             {
                 "summary": _described(_TEXT, "What you did and found, in a paragraph."),
                 "decisions": _described(_TEXTS, "What you decided, and why."),
-                "failed_approaches": _described(_TEXTS, "What you tried in vain."),
-                "artifacts": _described(_TEXTS, "Files, branches, documents that you made."),
+                "failed_approaches": _described(_TEXTS, "What you tried without success."),
+                "artifacts": _described(_TEXTS, "Files, branches and documents that you created."),
                 "next_steps": _described(_TEXTS, "What is left to do."),
             },
             "summary",
@@ -140,13 +140,13 @@ TOOLS = (
         name="read_output",
         description=(
             "Read what another effort produced: its plan, report or result. Returns {effortId, skill, outcome, output, "
-            "nextOffset}; `output` is null where it produced no text yet."
+            "nextOffset}; `output` is null if it has produced no text yet."
         ),
         schema=_object(
             {
                 "effortId": _described(_NUMBER, "The effort's number: 12 for e12."),
                 "offset": _described(
-                    {"type": "integer", "minimum": 0}, "Where to go on in a long text: the last `nextOffset`."
+                    {"type": "integer", "minimum": 0}, "Where to continue in a long text: the last `nextOffset`."
                 ),
             },
             "effortId",
@@ -155,9 +155,10 @@ TOOLS = (
     Tool(
         name="log",
         description=(
-            "Write a note into the log of your effort, with its time: what you found, decided or try next. Short, and "
-            "often: people and whoever goes on after you read it. Returns {status, path}."
+            "Write a note into the log of your effort, with the time: what you found, decided or will try next. Write "
+            "short notes often: people read them, and so does the agent that continues your work. Returns {status, "
+            "path}."
         ),
-        schema=_object({"text": _described(_TEXT, "The note, as markdown.")}, "text"),
+        schema=_object({"text": _described(_TEXT, "The note, in Markdown.")}, "text"),
     ),
 )

@@ -1,8 +1,8 @@
 """The way to the daemon, for one session.
 
 Each request has a connection of its own, on a thread: so several can wait at once, and one that is cancelled ends its
-connection, by which the daemon knows that nobody waits any more. The daemon may go away and come back; it is waited
-for. It is never started from here: it would be a part of the agent, and end with it.
+connection, which shows the daemon that no one waits any more. If the daemon stops, requests wait until it is back.
+It is never started from here: it would be a part of the agent, and end with it.
 """
 
 import time
@@ -84,8 +84,8 @@ class Uplink:
             return self._socket, self._token
         titles = " or ".join(each.title for each in registry.facts().values() if each.server_session_variable)
         raise Forbidden(
-            f"nobody knows whose tools these are: that say only agents that Ramet runs, and {titles} with our hooks",
-            fix=f"let Ramet run the agent (`ramet add`, then `ramet work`); or start {titles} after `ramet init`",
+            f"the session of these tools is not known: only agents that Ramet runs, and {titles} with hooks, name it",
+            fix=f"let Ramet run the agent (`ramet add`, then `ramet work`), or run `ramet init` and restart {titles}",
         )
 
 
