@@ -142,7 +142,25 @@ def test_a_directory_that_others_may_write_in_is_refused(home: Home) -> None:
     home.socket.parent.chmod(0o777)
     status, _, complaint = finish(home.start())
     assert (status, _code(complaint)) == (1, "socket_unsafe")
-    assert f"reason=others may write in {home.socket.parent}" in home.log_file.read_text()
+    assert f"reason=other users can write to {home.socket.parent}" in home.log_file.read_text()
+
+
+@pytest.mark.parametrize("command", ["serve", "migrate"])
+def test_a_home_that_is_a_file_is_named_with_the_fix(tmp_path: Path, command: str) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("not a directory")
+    status, _, complaint = finish(Home(taken).start(command))
+    assert (status, _code(complaint)) == (1, "daemon_failed")
+    assert f"the daemon cannot use {taken}: it is not a directory" in complaint
+    assert "set RAMET_HOME to a directory that you can write to" in complaint
+
+
+def test_a_disk_that_cannot_be_written_to_is_named_with_the_fix() -> None:
+    # The kernel refuses it to every user, also to the superuser.
+    status, _, complaint = finish(Home(Path("/proc/ramet")).start())
+    assert (status, _code(complaint)) == (1, "daemon_failed")
+    assert "the daemon cannot use /proc/ramet" in complaint
+    assert "set RAMET_HOME to a directory that you can write to" in complaint
 
 
 def test_a_file_that_is_not_a_database_is_refused_and_left_alone(home: Home) -> None:

@@ -1,9 +1,10 @@
 """The daemon's entry point: `python -m ramet.daemon serve|migrate|reset`, started by the client.
 
 Settings and places come as one JSON line on standard input, not as arguments, so that no password shows in `ps`.
-Whatever keeps it from starting is one JSON line on standard error, and the exit status is the error's.
+If it cannot start, it writes one JSON line to standard error, and its exit status is the error's.
 """
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -32,11 +33,16 @@ def main(arguments: list[str]) -> int:
     try:
         start = _read_start(sys.stdin.buffer.readline())
         faults = _read_faults()
+    except RametError as error:
+        return _fail(error)
+    try:
         _run(arguments[0] if len(arguments) == 1 else "", start, faults)
     except RametError as error:
         return _fail(error)
-    except Exception as error:  # noqa: BLE001 - the starter is told that, the log has the rest
-        return _fail(DaemonFailed(f"the daemon failed: {type(error).__name__}"))
+    except OSError as error:
+        return _fail(_explain(error, start.places))
+    except Exception as error:  # noqa: BLE001 - the starter gets the kind of error, the log has the rest
+        return _fail(_unforeseen(error))
     return 0
 
 
@@ -76,6 +82,27 @@ def _read_faults() -> Faults:
         return parse_faults(os.environ.get("RAMET_FAULT", ""))
     except ValueError as error:
         raise InvalidSetting(str(error), field="RAMET_FAULT") from error
+
+
+def _explain(error: OSError, places: Places) -> DaemonFailed:
+    """An error of the disk, with its path. The log may be on that disk, so it cannot have the reason."""
+    if error.filename is None or error.strerror is None:
+        return _unforeseen(error)
+    path = Path(os.fsdecode(error.filename))
+    nearest = next((each for each in (path, *path.parents) if os.path.lexists(each)), path)
+    is_in_the_way = error.errno in (errno.ENOTDIR, errno.EEXIST) and nearest.is_file()
+    shown, reason = (nearest, "it is not a directory") if is_in_the_way else (path, error.strerror)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        fix = "free disk space"
+    elif path.is_relative_to(places.home):
+        fix = "set RAMET_HOME to a directory that you can write to"
+    else:
+        fix = f"make sure that you can write to {nearest}"
+    return DaemonFailed(f"the daemon cannot use {shown}: {reason}", field="path", value=str(shown), fix=fix)
+
+
+def _unforeseen(error: Exception) -> DaemonFailed:
+    return DaemonFailed(f"the daemon failed: {type(error).__name__}", fix="see `ramet daemon logs`")
 
 
 def _print(result: Struct) -> None:
