@@ -63,7 +63,7 @@ def naming_the_holder(places: Places) -> Iterator[None]:
         pid = read_pid_file(places.pid_file)
         if str(pid) != held.value:
             raise  # a program that called `ramet.open`, or a daemon that is only starting
-        raise DaemonRunning(f"a daemon already runs for this database: pid {pid}", value=pid) from held
+        raise DaemonRunning(f"a daemon is already running for this database: pid {pid}", value=pid) from held
 
 
 def take_store(settings: Settings, places: Places, clock: Clock, faults: Faults) -> Store:

@@ -242,7 +242,7 @@ class Server:
             call.connection.principal = None if session_id is None else of_session(session_id)
         principal = call.connection.principal
         if principal is None:
-            raise Forbidden("the token is not one of this daemon's", field="token")
+            raise Forbidden("this daemon did not issue the token", field="token")
         return HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=principal)
 
     @answers(Ping)
@@ -287,5 +287,5 @@ class Server:
 
 def _forbidden(call: Call, principal: str | None) -> Forbidden:
     if principal is None:
-        return Forbidden("this connection gave a token that is nobody's", field="token", fix="connect again")
-    return Forbidden(f"{call.operation.name} is not for agents", field="method", value=call.operation.name)
+        return Forbidden("the token of this connection is not valid", field="token", fix="connect again")
+    return Forbidden(f"{call.operation.name} is not available to agents", field="method", value=call.operation.name)

@@ -95,7 +95,7 @@ class WorkCalls:
         try:
             reply = await work
         except asyncio.CancelledError:
-            reply = DaemonStopping() if self._is_closed else RametError("the connection has gone")
+            reply = DaemonStopping() if self._is_closed else RametError("the connection was closed")
         except RametError as error:
             reply = error
         except Exception as error:  # noqa: BLE001 - whatever fails, whoever asked is answered

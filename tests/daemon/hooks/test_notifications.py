@@ -164,7 +164,7 @@ def test_a_channel_that_cannot_work_is_off_with_one_warning(ramet: CommandLine, 
         (NotifySettings(webhook="ftp://example.com"), "linux", "notify.webhook is off"),
         (NotifySettings(webhook="http://"), "linux", "notify.webhook is off"),
         (NotifySettings(webhook="http://host:port/"), "linux", "notify.webhook is off"),
-        (NotifySettings(desktop=True), "sunos5", "nothing is known for sunos5"),
+        (NotifySettings(desktop=True), "sunos5", "there is no notifier for sunos5"),
         (NotifySettings(desktop=True), "darwin", "osascript is not in PATH"),
     ],
 )
@@ -218,7 +218,7 @@ def test_a_channel_that_hangs_delays_nobody_and_its_errors_are_its_own(caplog: p
         teller.put(compose(skill="do", outcome="success", detail="", goal=str(number), at=_AT))
     teller.close()
     assert blocked.told == []
-    assert "a notification was left out: 100 wait to be told" in caplog.text
+    assert "a notification was dropped: 100 are waiting" in caplog.text
     blocked.is_free.set()
     wait_for(lambda: len(blocked.told) >= 100)
     assert "notification failed channel=blocked error=ValueError" in caplog.text

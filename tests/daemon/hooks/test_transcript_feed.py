@@ -283,7 +283,7 @@ def test_damaged_lines_cost_only_themselves(home: Home, undisturbed: Store) -> N
     agent.work()
     wait_until_read(home)
     assert snapshot(home) == undisturbed
-    assert "lines passed over" in home.log_file.read_text()
+    assert "lines skipped" in home.log_file.read_text()
 
 
 def test_a_sub_agent_that_is_quiet_is_read_once_while_its_parent_works(

@@ -116,7 +116,7 @@ def test_a_session_ends_with_its_process(
         program.say("assistant", answer, "u2")
     program.kill()
     found = wait_until_over(home)
-    assert (found["outcome"], f"process {program.pid} is gone" in found["notes"]) == (outcome, True)
+    assert (found["outcome"], f"process {program.pid} disappeared" in found["notes"]) == (outcome, True)
 
 
 def test_a_session_whose_process_ended_while_no_daemon_was_there_is_over(

@@ -42,7 +42,7 @@ def test_a_stale_socket_is_replaced(run_directory: Path) -> None:
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o722, 0o777])
 def test_a_directory_that_others_may_write_in_is_refused(run_directory: Path, mode: int) -> None:
     run_directory.chmod(mode)
-    with pytest.raises(SocketUnsafe, match="others may write"):
+    with pytest.raises(SocketUnsafe, match="other users can write"):
         open_socket(run_directory / "s", os.getuid())
     assert not (run_directory / "s").exists()
 

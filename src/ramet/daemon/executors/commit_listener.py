@@ -77,7 +77,7 @@ class CommitListener:
                 self._tell_loop(("work", "events"))
                 self._hear(news)
             except RametError as error:
-                log.warning("the server's news are lost, listening again error=%s", error.code)
+                log.warning("the notifications of PostgreSQL stopped, reconnecting error=%s", error.code)
             finally:
                 news.close()
 

@@ -72,7 +72,7 @@ class MachineThreads:
         except RametError as error:
             return error
         except Exception:
-            log.exception("the machine failed method=%s", item.operation.name)
+            log.exception("an operation failed method=%s", item.operation.name)
             return RametError()
 
     def _deliver(self, item: _Item, reply: Any) -> None:
@@ -84,5 +84,5 @@ def _about(request: Request[Any], asker: int) -> Request[Any]:
     """The request for the session of the agent that asks; one that names somebody else's is refused."""
     for field, own in (("session_id", asker), ("effort_id", None)):
         if getattr(request, field) not in (None, own):
-            raise Forbidden(f"session {asker} may only ask for itself", field=field, value=getattr(request, field))
+            raise Forbidden(f"session {asker} can only access itself", field=field, value=getattr(request, field))
     return replace(request, session_id=asker)

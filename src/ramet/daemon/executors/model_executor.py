@@ -103,7 +103,7 @@ class ModelExecutor:
         except RametError as error:
             return error
         except Exception:
-            log.exception("asking a model failed method=%s", item.operation.name)
+            log.exception("a model request failed method=%s", item.operation.name)
             return RametError()
 
     def _question(self, item: _Item) -> Question | Raw:

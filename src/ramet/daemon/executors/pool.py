@@ -172,7 +172,7 @@ class Pool:
                 db.rollback()
                 raise
         db.rollback()
-        raise TooContended(f"{call.operation.name} lost against other transactions {self._retries} times")
+        raise TooContended(f"the request conflicted with other transactions {self._retries} times")
 
     def _once(self, db: Connection, call: Call) -> Any:
         reply = self._engine.perform(db, call, self._clock.now_ms())
@@ -181,8 +181,9 @@ class Pool:
             db.commit()
         except DatabaseUnreachable as error:
             raise DatabaseUnreachable(
-                "the PostgreSQL server went away during the commit; whether it was kept is not known",
-                fix="send it again with the same idempotency_key, or look before you repeat it",
+                "the PostgreSQL server disconnected during the commit; it is not known whether the request was saved",
+                fix="check with `ramet events` whether it was saved; "
+                "a program repeats it with the same idempotency_key",
             ) from error
         self.transactions += 1
         return reply

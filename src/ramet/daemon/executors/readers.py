@@ -93,7 +93,7 @@ class Readers:
         except RametError as error:
             return error
         except Exception:
-            log.exception("reading failed method=%s", operation.name)
+            log.exception("a read failed method=%s", operation.name)
             return RametError()
 
     def _perform(self, operation: Operation, request: Request[Any], principal: str) -> Any:

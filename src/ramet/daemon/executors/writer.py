@@ -153,7 +153,7 @@ class Writer:
             reply = self._engine.perform(self._db, call, now_ms)
         except Exception as error:
             if not self._db.undo_operation():
-                raise BatchRolledBack(f"the database rolled the transaction back: {error}") from error
+                raise BatchRolledBack(f"the database rolled back the transaction: {error}") from error
             return self._explain(call, error)
         self._db.keep_operation()
         return reply

@@ -97,13 +97,13 @@ def _open(settings: NotifySettings, environ: Mapping[str, str], platform: str) -
         if program:
             yield Desktop(program, environ, platform)
         else:
-            reason = f"{name} is not in PATH" if name else f"nothing is known for {platform}"
+            reason = f"{name} is not in PATH" if name else f"there is no notifier for {platform}"
             log.warning("notify.desktop is off: %s", reason)
     if settings.webhook:
         if is_address(settings.webhook):
             yield Webhook(settings.webhook)
         else:
-            log.warning("notify.webhook is off: it is no http or https address")
+            log.warning("notify.webhook is off: it is not an http or https URL")
 
 
 def is_address(text: str) -> bool:

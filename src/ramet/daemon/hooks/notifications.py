@@ -65,7 +65,7 @@ class Notifications:
         except DaemonStopping:
             pass
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody's work depends on it
-            log.warning("events could not be told error=%s", type(error).__name__)
+            log.warning("events could not be read error=%s", type(error).__name__)
 
     async def _take(self, event: Event) -> None:
         """A worker's session is over when its effort is: an attempt that is followed by another one is no end."""
@@ -110,7 +110,7 @@ class Teller:
         try:
             self._waiting.put_nowait(notification)
         except queue.Full:
-            log.warning("a notification was left out: %d wait to be told", _MOST_WAITING)
+            log.warning("a notification was dropped: %d are waiting", _MOST_WAITING)
 
     def close(self) -> None:
         """Say no more, after a moment for what waits."""

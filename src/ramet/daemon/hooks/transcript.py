@@ -78,4 +78,4 @@ async def _add(ask: AsyncAsk, transcript: Transcript, piece: Piece) -> None:
     transcript.owner = Owner(added.session_id)
     transcript.position = piece.position
     if piece.reading.skipped:
-        log.warning("lines passed over path=%s lines=%d", transcript.path, piece.reading.skipped)
+        log.warning("lines skipped path=%s lines=%d", transcript.path, piece.reading.skipped)

@@ -62,7 +62,7 @@ class VanishedAgents:
             except DaemonStopping:
                 pass
             except Exception as error:
-                log.warning("processes could not be looked at error=%s", type(error).__name__, exc_info=error)
+                log.warning("processes could not be checked error=%s", type(error).__name__, exc_info=error)
 
     async def _look(self) -> None:
         found = await self._ask(ListProcesses(host=self._host))

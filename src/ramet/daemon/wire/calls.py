@@ -82,6 +82,6 @@ def encode_answer(request_id: RequestId | UnsetType, reply: Any, redactor: Redac
 
 
 def unforeseen(error: Exception) -> RametError:
-    """What the asker is told of an error that should not have happened: that it happened."""
+    """The reply to a request that failed because of a bug: the details go to the log."""
     log.error("internal error", exc_info=error)
-    return RametError("an internal error, which is in the daemon's log")
+    return RametError("internal error in the daemon; its log has the details")

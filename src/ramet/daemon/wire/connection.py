@@ -250,7 +250,7 @@ class Connection(asyncio.Protocol):
 
     def _open_batch(self, documents: list[Raw]) -> None:
         if not 0 < len(documents) <= _MAX_BATCH:
-            message = f"a batch holds 1 to {_MAX_BATCH} requests, not {len(documents)}"
+            message = f"a batch has 1 to {_MAX_BATCH} requests, not {len(documents)}"
             return self._answer(None, None, InvalidRequest(message))
         batch = Batch(len(documents))
         for document in documents:

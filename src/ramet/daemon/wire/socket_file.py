@@ -27,7 +27,7 @@ def open_socket(path: Path, owner_uid: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise DaemonFailed(
-            f"cannot listen on {path}: {error}", field="socket", value=str(path), fix="use a shorter RAMET_HOME"
+            f"cannot listen on {path}: {error}", field="socket", value=str(path), fix="set RAMET_HOME to a shorter path"
         ) from error
     listener.setblocking(False)
     return listener
@@ -40,14 +40,14 @@ def _refuse_unsafe(directory: Path, owner_uid: int) -> None:
             f"{directory} belongs to user {status.st_uid}, not to {owner_uid}",
             field="socket",
             value=str(directory),
-            fix="use a RAMET_HOME that is yours",
+            fix="set RAMET_HOME to a directory that belongs to you",
         )
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise SocketUnsafe(
-            f"others may write in {directory}",
+            f"other users can write to {directory}",
             field="socket",
             value=str(directory),
-            fix=f"chmod 700 {directory}",
+            fix=f"remove their access: chmod 700 {directory}",
         )
 
 
