@@ -49,27 +49,27 @@ DAMAGE: dict[str, tuple[str, Callable[[World], None]]] = {
     ),
     "a wrong size": ("blob", lambda world: damage(world, "UPDATE blobs SET size = 7 WHERE size = 1")),
     "an altered role": (
-        "its hash is not that of what it says",
+        "its hash does not match its content",
         lambda world: damage(world, "UPDATE commits SET role = 'system' WHERE seq = 2"),
     ),
     "altered metadata": (
-        "its hash is not that of what it says",
+        "its hash does not match its content",
         lambda world: damage(world, """UPDATE commits SET metadata = '{"x":1}' WHERE seq = 1"""),
     ),
     "a changed time": (
-        "its hash is not that of what it says",
+        "its hash does not match its content",
         lambda world: damage(world, "UPDATE commits SET at_ms = 5 WHERE seq = 1"),
     ),
     "another content": (
-        "its hash is not that of what it says",
+        "its hash does not match its content",
         lambda world: damage(world, "UPDATE commits SET blob_id = (SELECT max(id) FROM blobs) WHERE seq = 1"),
     ),
     "a wrong parent": (
-        "its hash is not that of what it says",
+        "its hash does not match its content",
         lambda world: damage(world, "UPDATE commits SET parent_id = (SELECT min(id) FROM commits) WHERE seq = 3"),
     ),
     "a wrong place": (
-        "it stands at 90",
+        "its position is 90",
         lambda world: damage(world, "UPDATE commits SET seq = 90 WHERE seq = (SELECT max(seq) FROM commits)"),
     ),
     "a wrong sum": (

@@ -226,7 +226,7 @@ def test_the_check_finds_a_lease_that_nobody_should_have(world: World) -> None:
     add(world)
     world.sql("UPDATE efforts SET lease_owner = 'ghost'")
     assert [finding.detail for finding in world.call("db.check").findings] == [
-        "effort 1 is queued, and ghost has a lease on it"
+        "effort 1 is queued, but ghost holds a lease on it"
     ]
 
 

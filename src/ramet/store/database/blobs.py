@@ -59,7 +59,7 @@ class Codec:
             except (zstandard.ZstdError, MemoryError) as error:  # a damaged header may ask for any amount
                 raise ValueError(f"damaged blob: {error}") from error
         if len(content) != size:
-            raise ValueError(f"damaged blob: {len(content)} bytes where there were {size}")
+            raise ValueError(f"damaged blob: {len(content)} bytes instead of {size}")
         return content
 
     @property

@@ -37,7 +37,7 @@ def check_database(store: Store, codec: Codec) -> CheckReport:
         findings += _check_blobs(db, codec)
         findings += _check_commits(db)
         findings += [
-            CheckFinding(check="pointers", detail=f"{whose} points at {what}, which is not there")
+            CheckFinding(check="pointers", detail=f"{whose} points at {what}, which does not exist")
             for whose, what in db.all(_sql.astray)
         ]
         findings += _check_work(db)
@@ -63,7 +63,7 @@ def _check_blobs(db: Connection, codec: Codec) -> Iterator[CheckFinding]:
             yield CheckFinding(check="blobs", detail=f"blob {blob_id}: {error}")
             continue
         if hash_content(content) != blob_hash or len(content) != size:
-            yield CheckFinding(check="blobs", detail=f"blob {blob_id} is not the content that its hash names")
+            yield CheckFinding(check="blobs", detail=f"blob {blob_id} does not match its hash")
 
 
 def _check_commits(db: Connection) -> Iterator[CheckFinding]:
@@ -88,13 +88,13 @@ def _commit_problems(_id: int, commit_hash: bytes, segment_id: int, seq: int, *r
         at_ms=at_ms,
     )
     if hash_commit(facts) != commit_hash:
-        yield "its hash is not that of what it says"
+        yield "its hash does not match its content"
     if seq != (parent_seq or 0) + 1:
-        yield f"it stands at {seq}, behind a parent at {parent_seq or 0}"
+        yield f"its position is {seq}, but its parent has {parent_seq or 0}"
     if token_sum != (parent_sum or 0) + tokens:
         yield "its running token count is wrong"
     if parent_segment not in (segment_id, base_segment) or (parent_segment == base_segment and seq <= base_seq):
-        yield "its parent is not in its segment nor at its segment's base"
+        yield "its parent is neither in its segment nor at its segment's base"
 
 
 def _check_work(db: Connection) -> Iterator[CheckFinding]:
@@ -103,10 +103,10 @@ def _check_work(db: Connection) -> Iterator[CheckFinding]:
     for agent, effort in db.all(_sql.lost_holders):
         yield CheckFinding(check="agents", detail=f"agent {agent} holds effort {effort}, which is finished")
     for effort, lifecycle, owner in db.all(_sql.strayed_leases):
-        yield CheckFinding(check="efforts", detail=f"effort {effort} is {lifecycle}, and {owner} has a lease on it")
+        yield CheckFinding(check="efforts", detail=f"effort {effort} is {lifecycle}, but {owner} holds a lease on it")
     for session, task, other in db.all(_sql.strayed_sessions):
-        yield CheckFinding(check="sessions", detail=f"session {session} of {task} serves an effort of {other}")
+        yield CheckFinding(check="sessions", detail=f"session {session} belongs to {task}, but its effort to {other}")
     for (message,) in db.all(_sql.strayed_messages):
-        yield CheckFinding(check="messages", detail=f"message {message} has another role than its commit")
+        yield CheckFinding(check="messages", detail=f"message {message} has a different role than its commit")
     for (session,) in db.all(_sql.miscounted):
-        yield CheckFinding(check="budgets", detail=f"the budget of session {session} does not say what was used of it")
+        yield CheckFinding(check="budgets", detail=f"the budget of session {session} does not match what was used")

@@ -74,7 +74,7 @@ class Connection(ABC):
         """The row of a statement that always gives one."""
         row = self.one(query, **params)
         if row is None:
-            raise LookupError(f"{query.name} gave no row")
+            raise LookupError(f"{query.name} returned no row")
         return row
 
     def structs(self, kind: type[AnyStruct], query: Query, **params: Any) -> list[AnyStruct]:
@@ -142,7 +142,7 @@ def _decode(kind: type[Struct], name: str, text: str) -> Any:
             f"the {name} of a stored {kind.__name__.lower()} is damaged: {error}",
             field=name,
             value=text,
-            fix="run `ramet db check`; restore a backup, or write it anew",
+            fix="run `ramet db check`, then restore a backup or write the value again",
         ) from error
 
 

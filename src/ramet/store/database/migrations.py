@@ -85,7 +85,7 @@ def migrate(
     latest = known[-1].number if known else 0
     if before > latest:
         raise DatabaseNewer(
-            f"the database has schema version {before}; this version of Ramet knows {latest}",
+            f"the database has schema version {before}; this version of Ramet knows versions up to {latest}",
             field="schema_version",
             value=before,
         )
@@ -114,7 +114,7 @@ def _apply(database: Migratable, migration: Migration, *, clock: Clock, faults: 
             raise
         kept = f"; a backup is at {backup}" if backup else ""
         raise MigrationFailed(
-            f"migration {migration.number:04d}_{migration.name} failed and was undone: {error}{kept}",
+            f"migration {migration.number:04d}_{migration.name} failed and was rolled back: {error}{kept}",
             field="schema_version",
             value=migration.number,
         ) from error

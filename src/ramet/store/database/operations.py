@@ -62,6 +62,6 @@ def _target(request: BackUpDatabase) -> Path:
     path = Path(request.path)
     if not path.is_absolute():
         raise InvalidParams(
-            "path is not absolute", field="path", value=request.path, fix="give a path that starts with /"
+            "the path is not absolute", field="path", value=request.path, fix="give a path that starts with /"
         )
     return path

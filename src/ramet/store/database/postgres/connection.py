@@ -107,7 +107,7 @@ def translate(error: psycopg.Error) -> Exception:
     if isinstance(error, QueryCanceled):
         return QueryTimeout()
     if isinstance(error, InsufficientPrivilege):
-        return DatabaseUnreachable(f"the PostgreSQL user may not do this: {error}")
+        return DatabaseUnreachable(f"the PostgreSQL user is not allowed to do this: {error}")
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | IdleInTransactionSessionTimeout):
         return DatabaseUnreachable(f"the PostgreSQL server does not answer: {error}")
     return error

@@ -27,7 +27,7 @@ def export_database(source: PostgresConnection, version: int, target: Path) -> N
     """Write everything in `source`, which has schema `version`, to the new file `target`."""
     if target.exists():
         raise InvalidParams(
-            f"{target} exists already", field="path", value=str(target), fix="name a file that does not exist yet"
+            f"{target} already exists", field="path", value=str(target), fix="name a file that does not exist yet"
         )
     partial = target.with_name(target.name + ".partial")
     partial.unlink(missing_ok=True)

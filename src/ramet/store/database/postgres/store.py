@@ -28,6 +28,11 @@ _READS = re.compile(
     r"(?:[\s(]|--[^\n]*(?:\n|$)|/\*.*?\*/)*(?:SELECT|WITH|VALUES|TABLE|EXPLAIN)\b", re.IGNORECASE | re.DOTALL
 )
 
+_SHOW_TABLES = (
+    "`ramet query 'SELECT table_name, column_name FROM information_schema.columns "
+    "WHERE table_schema = current_schema()'` shows the tables and their columns"
+)
+
 
 class _PostgresSchema:
     """What migrations need to know of the server."""
@@ -54,7 +59,9 @@ class PostgresStore(Store):
         self, settings: DatabaseSettings, *, lock_file: Path | None, backups: Path, clock: Clock, faults: Faults
     ) -> None:
         if not settings.url:
-            raise InvalidSetting("database.url is missing", field="database.url", fix="give postgres://user@host/name")
+            raise InvalidSetting(
+                "database.url is missing", field="database.url", fix="set it to a URL such as postgres://user@host/name"
+            )
         self._url = settings.url
         self._synchronous = settings.durability == "full"
         self._lock = None if lock_file is None else DatabaseLock(lock_file)
@@ -141,7 +148,7 @@ def _run_query(
     except (psycopg.errors.ReadOnlySqlTransaction, psycopg.errors.InsufficientPrivilege) as error:
         raise QueryRefused(f"only reading is allowed: {error}", field="sql", value=sql) from error
     except (psycopg.errors.SyntaxError, psycopg.ProgrammingError, psycopg.DataError) as error:
-        raise QueryFailed(str(error), field="sql", value=sql) from error
+        raise QueryFailed(str(error), field="sql", value=sql, fix=_SHOW_TABLES) from error
     except psycopg.Error as error:
         raise translate(error) from error
     return QueryResult(columns=columns, rows=jsonable(rows[:max_rows]), truncated=len(rows) > max_rows)

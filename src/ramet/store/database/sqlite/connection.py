@@ -69,8 +69,9 @@ class SqliteConnection(Connection):
         except StorageFailed as error:
             # What could not be flushed may be in the WAL all the same, where a restart would find it.
             raise StorageFailed(
-                f"{error.message}; if Ramet ends before its next write, the request may turn out to be kept",
-                fix="free disk space or mend the disk, then send it again with the same idempotency_key",
+                f"{error.message}; if Ramet stops before its next write, the request may still have been saved",
+                fix="free disk space or repair the disk, then check with `ramet events` whether it was saved; "
+                "a program repeats it with the same idempotency_key",
             ) from error
 
     def rollback(self) -> None:
@@ -107,15 +108,15 @@ class SqliteConnection(Connection):
 
 
 def translate(error: apsw.Error) -> Exception:
-    """SQLite's complaints about the disk and the file as ours; the others are faults of ours and stay as they are."""
+    """SQLite's errors about the disk and the file as ours. The others are bugs in Ramet, and stay as they are."""
     if isinstance(error, _DISK_FAULTS):
-        return StorageFailed(f"the database could not use its disk: {error}")
+        return StorageFailed(f"the database cannot use its disk: {error}")
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
         return DatabaseForeign(f"the file is damaged or not a database: {error}")
     if isinstance(error, apsw.CantOpenError):
         return DatabaseUnreachable(f"the database cannot be opened: {error}")
     if isinstance(error, apsw.BusyError):
-        return StoreError(f"another process writes to the database file: {error}")
+        return StoreError(f"another process is writing to the database file: {error}")
     return error
 
 

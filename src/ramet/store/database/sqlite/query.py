@@ -1,4 +1,4 @@
-"""One query that a person wrote: it reads, and only reads, for a bounded time."""
+"""One query that a person wrote: read-only, for a bounded time."""
 
 import time
 from collections.abc import Sequence
@@ -10,6 +10,8 @@ from ramet.errors import QueryFailed, QueryRefused, QueryTimeout
 from ramet.protocol.system.database import QueryResult
 
 _PROGRESS_STEPS = 10_000
+
+_SHOW_TABLES = "`ramet query 'SELECT sql FROM sqlite_schema'` shows the tables and their columns"
 
 _DENIED = frozenset(
     {
@@ -47,11 +49,11 @@ def run_query(
     except apsw.AuthError as error:
         raise QueryRefused(f"only reading is allowed: {error}", field="sql", value=sql) from error
     except (apsw.InterruptError, apsw.AbortError) as error:
-        raise QueryTimeout(f"the query took longer than {timeout_seconds} s", field="sql", value=sql) from error
+        raise QueryTimeout(f"the query took longer than {timeout_seconds} seconds", field="sql", value=sql) from error
     except (apsw.SQLError, apsw.BindingsError, apsw.MismatchError, apsw.TooBigError) as error:
-        raise QueryFailed(str(error), field="sql", value=sql) from error
+        raise QueryFailed(str(error), field="sql", value=sql, fix=_SHOW_TABLES) from error
     if not columns:
-        raise QueryRefused("there is no statement here", field="sql", value=sql)
+        raise QueryRefused("the query is empty", field="sql", value=sql)
     return QueryResult(columns=columns, rows=jsonable(rows[:max_rows]), truncated=len(rows) > max_rows)
 
 

@@ -47,7 +47,7 @@ class _SqliteFile:
             return int(self.connection.must(_sql.version)[0])
         if mark == 0 and not tables:
             return 0
-        raise DatabaseForeign("this is a database of another program")
+        raise DatabaseForeign("the file is another program's database")
 
     def mark(self) -> None:
         self.connection.database.pragma("application_id", APPLICATION_ID)
@@ -172,7 +172,7 @@ def copy_database(source: Path, target: Path, vfs: str | None = None) -> None:
     """A consistent copy in a new file, which appears under its name only when it is whole."""
     if target.exists():
         raise InvalidParams(
-            f"{target} exists already", field="path", value=str(target), fix="name a file that does not exist yet"
+            f"{target} already exists", field="path", value=str(target), fix="name a file that does not exist yet"
         )
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = target.with_name(target.name + ".partial")
