@@ -116,5 +116,5 @@ def test_a_confined_child_can_neither_use_other_tools_nor_spawn(project: Project
 @pytest.mark.requirement("R142")
 def test_a_child_that_cannot_be_confined_is_refused(project: Project) -> None:
     told = project.perform("claude", "loose")
-    assert "cannot be confined" in told
+    assert "cannot be restricted" in told
     assert not [entry for entry in project.model.requests() if entry["script"] == "confined"]

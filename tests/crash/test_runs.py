@@ -318,7 +318,7 @@ def test_a_merge_conflict_stops_only_what_depends_on_it(project: Project) -> Non
         "6": "completed",
     }
     reasons = {row["key"]: row["reason"] for row in detail["lines"]}
-    assert "line 1 (ramet/e1) cannot be merged with line 2 (ramet/e2): there are conflicts in a.txt" in reasons["3"]
+    assert "line 1 (ramet/e1) cannot be merged with line 2 (ramet/e2): conflicts in a.txt" in reasons["3"]
     assert "line 3 ended with error and left no branch to start from" in reasons["4"]
     assert [project.starts(3), project.starts(4)] == [0, 0]
     assert [notice["effort_id"] for notice in project.call("fleet.notices")["items"]] == [3]

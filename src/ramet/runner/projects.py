@@ -21,7 +21,9 @@ def find(machine: Machine, path: str, field: str = "path") -> Site:
     """The innermost project around a path, as it is written or where it leads."""
     normal = normal_path(path)
     if normal is None:
-        raise InvalidParams(f"{field} is not an absolute path", field=field, value=path, fix="begin it with /")
+        raise InvalidParams(
+            f"{field} is not an absolute path", field=field, value=path, fix="give a path that starts with /"
+        )
     projects = machine.ask(ListProjects()).items
     sites = [(project.hosts.get(machine.host or "", project.path), project) for project in projects]
     for candidate in dict.fromkeys((normal, os.path.realpath(normal))):
@@ -29,5 +31,5 @@ def find(machine: Machine, path: str, field: str = "path") -> Site:
         if around:
             root, project = max(around, key=lambda site: len(site[0]))
             return Site(project, Path(root))
-    fix = "register a project above it with db.project.upsert (`ramet project add PATH`)"
+    fix = "register its project with `ramet project add PATH`"
     raise ProjectNotFound(f"no project contains {path}", field=field, value=path, fix=fix)

@@ -79,7 +79,7 @@ def test_a_queue_is_run_to_its_end_and_told_in_lines(shop: CommandLine) -> None:
     assert re.fullmatch(r"e1 implement started \(shell\) in /.+/e1", lines[0])
     assert re.fullmatch(r"e1 success \d+s, 1 file \+1 -0", lines[1])
     assert lines[2].startswith("e2 do started (shell) in ")
-    assert re.fullmatch(r"e2 success \d+s: nothing had to be changed", lines[3])
+    assert re.fullmatch(r"e2 success \d+s: no files were changed", lines[3])
     assert lines[4:] == ["2 efforts: 2 success"]
     assert shop.json("show", "e2")["output_content"].strip() == "items"
 

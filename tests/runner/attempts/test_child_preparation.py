@@ -77,7 +77,7 @@ def test_a_workspace_behind_a_symbolic_link_is_refused(desk: Desk, tmp_path: Pat
 
 def test_a_workspace_that_is_gone_says_so(desk: Desk) -> None:
     child = spawn(desk, parent(desk), workspacePath="vanished")
-    with pytest.raises(WorktreeError, match="is not there any more"):
+    with pytest.raises(WorktreeError, match="no longer exists"):
         child_setup.find_workspace(desk.machine, child, str(desk.project))
 
 
@@ -93,7 +93,7 @@ def test_tools_are_confined_or_refused_and_never_ignored(desk: Desk) -> None:
     assert spawned.allowed_tools == ["Read"]
     child_setup.require_confinement(registry.find_driver("claude"), spawned)
     for name in ("codex", "shell", "command"):
-        with pytest.raises(InvalidParams, match="cannot be confined"):
+        with pytest.raises(InvalidParams, match="cannot be restricted"):
             child_setup.require_confinement(registry.find_driver(name), spawned)
         child_setup.require_confinement(registry.find_driver(name), Spawned())
 

@@ -62,7 +62,7 @@ def test_a_chain_whose_work_is_on_another_machine_says_which_commit_is_missing_a
     review = chain.claim()
     with pytest.raises(WorktreeError) as refusal:
         prepare(runner, review, chain.detail)
-    assert f"the commit {ELSEWHERE} of ramet/e1, where e2 left its work, is not in {desk.project}" in str(refusal.value)
+    assert f"commit {ELSEWHERE} on ramet/e1, the work of e2, is not in {desk.project}" in str(refusal.value)
     assert "push ramet/e1 there and fetch it here" in refusal.value.fix
     assert f"ramet run --resume r{chain.id} --retry-failed" in refusal.value.fix
 
@@ -86,7 +86,7 @@ def test_an_effort_of_the_queue_is_left_to_the_machine_that_has_what_it_needs(
     claimed = queue_worker.claim(desk.world, effort_id=desk.add("review", based_on=built.id).id)
     with pytest.raises(GitFailed) as refusal:
         prepare(runner, claimed)
-    assert "or let that machine have the effort" in refusal.value.fix
+    assert "or let that machine run the effort" in refusal.value.fix
 
 
 def test_alone_on_its_database_a_machine_has_everything(desk: Desk, runner: RunnerContext) -> None:

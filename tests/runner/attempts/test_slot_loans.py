@@ -176,7 +176,7 @@ def test_a_child_that_never_began_is_dropped_when_its_parent_dies(
     (pid,) = [pid for pid in agent_pids(delegation.home) if "root" in psutil.Process(pid).cmdline()]
     os.kill(pid, signal.SIGKILL)
     dropped = "SELECT reason FROM efforts WHERE outcome = 'dropped'"
-    assert wait_for(lambda: ask(connection, dropped) == [["its parent ended before it began"]])
+    assert wait_for(lambda: ask(connection, dropped) == [["its parent ended before it started"]])
     lock.touch()
     thread.join(PATIENCE_SECONDS)
     assert wait_for(lambda: [child.outcome for child in children(connection)] == ["success", "dropped"])
@@ -275,6 +275,6 @@ def test_a_command_inside_an_agent_speaks_for_its_session_and_for_no_other(
     said = connection.call("work.get", {"effort_id": 2})["output_content"]
     assert [line for line in said.splitlines() if line.startswith("exit ")] == ["exit 0", "exit 2", "exit 2", "exit 2"]
     assert '"notes":"hello"' in said.replace(": ", ":")
-    assert "project.list is not for agents" in said
+    assert "project.list is not available to agents" in said
     assert "cannot access session 1" in said
     assert [(child.parent, child.depth) for child in children(connection)] == [(2, 1)]

@@ -189,7 +189,7 @@ def test_the_next_context_window_goes_on_where_the_last_one_ended(storm: Desk) -
     assert (resumed.session.prev_session_id, resumed.effort.id) == (opened.session.id, opened.effort.id)
     assert resumed.effort.current_phase == "1: Dialogue Loop"
     assert resumed.required_files == [str(file), str(storm.project / "gone.md")]
-    assert resumed.warnings == [f"{storm.project}/gone.md is not there any more"]
+    assert resumed.warnings == [f"{storm.project}/gone.md no longer exists"]
     found = sections(resumed.markdown)
     assert f"- session: s{resumed.session.id}, after s{opened.session.id}" in found["SRC_EFFORT"]
     assert "ask about taxes" in resumed.markdown
@@ -247,11 +247,11 @@ def test_a_skill_whose_file_has_vanished_or_broken_is_a_warning_and_the_work_goe
     assert "description is missing" in broken.warnings[0]
     file.unlink()
     vanished = storm.call("commands.session.continue", session_id=broken.session.id)
-    assert vanished.warnings == ["the skill 'brainstorm' has no file here: it is as it was registered"]
+    assert vanished.warnings == ["the skill 'brainstorm' has no file here: the registered skill is used"]
     assert "- phases: 1: Dialogue Loop, 2: Synthesis" in vanished.markdown
     storm.world.call("db.skills.delete", name="brainstorm", project_id=1)
     forgotten = storm.call("commands.session.continue", session_id=vanished.session.id)
-    assert forgotten.warnings == ["the skill 'brainstorm' is gone: there are no phases to keep to"]
+    assert forgotten.warnings == ["the skill 'brainstorm' no longer exists: the effort has no phases"]
     assert f"- {forgotten.warnings[0]}" in sections(forgotten.markdown)["SRC_WARNINGS"]
 
 

@@ -116,9 +116,7 @@ def test_a_merge_conflict_names_the_lines_and_the_files(desk: Desk) -> None:
     claimed = run.claim()
     with pytest.raises(MergeConflict) as conflict:
         run.place(claimed)
-    assert conflict.value.message == (
-        "line 1 (ramet/e1) cannot be merged with line 3 (ramet/e3): there are conflicts in a.txt"
-    )
+    assert conflict.value.message == ("line 1 (ramet/e1) cannot be merged with line 3 (ramet/e3): conflicts in a.txt")
     assert "ramet/e4" not in desk.shop.branches()
 
 
@@ -223,7 +221,7 @@ def test_an_older_git_lists_the_branches_and_says_what_it_cannot_tell(
     monkeypatch.setattr("ramet.workspace.git.merges._FORETELLS", (99, 0))
     found = run.branches()
     assert len(found.branches) == 2
-    assert "cannot tell which branches conflict; install git 99.0 or newer" in (found.note or "")
+    assert "cannot predict which branches conflict; install git 99.0 or newer" in (found.note or "")
 
 
 def test_an_unknown_run_has_no_branches(desk: Desk) -> None:

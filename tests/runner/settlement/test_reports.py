@@ -118,7 +118,7 @@ def test_validation_says_whether_the_report_is_there_and_as_the_database_has_it(
     desk.write(FILE, "a plan")
     assert check()[0]
     desk.write(FILE, "edited")
-    assert check() == (False, f"{FILE} differs from the database; `ramet report sync e1` takes it over")
+    assert check() == (False, f"{FILE} differs from the database; `ramet report sync e1` saves it there")
 
 
 def test_a_secret_that_was_taken_out_of_the_database_is_no_difference(desk: Desk) -> None:

@@ -80,12 +80,12 @@ def test_only_the_very_path_gives_work_up(desk: Desk) -> None:
     _, made = finished_in(desk)
     (Path(made.path) / "precious.txt").write_text("mine\n")
     [refused] = desk.call("worktree.clean", paths=[f"{made.path}-2"], discard=[]).items
-    assert (refused.removed, refused.reason) == (False, "it is not a worktree that Ramet made")
+    assert (refused.removed, refused.reason) == (False, "Ramet did not create this worktree")
     [parent] = desk.call("worktree.clean", paths=[], discard=[str(Path(made.path).parent)]).items
     assert not parent.removed
     assert (Path(made.path) / "precious.txt").exists()
     cleaned = clean(desk, paths=[made.path], discard=[made.path])
-    assert (cleaned.removed, cleaned.preserved_ref, cleaned.reason) == (True, None, "its work was given up")
+    assert (cleaned.removed, cleaned.preserved_ref, cleaned.reason) == (True, None, "its work was discarded")
     assert desk.shop.kept() == []
 
 
@@ -101,7 +101,7 @@ def test_what_an_unfinished_effort_needs_stays(desk: Desk, user: str) -> None:
         queue_worker.complete(desk.world, current)
         effort = desk.add("review", based_on=effort.id)
     cleaned = clean(desk, paths=[made.path], discard=[made.path])
-    assert (cleaned.removed, cleaned.reason) == (False, f"e{effort.id} needs it")
+    assert (cleaned.removed, cleaned.reason) == (False, f"e{effort.id} still needs it")
     assert Path(made.path).is_dir()
 
 

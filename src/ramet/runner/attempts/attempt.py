@@ -70,7 +70,7 @@ class Attempts:
         except RametError as error:
             return await self._give_up(claimed, error)
         except OSError as error:
-            return await self._give_up(claimed, RametError(f"this machine could not prepare it: {error}"))
+            return await self._give_up(claimed, RametError(f"this machine could not prepare the effort: {error}"))
         held = _Held(
             effort_id=claimed.id,
             generation=claimed.generation,
@@ -139,7 +139,7 @@ class Attempts:
                 await self._tidy(held)
                 return await self._settle(held)
             except DatabaseUnreachable:
-                log.warning("an attempt waits for the database to be settled effort=%d", held.effort_id)
+                log.warning("an attempt cannot be settled until the database answers effort=%d", held.effort_id)
                 await asyncio.sleep(_AWAY_SECONDS)
 
     async def _tidy(self, held: _Held) -> None:
@@ -195,7 +195,7 @@ class Attempts:
         """What depends on something that came to nothing is dropped: that failed, and not this."""
         is_dropped = isinstance(error, NoStart)
         failure: Failure = "permanent" if isinstance(error, _PERMANENT) else "infrastructure"
-        log.warning("an attempt could not begin effort=%d error=%s", claimed.id, error.code)
+        log.warning("an attempt could not start effort=%d error=%s", claimed.id, error.code)
         return await self._runner.ask(
             CompleteWork(
                 effort_id=claimed.id,

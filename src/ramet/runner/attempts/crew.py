@@ -106,7 +106,7 @@ class Crew:
         if request.run is None:
             return await self._work_on(request, None)
         if request.run in self._attended:
-            raise RunAttended(f"run {request.run} is attended by this daemon", field="run", value=request.run)
+            raise RunAttended(f"this daemon already attends run {request.run}", field="run", value=request.run)
         self._attended.add(request.run)
         try:
             async with attend(self._runner, request, on_loss=lambda: self.stop(StopWork(run=request.run))) as attended:
@@ -194,7 +194,7 @@ class Crew:
         except DatabaseUnreachable:
             if run.request.once or run.attended is not None:
                 raise
-            log.warning("the database is away, and the workers wait for it")
+            log.warning("the database does not answer; the workers wait for it")
             await asyncio.sleep(_LOOK_SECONDS)
             return True
 

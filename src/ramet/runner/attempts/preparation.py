@@ -239,10 +239,10 @@ def _require_commit(runner: RunnerContext, project: str, based: EffortRow, run: 
     repository = find(runner.machine.git, project) if runner.host is not None and based.git_head else None
     if repository is None or repository.commit(based.git_head or "") is not None:
         return
-    missing = f"the commit {based.git_head} of {based.git_branch}, where e{based.id} left its work, is not in {project}"
+    missing = f"commit {based.git_head} on {based.git_branch}, the work of e{based.id}, is not in {project}"
     fetch = f"it was made on another machine: push {based.git_branch} there and fetch it here"
     if run is None:
-        raise GitFailed(missing, fix=f"{fetch}, or let that machine have the effort")
+        raise GitFailed(missing, fix=f"{fetch}, or let that machine run the effort")
     raise WorktreeError(missing, fix=f"{fetch}; then `ramet run --resume r{run.id} --retry-failed`")
 
 

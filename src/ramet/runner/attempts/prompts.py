@@ -115,11 +115,11 @@ def _round(machine: Machine, effort: Effort, ancestors: Sequence[Effort]) -> str
 
 
 def continuation(prompt: Prompt, reason: str | None) -> Prompt:
-    """What an agent is told that goes on in its own context window: it has seen the rest."""
-    why = f"Your last attempt ended before it was done: {reason}." if reason else "Go on where you left off."
-    text = f"{why} Look at what is there already, and finish the task, which is unchanged:\n\n{prompt.instruction}"
+    """The prompt of an agent that continues in its own context window, which has the rest."""
+    why = f"Your last attempt ended before the task was done: {reason}." if reason else "Continue where you left off."
+    text = f"{why} Check what is already there, then finish the task, which is unchanged:\n\n{prompt.instruction}"
     if prompt.report_file is not None:
-        text += f"\n\nThe report still goes to `{prompt.report_file}`."
+        text += f"\n\nWrite your report to `{prompt.report_file}`, as before."
     return replace(prompt, prompt=text, instruction=text, context="", cut=False)
 
 

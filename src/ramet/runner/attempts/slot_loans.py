@@ -79,7 +79,7 @@ class SlotLoans:
             try:
                 await tend(self._runner)
             except RametError as error:
-                log.warning("children could not be tended error=%s", error.code)
+                log.warning("awaited children could not be run error=%s", error.code)
 
     def close(self) -> None:
         """The daemon stops: the next one finds who is awaited by nobody."""

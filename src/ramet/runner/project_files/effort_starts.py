@@ -95,7 +95,7 @@ def continue_session(machine: Machine, request: ResumeSession) -> Resumed:
     effort, session = context.effort, context.session
     around = _look_around(machine, context)
     gone = [path for path in context.required_files if not Path(path).exists()]
-    warnings = [*around.warnings, *(f"{path} is not there any more" for path in gone)]
+    warnings = [*around.warnings, *(f"{path} no longer exists" for path in gone)]
     contract = machine.ask(ShowContract(session_id=session.id, uncommitted=around.uncommitted))
     return Resumed(
         session=session,
@@ -132,7 +132,7 @@ def _begin(machine: Machine, site: Site, request: OpenEffort, skill: SkillFile |
     except UnknownSkill as error:
         on_disk = skills.list_all(site.root, machine.environ, registry.skill_folders())
         names = ", ".join(found.name for found in on_disk if found.skill)
-        fix = f"{error.fix}; on this disk there are: {names or 'no skill files'}"
+        fix = f"{error.fix}; skill files on this disk: {names or 'none'}"
         raise UnknownSkill(error.message, field=error.field, value=error.value, fix=fix) from error
     return begun
 
@@ -216,16 +216,16 @@ def _reread_skill(machine: Machine, site: Site, name: str) -> tuple[Skill | None
     try:
         found = skills.find(site.root, machine.environ, registry.skill_folders(), name)
     except SkillFileInvalid as error:
-        return known, [f"the skill is as it was registered, because its file cannot be used: {error.message}"]
+        return known, [f"the registered skill is used, because its file cannot be read: {error.message}"]
     if found is not None and found.skill is not None:
         definition = _define(found.skill)
         if definition.is_news(known):
             known = machine.ask(UpsertSkill(name=name, project_id=site.project.id, **asdict(definition)))
         return known, []
     if known is None:
-        return None, [f"the skill {name!r} is gone: there are no phases to keep to"]
+        return None, [f"the skill {name!r} no longer exists: the effort has no phases"]
     is_registered = known.id is not None
-    return known, [f"the skill {name!r} has no file here: it is as it was registered"] if is_registered else []
+    return known, [f"the skill {name!r} has no file here: the registered skill is used"] if is_registered else []
 
 
 def _find_skill(machine: Machine, site: Site, name: str) -> Skill | None:

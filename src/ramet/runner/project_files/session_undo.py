@@ -46,7 +46,7 @@ def _choose(machine: Machine, session: Session, number: int | None) -> tuple[Com
     if not chosen:
         which = "has not been compacted" if number is None else f"has no compaction {number}"
         whole = f"`ramet history compile s{session.id}` prints its whole context"
-        fix = f"it has {len(found)}; {whole}" if found else whole
+        fix = f"its compactions are 1 to {len(found)}; {whole}" if found else whole
         raise NothingToUndo(f"session {session.id} {which}", field="number", value=number, fix=fix)
     before = [each.commit for each in found if each.number < chosen[0].number]
     return chosen[0], before[0] if before else None

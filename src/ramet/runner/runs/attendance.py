@@ -65,7 +65,7 @@ async def _go_on(runner: RunnerContext, run_id: int, on_loss: Callable[[], None]
         except RunFinished:
             return
         except (RunAttended, RunNotFound) as error:
-            log.warning("a run is attended no more run=%d error=%s", run_id, error.code)
+            log.warning("a run is no longer attended run=%d error=%s", run_id, error.code)
             on_loss()
             return
         except RametError as error:

@@ -26,7 +26,7 @@ def list_branches(machine: Machine, request: ListRunBranches) -> RunBranches:
     chain = machine.ask(WorkChain(effort_id=lines[0].id, host=machine.host))
     repository = find(machine.git, chain.project_path)
     if repository is None:
-        return RunBranches(branches=[], conflicts=[], note=f"{chain.project_path} is in no repository any more")
+        return RunBranches(branches=[], conflicts=[], note=f"{chain.project_path} is no longer in a git repository")
     merged = merges.are_merged(repository, {line.git_head for line in lines if line.git_head})
     unmerged = [line for line in lines if merged.get(line.git_head or "") is False]
     conflicts, note = _conflicts(repository, unmerged)

@@ -93,7 +93,7 @@ async def _without_record(runner: RunnerContext, effort: EffortRow) -> Left | No
                 generation=effort.lease_generation,
                 outcome="error",
                 failure="infrastructure",
-                reason="the daemon ended before the attempt began",
+                reason="the daemon ended before the attempt started",
             )
         )
         return None

@@ -105,6 +105,6 @@ def _check_report(project_path: str, effort: Effort, redactor: Redactor) -> Chec
     if found is None:
         return Check(name="report", passed=False, detail=f"{effort.report_file} is not on this disk")
     if redactor.redact(found.text).text != effort.output_content:
-        detail = f"{effort.report_file} differs from the database; `ramet report sync e{effort.id}` takes it over"
+        detail = f"{effort.report_file} differs from the database; `ramet report sync e{effort.id}` saves it there"
         return Check(name="report", passed=False, detail=detail)
-    return Check(name="report", passed=True, detail=f"{effort.report_file} is as the database has it")
+    return Check(name="report", passed=True, detail=f"{effort.report_file} matches the database")

@@ -83,7 +83,7 @@ def _finish(runner: RunnerContext, effort: Effort, project: str) -> tuple[Finish
     try:
         finished = worktree.finish(git, project, place.worktree, place.git_branch, place.git_base, _message(effort))
     except (GitFailed, WorktreeError) as error:
-        return None, f"what it changed could not be read: {error.message}"
+        return None, f"its changes could not be read: {error.message}"
     return finished, finished.note
 
 
@@ -108,7 +108,7 @@ def _why_nothing_changed(effort: Effort, finished: Finished | None) -> str | Non
     """A no-op is a success, and says so."""
     if finished is None or finished.changes.files or report_file_of(effort) is not None:
         return None
-    return "nothing had to be changed"
+    return "no files were changed"
 
 
 def _said_anything(spooled: Sequence[Spooled]) -> bool:

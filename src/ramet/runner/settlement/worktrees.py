@@ -57,7 +57,7 @@ def clean(machine: Machine, request: CleanWorktrees) -> Page[CleanedWorktree]:
     items = []
     for path in chosen:
         each = known.get(path)
-        items.append(_clean_one(each, request) if each else _kept(path, "it is not a worktree that Ramet made"))
+        items.append(_clean_one(each, request) if each else _kept(path, "Ramet did not create this worktree"))
     return Page(items=items)
 
 
@@ -151,9 +151,9 @@ def _row(known: _Known) -> WorktreeRow:
 def _clean_one(known: _Known, request: CleanWorktrees) -> CleanedWorktree:
     found, path = known.found, str(known.found.top)
     if known.user is not None:
-        return _kept(path, f"e{known.user} needs it")
+        return _kept(path, f"e{known.user} still needs it")
     if known.effort is None or found.state == "foreign":
-        return _kept(path, "it belongs to nothing in this database; `git worktree remove` removes it by hand")
+        return _kept(path, "it belongs to nothing in this database; remove it with `git worktree remove`")
     if known.effort.lifecycle != "finished":
         return _kept(path, f"e{known.effort.id} is {known.effort.lifecycle}")
     discard = path in _discarded(request)
@@ -163,15 +163,15 @@ def _clean_one(known: _Known, request: CleanWorktrees) -> CleanedWorktree:
         ref = inventory.remove(found, discard=discard)
     except RametError as error:
         return _kept(path, f"{error.message}; {error.fix}")
-    reason = f"what it held is kept as {ref}" if ref else "nothing in it was worth keeping"
+    reason = f"its work is kept as {ref}" if ref else "it had no work to keep"
     return CleanedWorktree(
-        path=path, removed=True, preserved_ref=ref, reason="its work was given up" if discard else reason
+        path=path, removed=True, preserved_ref=ref, reason="its work was discarded" if discard else reason
     )
 
 
 def _foretell(found: Found, *, discard: bool) -> str:
     if discard:
-        return "it would be removed, and its work given up"
+        return "it would be removed, and its work discarded"
     work = f"{found.uncommitted_files} uncommitted files and {found.unpushed_commits} commits"
     return (
         f"it would be removed, and {work} kept"

@@ -74,19 +74,19 @@ def find_workspace(machine: Machine, effort: EffortRow, project: str) -> str | N
             return effort.workspace
         if workspace.is_relative_to(root):
             if not confined.has_folder(root, str(workspace.relative_to(root))):
-                raise WorktreeError(f"{workspace}, where e{effort.id} should work, is not there any more")
+                raise WorktreeError(f"the folder of e{effort.id}, {workspace}, no longer exists")
             return effort.workspace
-    raise PathOutside(f"{workspace} is outside of {project}", field="workspacePath", value=effort.workspace)
+    raise PathOutside(f"{workspace} is outside {project}", field="workspacePath", value=effort.workspace)
 
 
 def require_confinement(driver: Driver, spawned: Spawned) -> None:
-    """Refuse what the driver cannot see to: a child that may use only some tools never gets more of them."""
+    """Refuse a driver that cannot restrict tools, if the child may use only some of them."""
     if spawned.allowed_tools is not None and not driver.abilities.confinement:
         raise InvalidParams(
-            f"{driver.name} cannot be confined to the tools that are named",
+            f"{driver.name} cannot be restricted to named tools",
             field="allowedTools",
             value=", ".join(spawned.allowed_tools),
-            fix="name another driver, or leave allowedTools out",
+            fix="choose another driver, or leave out allowedTools",
         )
 
 
