@@ -34,5 +34,6 @@ def test_a_refusal_is_raised_as_its_error() -> None:
 
 @pytest.mark.parametrize("line", [b"{", b'{"id": 1, "result": {"id": "seven"}}', b'{"id": 1, "result": 7}'])
 def test_a_reply_that_cannot_be_read_names_its_operation(line: bytes) -> None:
-    with pytest.raises(DaemonError, match=r"work\.get"):
+    with pytest.raises(DaemonError, match="cannot read the daemon's reply") as refusal:
         decode_line(GetWork, line)
+    assert refusal.value.value == "work.get"

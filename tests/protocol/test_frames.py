@@ -87,6 +87,46 @@ def test_parameters_that_are_no_object_are_refused(params: bytes) -> None:
 
 
 @pytest.mark.requirement("R253")
+@pytest.mark.parametrize(
+    ("operation", "params", "message", "fix"),
+    [
+        ("db.agents.get", b'{"id":7}', "id is 7, but must be a string", "give a string"),
+        ("db.agents.get", b"{}", "id is missing", "give id; the parameters are: id"),
+        ("db.agents.get", b'{"id":"a","ide":"b"}', "there is no parameter ide", "the parameters are: id"),
+        (
+            "db.agents.get",
+            b'{"id":"\\u0000"}',
+            "id is '\\x00', but must be a string without a NUL character",
+            "give a string without a NUL character",
+        ),
+        (
+            "history.log",
+            b'{"branch":"new prompt"}',
+            "branch is 'new prompt', but must be a string that matches ^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$",
+            "give a string that matches ^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$",
+        ),
+        (
+            "history.undo",
+            b'{"branch":"main","steps":0}',
+            "steps is 0, but must be an integer of 1 or more",
+            "give an integer of 1 or more",
+        ),
+        (
+            "history.annotate",
+            b'{"hash":"3f9c","priority":"high"}',
+            "priority is 'high', but must be one of the allowed values",
+            "use one of: important, normal, pinned, skip",
+        ),
+        ("ai.embed", b'{"texts":[]}', "texts must be a list of length 1 or more", "give a list of length 1 or more"),
+    ],
+)
+def test_a_wrong_parameter_is_explained_in_words(operation: str, params: bytes, message: str, fix: str) -> None:
+    with pytest.raises(InvalidParams) as refusal:
+        decode_params(OPERATIONS[operation], params)
+    assert (refusal.value.message, refusal.value.fix) == (message, fix)
+
+
+@pytest.mark.requirement("R253")
 def test_an_unknown_operation_is_refused_by_its_name() -> None:
     with pytest.raises(UnknownMethod) as refusal:
         find_operation("db.task.finish")

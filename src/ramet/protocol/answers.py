@@ -1,12 +1,12 @@
-"""Who answers which operation: one function each, registered where it is written.
+"""Which function answers which operation: one function each, registered where it is defined.
 
     answers = Answers[Transaction]("engine")
 
     @answers(AddWork)
     def add(tx: Transaction, request: AddWork) -> WorkReply: ...
 
-The engine, the database and the machine have one `Answers` each. A test compares what each function takes and returns
-with the request's class.
+The engine, the database and the machine have one `Answers` each. A test compares the parameters and the return type of
+each function with the request's class.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Answers(Generic[C]):
-    """The functions of one host, by the class of the request. `C` is what each is given beside the request."""
+    """The functions of one host, by the class of the request. `C` is the type of their first argument."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -30,7 +30,7 @@ class Answers(Generic[C]):
 
         def register(function: Function) -> Function:
             if request in self._functions or request.op.host != self.host:
-                raise TypeError(f"{request.op.name} has another answer than {function.__name__} of {self.host}")
+                raise TypeError(f"{function.__name__} of {self.host} cannot answer {request.op.name}")
             self._functions[request] = function
             return function
 
@@ -41,5 +41,5 @@ class Answers(Generic[C]):
         return self._functions[request]
 
     def all(self) -> dict[type[Request[Any]], Callable[[C, Any], Any]]:
-        """Every function that is registered so far."""
+        """All registered functions."""
         return dict(self._functions)

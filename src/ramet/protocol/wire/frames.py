@@ -1,4 +1,4 @@
-"""How requests and replies travel: JSON-RPC 2.0, one JSON object or array per line, UTF-8.
+"""The wire format of requests and replies: JSON-RPC 2.0, one JSON object or array per line, UTF-8.
 
 Decoding has two steps, so that a request with wrong parameters still gets its id back in the error.
 """
@@ -23,7 +23,7 @@ RequestId = str | int | float | None
 
 
 class Frame(Struct, frozen=True):
-    """One JSON-RPC request. Without an id it is a notification: done, and not answered."""
+    """One JSON-RPC request. Without an id it is a notification: it is performed, and gets no reply."""
 
     method: str
     jsonrpc: str = "2.0"
@@ -32,7 +32,7 @@ class Frame(Struct, frozen=True):
 
 
 class _LooseFrame(Struct, frozen=True):
-    """What can be saved of a request that is not one: its id, so that the error reaches the asker."""
+    """The id of an invalid request, so that the error reaches the client."""
 
     id: RequestId = None
 
@@ -45,7 +45,7 @@ _anything = msgspec.json.Decoder()
 
 
 def split_line(line: bytes) -> list[Raw] | None:
-    """The requests of a batch, or None where the line is a single request."""
+    """The requests of a batch, or None if the line is a single request."""
     try:
         if not line.isascii():
             line.decode()  # parts that nobody reads are not decoded later, and must be UTF-8 all the same
@@ -55,7 +55,7 @@ def split_line(line: bytes) -> list[Raw] | None:
 
 
 def decode_frame(document: bytes | Raw) -> Frame:
-    """One request without its parameters checked."""
+    """One request, with unchecked parameters."""
     try:
         frame = _frames.decode(document)
     except msgspec.ValidationError as error:
@@ -68,7 +68,7 @@ def decode_frame(document: bytes | Raw) -> Frame:
 
 
 def salvage_id(document: bytes | Raw) -> RequestId:
-    """The id of a document that is not a valid request, where it has one."""
+    """The id of a document that is not a valid request, or None if it has none."""
     try:
         return _loose_frames.decode(document).id
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -89,7 +89,7 @@ def _decoder(request: type[Request[Any]]) -> "msgspec.json.Decoder[Request[Any]]
 
 
 def decode_params(operation: Operation, params: bytes | Raw) -> Request[Any]:
-    """The typed request; a fault names the field, its value and what would be right."""
+    """The typed request. An error names the field, its value and a valid value."""
     try:
         return _decoder(operation.request).decode(params)
     except msgspec.ValidationError as error:
@@ -110,7 +110,7 @@ _QUOTED = re.compile(r"field `(?P<name>[^`]+)`")
 
 
 def explain(complaint: str, request: type[Request[Any]], params: Any) -> InvalidParams:
-    """What is wrong with the parameters, said for a person: which field, which value, what instead."""
+    """The error for wrong parameters, in words for people: the field, its value and a fix."""
     path = match["path"] if (match := _AT.search(complaint)) else ""
     problem = _AT.sub("", complaint)
     known = ", ".join(request.__struct_fields__) or "none"
@@ -125,19 +125,58 @@ def explain(complaint: str, request: type[Request[Any]], params: Any) -> Invalid
             value=_value_at(params, field),
             fix=f"the parameters are: {known}",
         )
-    field = path or "params"
-    fix = f"use one of: {', '.join(choices)}" if (choices := _choices(request, path)) else _remedy(problem)
-    return InvalidParams(f"{field}: {problem}", field=field, value=_value_at(params, path), fix=fix)
+    field, value = path or "params", _value_at(params, path)
+    if choices := ", ".join(_choices(request, path)):
+        message = f"{field} {_given(value)}must be one of the allowed values"
+        return InvalidParams(message, field=field, value=value, fix=f"use one of: {choices}")
+    wanted = _wanted(problem)
+    if wanted is None:
+        return InvalidParams(f"{field}: {problem}", field=field, value=value)
+    return InvalidParams(f"{field} {_given(value)}must be {wanted}", field=field, value=value, fix=f"give {wanted}")
 
 
-def _remedy(problem: str) -> str:
-    if "matching regex" in problem:
-        return "leave out NUL and other characters that a name cannot have"
-    return problem.partition(", got")[0].replace("Expected", "give").replace("`", "")
+_KINDS = {
+    "str": "a string",
+    "int": "an integer",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+_EXPECTED = re.compile(r"Expected `(?P<kinds>[^`]+)`(?P<rest>.*?)(?:, got `[^`]*`)?", re.DOTALL)
+_LIMITS = {
+    r" of length >= (\d+)": r" of length \1 or more",
+    r" of length <= (\d+)": r" of length \1 or less",
+    r" matching regex '\^\[\^\\+x00\]\*\$'": " without a NUL character",
+    r" matching regex '(.*)'": r" that matches \1",
+    r" >= (\S+)": r" of \1 or more",
+    r" <= (\S+)": r" of \1 or less",
+    r" > (\S+)": r" above \1",
+}
+"""The decoder's phrases, and words for people."""
+_LONGEST_SHOWN = 60
+
+
+def _wanted(problem: str) -> str | None:
+    """What the decoder expected, in words."""
+    match = _EXPECTED.fullmatch(problem)
+    if match is None:
+        return None
+    rest = match["rest"]
+    for pattern, words in _LIMITS.items():
+        rest = re.sub(pattern, words, rest)
+    kinds = [_KINDS.get(kind, kind) for kind in match["kinds"].split(" | ")]
+    return " or ".join(kinds) + rest
+
+
+def _given(value: Any) -> str:
+    """A wrong value, if it is short enough to be shown whole: a secret that is cut would not be recognised as one."""
+    shown = repr(value) if isinstance(value, str | int | float) else ""
+    return f"is {shown}, but " if 0 < len(shown) <= _LONGEST_SHOWN else ""
 
 
 def _choices(request: type[Request[Any]], path: str) -> list[str]:
-    """The words that a field of a closed set may be."""
+    """The values that a field of a closed set accepts."""
     for field in msgspec.inspect.type_info(request).fields:  # type: ignore[attr-defined]
         kinds = field.type.types if isinstance(field.type, msgspec.inspect.UnionType) else (field.type,)
         if field.encode_name == path:
@@ -163,7 +202,7 @@ def encode_reply(request_id: RequestId, result: Any) -> bytes:
 
 
 def encode_error(request_id: RequestId, error: RametError, redactor: Redactor) -> bytes:
-    """One error line without its newline. It may show what was asked, but no secret in it."""
+    """One error line without its newline. It may show values of the request, but no secret."""
     wire = error.to_wire()
     value, _ = redactor.redact_value(error.value)
     wire["data"]["value"] = shorten(value)  # a secret that was cut first would not be recognised
@@ -172,7 +211,7 @@ def encode_error(request_id: RequestId, error: RametError, redactor: Redactor) -
 
 
 def encode_notification(method: str, params: Any) -> bytes:
-    """A line that the server sends unasked."""
+    """One line that the server sends without a request."""
     return _encoder.encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
