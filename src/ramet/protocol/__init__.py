@@ -1,1 +1,1 @@
-"""What may be asked: the table of operations, their requests and replies, and how they travel."""
+"""The protocol: the table of operations, their requests and replies, and the wire format."""

@@ -1,4 +1,4 @@
-"""The types that parameters share: ids, names, texts and paths, each with its bounds."""
+"""The types that parameters share: ids, names, texts and paths, each with its limits."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ Text = Annotated[str, Meta(max_length=100_000, pattern=_NO_NUL)]
 Path = Annotated[str, Meta(min_length=1, max_length=4096, pattern=_NO_NUL)]
 
 Content = str
-"""What an agent said: any text, bounded only by the size of a request."""
+"""Any text, limited only by the size of a request."""
 
 SessionName = Annotated[str, Meta(min_length=1, max_length=400, pattern=_NO_NUL)]
 

@@ -1,4 +1,4 @@
-"""An operation: one thing that Ramet can be asked to do, declared once, on the class of its request.
+"""An operation: one thing that Ramet can do on request, declared once, on the class of its request.
 
     class AddWork(Change[WorkReply], frozen=True, kw_only=True):
         "Queue an effort."
@@ -31,23 +31,23 @@ R = TypeVar("R")
 
 
 class Operation(Struct, frozen=True):
-    """A name, what it is for, what it takes, what it gives, and what can go wrong."""
+    """A name, a purpose, a request, a reply and the errors that can occur."""
 
     name: str
     errors: tuple[type[RametError], ...] = ()
     host: Host = "engine"
-    """Who answers: a function of the engine in one transaction, the database itself, only a daemon, or the machine,
-    whose disk is read too.
+    """What answers: a function of the engine in one transaction, the database itself, only a daemon, or the machine,
+    which also reads its disk.
     """
     scope: Scope = "user"
-    """Who may call it: only the user, or also an agent, for its own session and those below it."""
+    """Who may call it: only the user, or also an agent, for its own session and its descendants."""
     audience: Audience = "public"
-    """Whom it is for: everybody; only Ramet's own processes, so that it may change with any release; or programs
-    written for the systems that came before.
+    """Who uses it: any program; only Ramet's own processes, so that it may change with any release; or programs
+    written for the systems before Ramet.
     """
     locks_rows: bool = False
     """Whether it locks the rows that it decides on. If several machines share a database, the others then wait for it
-    or skip it, instead of one of them starting over.
+    or skip it, instead of restarting their transaction.
     """
     request: type["Request[Any]"] = None  # type: ignore[assignment]
     reply: Any = None
@@ -55,7 +55,7 @@ class Operation(Struct, frozen=True):
 
     @property
     def changes(self) -> bool:
-        """Whether it changes something: runs on the writer, and takes an idempotency key."""
+        """Whether it changes something. It then runs on the writer and takes an idempotency key."""
         return issubclass(self.request, Change)
 
 
@@ -73,7 +73,7 @@ class Request(Struct, Generic[R], frozen=True, kw_only=True, forbid_unknown_fiel
             cls.op = msgspec.structs.replace(declared, request=cls, reply=reply, purpose=purpose)
 
     def needs_model(self) -> bool:
-        """Whether a model has to be asked before the request can be done."""
+        """Whether the request needs a model's answer first."""
         return False
 
 
@@ -84,7 +84,7 @@ class Change(Request[R], frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Ask(Protocol):
-    """Performs an operation and waits for it; a refusal is raised as its `RametError`."""
+    """Performs an operation and waits for the reply. A refusal is raised as its `RametError`."""
 
     def __call__(self, request: Request[R], /) -> R: ...
 
@@ -97,13 +97,13 @@ class AsyncAsk(Protocol):
 
 @cache
 def reply_kinds(reply: Any) -> tuple[Any, ...]:
-    """What a reply may be: the members of a union, or the one type that it is."""
+    """The possible types of a reply: the members of a union, or the one type."""
     return get_args(reply) if get_origin(reply) in (Union, types.UnionType) else (reply,)
 
 
 def decode_reply(request: type[Request[R]], document: bytes | Raw) -> R:
-    """A reply of the type that the request names. Of several structs it is the first whose required fields are all
-    there: the replies of one operation are distinguished by their fields.
+    """Decode a reply to the type that the request declares. If that is a union of structs, choose the first struct
+    whose required fields are all present.
     """
     reply = request.op.reply
     structs = [kind for kind in reply_kinds(reply) if kind is not type(None)]

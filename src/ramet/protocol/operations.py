@@ -1,7 +1,7 @@
 """The table of operations: every request class that declares one, by name.
 
 The RPC server, the library, the generated reference and the completeness tests read this table. Importing it imports
-every subject; whoever needs one operation imports the class of its request instead.
+every subject; code that needs one operation imports the class of its request instead.
 """
 
 from importlib import import_module
@@ -14,7 +14,7 @@ from ramet.protocol.operation import Operation, Request
 __all__ = ["OPERATIONS", "Operation"]
 
 _PARTS = ("system", "history", "record", "runs", "spawn", "work", "hooks")
-"""The folders in which requests are declared: one for each subject, and one for those of no subject."""
+"""The folders in which requests are declared: one for each subject, and `system` for the rest."""
 
 
 def _declared(kind: type[Request[Any]]) -> list[Operation]:

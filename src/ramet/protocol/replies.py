@@ -8,13 +8,13 @@ Item = TypeVar("Item")
 
 
 class Page(Struct, Generic[Item], frozen=True, kw_only=True):
-    """A part of a list; `next` is what to ask for to get the part behind it."""
+    """A page of a list. `next` is the cursor of the following page, or null on the last one."""
 
     items: list[Item]
     next: int | None = None
 
 
 class Deleted(Struct, frozen=True, kw_only=True):
-    """Whether there was something to delete."""
+    """Whether something was deleted."""
 
     deleted: bool

@@ -16,7 +16,7 @@ Strategy = Literal["ours", "theirs", "both"]
 
 
 class BranchRow(Struct, frozen=True, kw_only=True):
-    """A branch and where it stands."""
+    """A branch and its head."""
 
     name: str
     hash: str | None
@@ -27,7 +27,7 @@ class BranchRow(Struct, frozen=True, kw_only=True):
 
 
 class CreateBranch(Change[BranchRow], frozen=True, kw_only=True):
-    """A new branch at a place, or an empty one. It copies nothing."""
+    """Create a branch at a commit, or an empty branch. No commit is copied."""
 
     op = Operation("history.branch", errors=(BranchExists, BranchNotFound, CommitNotFound))
 
@@ -36,7 +36,7 @@ class CreateBranch(Change[BranchRow], frozen=True, kw_only=True):
 
 
 class ListBranches(Request[Page[BranchRow]], frozen=True, kw_only=True):
-    """The branches whose names begin so, by name."""
+    """List the branches whose names start with a prefix, by name (default: all)."""
 
     op = Operation("history.branches")
 
@@ -44,7 +44,7 @@ class ListBranches(Request[Page[BranchRow]], frozen=True, kw_only=True):
 
 
 class DeleteBranch(Change[BranchRow], frozen=True, kw_only=True):
-    """Let go of a branch's name. Its commits stay until nothing reaches them; `undo` brings it back."""
+    """Delete a branch. Its commits stay as long as something reaches them, and `history.undo` restores the branch."""
 
     op = Operation("history.delete", errors=(BranchNotFound, BranchInUse))
 
@@ -52,7 +52,7 @@ class DeleteBranch(Change[BranchRow], frozen=True, kw_only=True):
 
 
 class Reset(Change[BranchRow], frozen=True, kw_only=True):
-    """Let a branch point at another place."""
+    """Move a branch to another commit."""
 
     op = Operation("history.reset", errors=(BranchNotFound, CommitNotFound))
 
@@ -61,7 +61,7 @@ class Reset(Change[BranchRow], frozen=True, kw_only=True):
 
 
 class Undo(Change[BranchRow], frozen=True, kw_only=True):
-    """Take back the last rewrites of a branch, exactly."""
+    """Undo the last rewrites of a branch exactly (default: 1)."""
 
     op = Operation("history.undo", errors=(BranchNotFound, NothingToUndo))
 
@@ -70,7 +70,7 @@ class Undo(Change[BranchRow], frozen=True, kw_only=True):
 
 
 class MoveRow(Struct, frozen=True, kw_only=True):
-    """A move of a branch that was not a plain append."""
+    """A change of a branch that is not an append."""
 
     id: int
     branch: str
@@ -82,7 +82,7 @@ class MoveRow(Struct, frozen=True, kw_only=True):
 
 
 class ListMoves(Request[Page[MoveRow]], frozen=True, kw_only=True):
-    """The rewrites of a branch, the newest first."""
+    """List the rewrites of a branch, newest first."""
 
     op = Operation("history.moves", errors=(BranchNotFound,))
 
@@ -91,7 +91,7 @@ class ListMoves(Request[Page[MoveRow]], frozen=True, kw_only=True):
 
 
 class Conflict(Struct, frozen=True, kw_only=True):
-    """Something that two histories say differently."""
+    """A commit that two branches edited or prioritized differently."""
 
     target: str
     kind: Literal["edit", "priority"]
@@ -101,7 +101,7 @@ class Conflict(Struct, frozen=True, kw_only=True):
 
 
 class MergeReply(Struct, frozen=True, kw_only=True):
-    """The commit that joins two histories, or what has to be decided first."""
+    """The commit that joins two branches, or the conflicts to resolve first."""
 
     hash: str | None
     conflicts: list[Conflict]
@@ -109,7 +109,7 @@ class MergeReply(Struct, frozen=True, kw_only=True):
 
 
 class Merge(Change[MergeReply], frozen=True, kw_only=True):
-    """Join what was added elsewhere since the two parted; conflicts come back as data."""
+    """Merge another branch's new commits into a branch. Conflicts are returned as data."""
 
     op = Operation("history.merge", errors=(BranchNotFound, CommitNotFound))
 
@@ -120,7 +120,7 @@ class Merge(Change[MergeReply], frozen=True, kw_only=True):
 
 
 class Collected(Struct, frozen=True, kw_only=True):
-    """What nothing reached any more."""
+    """How many unreachable commits, blobs and segments were deleted."""
 
     commits: int
     blobs: int
@@ -128,7 +128,7 @@ class Collected(Struct, frozen=True, kw_only=True):
 
 
 class CollectGarbage(Change[Collected], frozen=True, kw_only=True):
-    """Delete what no branch, recent move, spawn or collapse reaches."""
+    """Delete the commits and contents that no branch, recent move, spawn or collapse reaches."""
 
     op = Operation("history.gc")
 
@@ -136,13 +136,13 @@ class CollectGarbage(Change[Collected], frozen=True, kw_only=True):
 
 
 class CheckHistory(Request[CheckReport], frozen=True, kw_only=True):
-    """Verify every hash and every pointer of the history."""
+    """Verify every hash and every pointer in the history."""
 
     op = Operation("history.check", host="store")
 
 
 class At(Request[BranchRow], frozen=True, kw_only=True):
-    """Where a branch stood at a time, or whether it contains a commit."""
+    """Show a branch as it was at a time, or at one of its commits."""
 
     op = Operation("history.at", errors=(BranchNotFound, CommitNotFound, NotInHistory))
 

@@ -23,7 +23,7 @@ Inheritance = Literal["full_clone", "head_snapshot", "selective"]
 
 
 class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a child reports to its parent."""
+    """A child's report to its parent."""
 
     summary: Content
     decisions: list[Content] = []
@@ -33,7 +33,7 @@ class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class SpawnRow(Struct, frozen=True, kw_only=True):
-    """A child history and where it comes from."""
+    """A child branch and its origin."""
 
     spawn_id: int
     parent: str
@@ -47,7 +47,7 @@ class SpawnRow(Struct, frozen=True, kw_only=True):
 
 
 class Spawn(Change[SpawnRow], frozen=True, kw_only=True):
-    """A child history that inherits its parent's whole, as one snapshot, or in part."""
+    """Spawn a child branch that inherits all of its parent's history, one snapshot of it, or a selection."""
 
     op = Operation("history.spawn", errors=(BranchNotFound, BranchExists, SpawnError))
 
@@ -61,7 +61,7 @@ class Spawn(Change[SpawnRow], frozen=True, kw_only=True):
 
 
 class CollapseReply(Struct, frozen=True, kw_only=True):
-    """A child's work in its parent's history, or for review where nothing was committed."""
+    """A child's work as one commit in its parent's history, or as a draft for review if nothing was committed."""
 
     parent_commit_hash: str | None
     child: str
@@ -72,7 +72,7 @@ class CollapseReply(Struct, frozen=True, kw_only=True):
 
 
 class Collapse(Change[CollapseReply], frozen=True, kw_only=True):
-    """Fold a child's work into its parent as one commit that remembers where it comes from."""
+    """Fold a child branch's work into its parent as one commit that records its origin."""
 
     op = Operation("history.collapse", errors=(BranchNotFound, SpawnError, ModelMissing, ModelFailed))
 
@@ -89,7 +89,7 @@ class Collapse(Change[CollapseReply], frozen=True, kw_only=True):
 
 
 class Expanded(Struct, frozen=True, kw_only=True):
-    """What stands behind a commit that stands for others."""
+    """The commits that a collapse or a compression replaced."""
 
     hash: str
     kind: Literal["collapse", "compression"]
@@ -99,7 +99,7 @@ class Expanded(Struct, frozen=True, kw_only=True):
 
 
 class Expand(Request[Expanded], frozen=True, kw_only=True):
-    """Open a collapse or a compression back into what stands behind it."""
+    """Show the commits that a collapse or a compression replaced."""
 
     op = Operation("history.expand", errors=(BranchNotFound, CommitNotFound, NothingToExpand))
 
@@ -107,7 +107,7 @@ class Expand(Request[Expanded], frozen=True, kw_only=True):
 
 
 class SpawnTree(Struct, frozen=True, kw_only=True):
-    """What is known of a history's relatives."""
+    """The parent, ancestors and children of a branch."""
 
     parent: SpawnRow | None
     ancestors: list[str]
@@ -115,7 +115,7 @@ class SpawnTree(Struct, frozen=True, kw_only=True):
 
 
 class Spawns(Request[SpawnTree], frozen=True, kw_only=True):
-    """A history's parent, ancestors and children."""
+    """Show the parent, ancestors and children of a branch."""
 
     op = Operation("history.spawns", errors=(BranchNotFound,))
 
@@ -123,7 +123,7 @@ class Spawns(Request[SpawnTree], frozen=True, kw_only=True):
 
 
 class Latest(Struct, frozen=True, kw_only=True):
-    """The newest history that was not brought to its end."""
+    """The newest root branch without an `end` boundary, and its last boundary."""
 
     branch: str | None
     hash: str | None
@@ -131,7 +131,7 @@ class Latest(Struct, frozen=True, kw_only=True):
 
 
 class ResumeLatest(Request[Latest], frozen=True, kw_only=True):
-    """The newest root history that was not brought to its end, for going on after a crash."""
+    """Find the newest root branch without an `end` boundary, to resume after a crash."""
 
     op = Operation("history.latest")
 

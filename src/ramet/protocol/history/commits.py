@@ -16,7 +16,7 @@ BranchName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[A-Za-
 Hash = Annotated[str, Meta(min_length=4, max_length=64, pattern=r"^[0-9a-f]+$")]
 
 Place = Annotated[str, Meta(min_length=1, max_length=200)]
-"""A branch's name, or a commit's hash or the beginning of it."""
+"""A branch's name, or a commit's hash or its first characters."""
 
 Tokens = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 
@@ -24,7 +24,7 @@ Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class CommitReply(Struct, frozen=True, kw_only=True):
-    """Where a branch stands after something was committed to it."""
+    """A branch's head after a commit."""
 
     hash: str
     depth: int
@@ -34,7 +34,7 @@ class CommitReply(Struct, frozen=True, kw_only=True):
 
 
 class Commit(Change[CommitReply], frozen=True, kw_only=True):
-    """Add a text or a typed content to a branch; a branch that does not exist yet begins with it."""
+    """Commit a text or a typed content to a branch. The branch is created if it does not exist."""
 
     op = Operation("history.commit", errors=(InvalidParams, UnknownContentType))
 
@@ -52,7 +52,7 @@ class Commit(Change[CommitReply], frozen=True, kw_only=True):
 
 
 class CommitRow(Struct, frozen=True, kw_only=True):
-    """A commit as `history.log` shows it."""
+    """A commit, with a preview of its content."""
 
     hash: str
     parent: str | None
@@ -70,13 +70,13 @@ class CommitRow(Struct, frozen=True, kw_only=True):
     tags: list[str]
     preview: str
     tool: str | None = None
-    """Which tool was called, or has answered."""
+    """The tool of a call or a result."""
     compresses: list[str] | None = None
     collapses: str | None = None
 
 
 class Log(Request[Page[CommitRow]], frozen=True, kw_only=True):
-    """The commits of a branch, the newest first."""
+    """List the commits of a branch, newest first."""
 
     op = Operation("history.log", errors=(BranchNotFound, CommitNotFound), scope="session")
 
@@ -87,7 +87,7 @@ class Log(Request[Page[CommitRow]], frozen=True, kw_only=True):
 
 
 class CommitDetail(CommitRow, frozen=True, kw_only=True):
-    """A commit with all that it says."""
+    """A commit with its whole content."""
 
     text: str
     content: dict[str, Any] | None
@@ -96,7 +96,7 @@ class CommitDetail(CommitRow, frozen=True, kw_only=True):
 
 
 class Show(Request[CommitDetail], frozen=True, kw_only=True):
-    """One commit with all that it says."""
+    """Show one commit with its whole content."""
 
     op = Operation("history.show", errors=(BranchNotFound, CommitNotFound), scope="session")
 
@@ -113,7 +113,7 @@ class Pick(Change[CommitReply], frozen=True, kw_only=True):
 
 
 class Edit(Change[CommitReply], frozen=True, kw_only=True):
-    """Put another text in the place of a commit's; the first one stays addressable."""
+    """Replace a commit's text. The original commit stays addressable by its hash."""
 
     op = Operation("history.edit", errors=(BranchNotFound, CommitNotFound, NotInHistory))
 
@@ -123,7 +123,7 @@ class Edit(Change[CommitReply], frozen=True, kw_only=True):
 
 
 class Annotate(Change[CommitDetail], frozen=True, kw_only=True):
-    """Say how much a commit matters: skip, normal, important or pinned."""
+    """Set a commit's priority: skip, normal, important or pinned."""
 
     op = Operation("history.annotate", errors=(CommitNotFound,))
 
@@ -141,7 +141,7 @@ class Tag(Change[CommitDetail], frozen=True, kw_only=True):
 
 
 class RegisteredType(Struct, frozen=True, kw_only=True):
-    """A kind of content, as it was registered."""
+    """A registered content type."""
 
     idempotency_key: str | None = None
     name: str
@@ -152,7 +152,7 @@ class RegisteredType(Struct, frozen=True, kw_only=True):
 
 
 class RegisterType(Change[RegisteredType], frozen=True, kw_only=True):
-    """Register a kind of content of your own."""
+    """Register a content type."""
 
     op = Operation("history.register", errors=(InvalidParams,))
 

@@ -15,14 +15,14 @@ CompressMethod = Literal["extract", "model"]
 
 
 class Window(Struct, frozen=True, forbid_unknown_fields=True):
-    """A view of the beginning and the end: so many messages of each. Nothing is deleted."""
+    """How many messages to keep from the start and from the end of a context. Nothing is deleted."""
 
     first: Count = 0
     last: Count = 0
 
 
 class Filter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which of the parent's commits a selective child inherits."""
+    """Which of its parent's commits a selective child inherits."""
 
     types: list[Name] | None = None
     tags: list[Name] | None = None
@@ -30,22 +30,22 @@ class Filter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Compiled(Struct, frozen=True, kw_only=True):
-    """What a model is given."""
+    """The messages for a model."""
 
     messages: list[dict[str, Any]]
     tokens: int
     prefix_hash: str
     omitted: int
-    """How many messages the budget or the window left out."""
+    """How many messages were left out because of the token budget or the window."""
     head: str | None
     system: str | None = None
-    """The system text, which Anthropic takes apart from the messages."""
+    """The system text, which Anthropic takes separately from the messages."""
     is_continuation: bool = False
-    """Whether `messages` only holds what came after `since`."""
+    """Whether `messages` holds only the messages after `since`."""
 
 
 class Compile(Request[Compiled], frozen=True, kw_only=True):
-    """A branch as the messages that a model is given, within a budget."""
+    """Compile a branch into the messages for a model, within a token budget."""
 
     op = Operation("history.compile", errors=(BranchNotFound, CommitNotFound), scope="session")
 
@@ -58,7 +58,7 @@ class Compile(Request[Compiled], frozen=True, kw_only=True):
 
 
 class DiffReply(Struct, frozen=True, kw_only=True):
-    """How two contexts differ: by commit, and by what a model would read."""
+    """The differences between two contexts, by commit and by compiled text."""
 
     base: str | None
     only_a: list[CommitRow]
@@ -67,7 +67,7 @@ class DiffReply(Struct, frozen=True, kw_only=True):
 
 
 class Diff(Request[DiffReply], frozen=True, kw_only=True):
-    """How two contexts differ, by commit and by compiled text."""
+    """Compare two contexts, by commit and by compiled text."""
 
     op = Operation("history.diff", errors=(BranchNotFound, CommitNotFound))
 
@@ -76,7 +76,7 @@ class Diff(Request[DiffReply], frozen=True, kw_only=True):
 
 
 class Compress(Change[CommitReply], frozen=True, kw_only=True):
-    """Put a summary in the place of a range; the originals stay, and `undo` brings them back."""
+    """Replace a range of commits with a summary. The originals are kept, and `history.undo` restores them."""
 
     op = Operation(
         "history.compress",

@@ -21,7 +21,7 @@ from ramet.protocol.record.efforts import EffortReply
 
 
 class Compaction(Struct, frozen=True, kw_only=True):
-    """The place of a session's history that held its exact context before a compaction."""
+    """A compaction, and the commit that holds the session's exact context before it."""
 
     number: int
     commit: str
@@ -30,13 +30,13 @@ class Compaction(Struct, frozen=True, kw_only=True):
 
 
 class Compactions(Struct, frozen=True, kw_only=True):
-    """A session's compactions, the newest first."""
+    """A session's compactions, newest first."""
 
     items: list[Compaction]
 
 
 class ListCompactions(Request[Compactions], frozen=True, kw_only=True):
-    """The places of a session's history that hold its exact context before each compaction."""
+    """List a session's compactions, each with the commit that holds the exact context before it."""
 
     op = Operation("db.session.compactions", errors=(SessionNotFound, Forbidden), scope="session")
 
@@ -52,10 +52,7 @@ class Contract(Struct, frozen=True, kw_only=True):
 
 
 class ShowContract(Request[Contract], frozen=True, kw_only=True):
-    """The resume contract: what a session would be told after a compaction.
-
-    What a session would be told after a compaction.
-    """
+    """Show a session's resume contract: the text that its agent would get after a compaction."""
 
     op = Operation("db.session.contract", errors=(SessionNotFound, Forbidden), scope="session")
 
@@ -64,26 +61,23 @@ class ShowContract(Request[Contract], frozen=True, kw_only=True):
 
 
 class Undone(Struct, frozen=True, kw_only=True):
-    """What a compaction dropped, and who goes on with it."""
+    """The context before a compaction, and the session or effort that continues from it."""
 
     compaction: Compaction
     prompt: str
-    """The exact context before the compaction, as what the next session is told."""
+    """The exact context before the compaction, as the prompt of the next session."""
     tokens: int
     driver: str | None
     directory: str
-    """Where the project is, in which it goes on."""
+    """The project's directory, in which the work continues."""
     session: Session | None = None
-    """The session that goes on, and waits for its agent to be started with it as `RAMET_SESSION`."""
+    """The new session. It waits for an agent that is started with its id in `RAMET_SESSION`."""
     effort: EffortReply | None = None
-    """What was queued instead, of an agent that Ramet runs."""
+    """The effort that was queued instead, if Ramet runs the agent."""
 
 
 class UndoCompaction(Change[Undone], frozen=True, kw_only=True):
-    """Go on from before a compaction: the exact context of then becomes the prompt of another session.
-
-    Go on from what a session's context was before it was compacted.
-    """
+    """Undo a compaction: the exact context before it becomes the prompt of a new session."""
 
     op = Operation(
         "commands.session.undo",
@@ -93,6 +87,6 @@ class UndoCompaction(Change[Undone], frozen=True, kw_only=True):
 
     session_id: SessionId
     number: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
-    """Which compaction. Default: the last one."""
+    """The number of the compaction (default: the last one)."""
     only_show: bool = False
-    """Whether only the prompt is wanted, and nothing is to begin."""
+    """Whether to return only the prompt, and start nothing."""

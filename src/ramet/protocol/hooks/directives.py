@@ -11,14 +11,16 @@ from ramet.protocol.operation import Operation, Request
 
 
 class DirectivePaths(Struct, frozen=True, kw_only=True):
-    """The directives that hold in a folder, the outermost first; those below it behind them."""
+    """The directives that apply to a folder, outermost first, followed by those in the folders below it."""
 
     project: str
     items: list[str]
 
 
 class DiscoverDirectives(Request[DirectivePaths], frozen=True, kw_only=True):
-    """Which directives hold in a folder: AGENTS.md, agent programs' own files and .directives/ there and above."""
+    """List the directives that apply to a folder: AGENTS.md, agent programs' own files and .directives/, there and
+    above.
+    """
 
     op = Operation(
         "agent.directives.discover",
@@ -29,20 +31,20 @@ class DiscoverDirectives(Request[DirectivePaths], frozen=True, kw_only=True):
 
     directory: Path
     down: bool = False
-    """Whether those in the folders below count as well."""
+    """Whether to include the directives in the folders below."""
 
 
 class Directives(Struct, frozen=True, kw_only=True):
-    """Directives with their texts, what they import behind them."""
+    """Directives with their texts, each followed by its imports."""
 
     project: str
     items: list[Directive]
     missing: list[str] = []
-    """What they import that is not there, or not in the project."""
+    """Imported files that do not exist or are outside the project."""
 
 
 class DereferenceDirective(Request[Directives], frozen=True, kw_only=True):
-    """What a directive says, and what it imports with @path."""
+    """Read a directive and the files that it imports with @path."""
 
     op = Operation(
         "agent.directives.dereference",
@@ -55,7 +57,7 @@ class DereferenceDirective(Request[Directives], frozen=True, kw_only=True):
 
 
 class ResolveDirectives(Request[Directives], frozen=True, kw_only=True):
-    """All that directives say about some folders, imports included, each text once."""
+    """Read all directives that apply to some folders, including imports, each text once."""
 
     op = Operation(
         "agent.directives.resolve",

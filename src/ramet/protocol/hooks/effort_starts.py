@@ -28,7 +28,7 @@ from ramet.protocol.record.sessions import SessionReply
 
 
 class SkillDefinition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a skill file says that the database keeps."""
+    """The parts of a skill file that the database keeps."""
 
     phases: list[Any] = []
     modes: dict[str, Any] = {}
@@ -38,12 +38,12 @@ class SkillDefinition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     directives: list[Text] = []
 
     def is_news(self, known: Skill | None) -> bool:
-        """Whether the database has something else, or nothing."""
+        """Whether the definition differs from the known skill, or there is none."""
         return known is None or any(getattr(known, name) != getattr(self, name) for name in self.__struct_fields__)
 
 
 class _NewEffort(Change[R], frozen=True, kw_only=True):
-    """An effort that begins by hand, and the session that does it."""
+    """An effort that is started by hand, and the session that works on it."""
 
     task_id: Path
     skill: Name
@@ -54,7 +54,7 @@ class _NewEffort(Change[R], frozen=True, kw_only=True):
     keywords: Text | None = None
     workspace: Text | None = None
     session_id: SessionId | None = None
-    """The session that goes on with it. Without one a new session begins."""
+    """The session that continues with it (default: a new session)."""
     agent_id: Name | None = None
     driver: DriverName | None = None
     native_id: Name | None = None
@@ -62,17 +62,17 @@ class _NewEffort(Change[R], frozen=True, kw_only=True):
 
 
 class DebriefRow(Struct, frozen=True, kw_only=True):
-    """What a finished effort of the task left."""
+    """The debrief of a finished effort of the task."""
 
     effort_id: int
     skill: str
     outcome: str | None
     path: str | None
-    """Its file on this disk; None where only the database has it."""
+    """Its file on this disk; None if only the database has it."""
 
 
 class Opened(Struct, frozen=True, kw_only=True):
-    """An effort that has begun, and what its agent is told."""
+    """A started effort, and the briefing for its agent."""
 
     effort: EffortReply
     session: SessionReply
@@ -83,9 +83,8 @@ class Opened(Struct, frozen=True, kw_only=True):
 
 
 class OpenEffort(_NewEffort[Opened], frozen=True, kw_only=True):
-    """Begin an effort by the skill's SKILL.md, with its task and session: all or nothing; and a briefing.
-
-    Apply a skill to a task, and be told all that there is to know.
+    """Start an effort from the skill's SKILL.md, with its task and session, in one transaction, and return a
+    briefing.
     """
 
     op = Operation(
@@ -106,11 +105,11 @@ class OpenEffort(_NewEffort[Opened], frozen=True, kw_only=True):
     )
 
     directories: Annotated[list[Path], Meta(max_length=100)] = []
-    """Where the work will be, beside the task's own folder: what holds there is told."""
+    """Directories of the work in addition to the task's own. The briefing lists the directives that apply there."""
 
 
 class Begun(Struct, frozen=True, kw_only=True):
-    """An effort and the session that does it."""
+    """An effort and the session that works on it."""
 
     effort: EffortReply
     session: SessionReply
@@ -120,10 +119,7 @@ class Begun(Struct, frozen=True, kw_only=True):
 
 
 class BeginEffort(_NewEffort[Begun], frozen=True, kw_only=True):
-    """What commands.effort.start writes, in one transaction.
-
-    What is written of it, all at once.
-    """
+    """Record the start of an effort for `commands.effort.start`, in one transaction."""
 
     op = Operation(
         "commands.effort.begin",
@@ -141,13 +137,13 @@ class BeginEffort(_NewEffort[Begun], frozen=True, kw_only=True):
     )
 
     definition: SkillDefinition | None = None
-    """What the skill's file says; None where there is no file, and the skill is known already."""
+    """The content of the skill's file; None if there is no file and the skill is already known."""
     directives: list[Path] = []
     directories: list[Path] = []
 
 
 class Resumed(Struct, frozen=True, kw_only=True):
-    """A session that goes on with an effort, and what its agent is told."""
+    """A session that continues an effort, and the briefing for its agent."""
 
     session: Session
     effort: EffortDetail
@@ -157,9 +153,8 @@ class Resumed(Struct, frozen=True, kw_only=True):
 
 
 class ResumeSession(NextWindow[Resumed], frozen=True, kw_only=True):
-    """Go on with an effort in a new context window, linked to the one before it; and a briefing.
-
-    Go on in a new context window: from the session named, else the agent's last, else the task's.
+    """Continue an effort in a new session that is linked to the previous one, and return a briefing. The previous
+    session is the given one, or else the agent's last, or else the task's last.
     """
 
     op = Operation(

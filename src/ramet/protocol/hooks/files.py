@@ -14,17 +14,17 @@ Limit = Annotated[int, Meta(ge=1, le=2**23)]
 
 
 class FileText(Struct, frozen=True, kw_only=True):
-    """A part of a file's text; `next` is the offset behind it, where there is more."""
+    """A part of a file's text. `next` is the offset of the following part, or null at the end of the file."""
 
     path: str
     content: str
     size: int
-    """Of the whole text, in characters."""
+    """The length of the whole text, in characters."""
     next: int | None
 
 
 class ReadFile(Request[FileText], frozen=True, kw_only=True):
-    """The text of a file in a project, a part at a time."""
+    """Read the text of a file in a project, one part at a time."""
 
     op = Operation(
         "fs.files.read",
@@ -36,18 +36,18 @@ class ReadFile(Request[FileText], frozen=True, kw_only=True):
     path: Path
     offset: Offset = 0
     limit: Limit = 1_000_000
-    """How many characters at most."""
+    """The maximum number of characters to return."""
 
 
 class Appended(Struct, frozen=True, kw_only=True):
-    """A file that has grown."""
+    """A file, and its size after the text was appended."""
 
     path: str
     size: int
 
 
 class AppendFile(Request[Appended], frozen=True, kw_only=True):
-    """Put a text behind the end of a file in a project, which is made where it is new."""
+    """Append a text to a file in a project. The file is created if it does not exist."""
 
     op = Operation(
         "fs.files.append",
@@ -61,19 +61,19 @@ class AppendFile(Request[Appended], frozen=True, kw_only=True):
 
 
 class ResolvedPath(Struct, frozen=True, kw_only=True):
-    """Where a path leads."""
+    """A resolved path."""
 
     path: str
     relative: str
-    """Seen from the project; empty for the project itself."""
+    """The path relative to the project; empty for the project itself."""
     project: str
     project_id: int
     kind: Literal["file", "directory", "other"] | None
-    """None where there is nothing."""
+    """None if nothing exists at the path."""
 
 
 class ResolvePath(Request[ResolvedPath], frozen=True, kw_only=True):
-    """Where a path leads, in which project, and what is there; a path that leads out is refused."""
+    """Resolve a path to its project and its kind. A path that leads out of the project is refused."""
 
     op = Operation(
         "fs.paths.resolve",
@@ -84,4 +84,4 @@ class ResolvePath(Request[ResolvedPath], frozen=True, kw_only=True):
 
     path: Path
     base: Path | None = None
-    """Where a relative path begins."""
+    """The directory that a relative path starts from."""

@@ -1,4 +1,4 @@
-"""Requests and replies about handoffs from one context window to the next."""
+"""Requests and replies about handoffs from one session to the next."""
 
 from msgspec import Struct
 
@@ -11,19 +11,16 @@ from ramet.protocol.operation import Change, Operation, R
 
 
 class HandedOff(Struct, frozen=True, kw_only=True):
-    """A session that ended with a hand-off, and its boundary commit."""
+    """A session that ended with a handoff, and its boundary commit."""
 
     session: Session
     commit: str | None
-    """None where it had ended before, without a hand-off."""
+    """None if the session had already ended without a handoff."""
     already: bool = False
 
 
 class HandOff(Change[HandedOff], frozen=True, kw_only=True):
-    """End a context window with a boundary commit, whose fields the next one is given.
-
-    End a context window and leave what the next one needs.
-    """
+    """End a session with a handoff: a boundary commit whose fields the next session gets."""
 
     op = Operation("db.session.handoff", errors=(SessionNotFound, Forbidden), scope="session")
 
@@ -33,26 +30,25 @@ class HandOff(Change[HandedOff], frozen=True, kw_only=True):
     failed_approaches: list[Content] = []
     next_steps: list[Content] = []
     required_files: list[Path] = []
-    """What the next one should read first. Default: what this one had loaded."""
+    """The files that the next session reads first (default: the files that this session had loaded)."""
     uncommitted: list[Path] = []
 
 
 class NextWindow(Change[R], frozen=True, kw_only=True):
-    """A context window that goes on where another ended: the one named, else the agent's last, else the task's."""
+    """A session that continues another one: the given one, or else the agent's last, or else the task's last."""
 
     session_id: SessionId | None = None
     agent_id: Name | None = None
     task_id: Path | None = None
     driver: DriverName | None = None
     native_id: Name | None = None
-    """A window that is open already turns to the effort, and leaves a light one of its own."""
+    """The vendor's id of the session. If it is already open, it moves to the effort and leaves its own light effort."""
     pid: Pid | None = None
 
 
 class ContinueSession(NextWindow[SessionContext], frozen=True, kw_only=True):
-    """Begin the next context window of an effort at the same phase, with what the one before left.
-
-    Begin the next context window where one ended: the one named, else the agent's last, else the task's.
+    """Start the next session of an effort, in the same phase and with the previous session's handoff. The previous
+    session is the given one, or else the agent's last, or else the task's last.
     """
 
     op = Operation(
@@ -61,4 +57,4 @@ class ContinueSession(NextWindow[SessionContext], frozen=True, kw_only=True):
 
     uncommitted: list[Path] = []
     light: bool = False
-    """Where the effort is over, go on with a light one. What is on a light effort does so anyway."""
+    """Whether to continue with a light effort if the effort has finished. Sessions on light efforts always do."""

@@ -1,4 +1,4 @@
-"""Requests and replies of hooks: what an agent program says, and what it is answered."""
+"""Requests and replies of hooks: the events of an agent program, and the answers to it."""
 
 from typing import Annotated, Any
 
@@ -20,41 +20,39 @@ class HookProcess(Struct, frozen=True, kw_only=True):
 
     pid: Pid
     started: float
-    """In seconds since 1970; 0 where it was gone already when it was looked for."""
+    """In seconds since 1970; 0 if the process had already ended when it was looked up."""
     host: Name | None = None
-    """The machine, where several share the database."""
+    """The machine, if several machines share the database."""
 
 
 class HookFacts(Struct, frozen=True, kw_only=True):
-    """What the machine says about where a hook was called. Gathered only for those that use it: the start of a session,
-    a compaction, a tool that reads or changes a file, and before a change where `hooks.directive_gate` blocks.
+    """Facts about the machine on which a hook was called. They are gathered only for hooks that use them: the start of
+    a session, a compaction, a tool that reads or changes a file, and before a change if `hooks.directive_gate` is
+    `block`.
     """
 
     uncommitted: list[str] = []
-    """What git has not got yet, relative to the project."""
+    """Files with uncommitted changes, relative to the project."""
     directives: list[Directive] = []
-    """Those that hold where the event's file is, the outermost first."""
+    """The directives that apply to the event's file, outermost first."""
     project: str | None = None
-    """The directory that would be a project, where none is registered above the session's: git's top, or the directory
-    itself.
+    """The directory that would be a project if none is registered above the session's directory: the root of the git
+    repository, or the directory itself.
     """
     is_repository: bool = False
-    """Whether that is git's top; then it is a project also inside one that is registered."""
+    """Whether that is the root of a git repository, which is a project even inside a registered one."""
     process: HookProcess | None = None
 
 
 class HookOutput(Struct, frozen=True, kw_only=True):
-    """What the shim prints, exactly, and the status with which it exits. Nothing at all: the program goes on."""
+    """The exact output of the hook program and its exit status. Without output the agent program continues."""
 
     output: Any = None
     status: int = 0
 
 
 class HookCall(Request[HookOutput], frozen=True, kw_only=True):
-    """A hook as a vendor's program calls it; answered in that vendor's words, and never with an error.
-
-    A hook as the vendor's program calls it. Answered by a daemon, whatever the payload is.
-    """
+    """Answer a hook of a vendor's program in that vendor's format, and never with an error."""
 
     op = Operation("hooks.event", host="daemon", audience="internal")
 
@@ -65,62 +63,58 @@ class HookCall(Request[HookOutput], frozen=True, kw_only=True):
     session: SessionId | None = None
     """`$RAMET_SESSION` of the program."""
     pid: Pid | None = None
-    """The program's own."""
+    """The pid of the program."""
 
 
 class HookTiming(Struct, frozen=True, kw_only=True):
-    """How long one kind of hook takes in the daemon, from when it is read to its answer; of the latest ones."""
+    """How long the latest hooks of one kind took in the daemon, from reading the request to the reply."""
 
     vendor: str
     event: str
-    """As the vendor calls it."""
+    """The vendor's name of the event."""
     count: int
     failed: int
-    """How many of them were let through because something went wrong here."""
+    """How many of them were allowed because of an error in Ramet."""
     p50_ms: float
     p95_ms: float
 
 
 class HookTimings(Struct, frozen=True, kw_only=True):
-    """The kinds of hooks that there were, the most frequent first."""
+    """The kinds of hooks since the daemon started, most frequent first."""
 
     items: list[HookTiming]
 
 
 class ListTimings(Request[HookTimings], frozen=True, kw_only=True):
-    """How long each kind of hook takes: median and 95th percentile of the latest ones.
-
-    How long hooks have taken since the daemon started.
+    """Show how long each kind of hook has taken since the daemon started: median and 95th percentile of the latest
+    ones, in milliseconds.
     """
 
     op = Operation("hooks.timings", host="daemon")
 
 
 class HookReply(Struct, frozen=True, kw_only=True):
-    """What a hook is answered, and what else there is to do."""
+    """The answer to a hook, and what else the daemon has to do."""
 
     answer: HookAnswer
     session_id: int | None
-    """None for an event that belongs to no session."""
+    """None if the event belongs to no session."""
     wants_ingest: bool = False
-    """Whether the transcript may say more than we know."""
+    """Whether the transcript may have new entries."""
     wants_facts: bool = False
-    """Nothing was written: the session is new, or open again. Ask again with `facts.project`, and `facts.process` where
-    that can be known.
+    """Whether nothing was recorded because the session is new or was reopened. Send the request again with
+    `facts.project`, and with `facts.process` if it is known.
     """
 
 
 class RecordHook(Change[HookReply], frozen=True, kw_only=True):
-    """A hook in our own words: note what it says, and answer what the agent may do and is told.
-
-    One event of a vendor's program, in our words.
-    """
+    """Record one event of a vendor's program, and answer what the agent may do and what it gets to read."""
 
     op = Operation("hooks.record", errors=(SessionNotFound, Forbidden, InvalidParams), audience="internal")
 
     event: HookEvent
     facts: HookFacts = HookFacts()
     session: SessionId | None = None
-    """The session that the program was started for; what has another native id was started by its agent."""
+    """The session that the program was started for. A program with another native id was started by its agent."""
     agent: Name | None = None
     pid: Pid | None = None

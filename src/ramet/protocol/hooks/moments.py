@@ -1,4 +1,4 @@
-"""Requests and replies of the operations for each moment of a session; every one is `hooks.record` under another
+"""Requests and replies of the operations for each moment of a session. Each one is `hooks.record` under another
 name.
 """
 
@@ -17,25 +17,25 @@ from ramet.protocol.record.efforts import EffortDetail
 
 
 class SessionContext(Struct, frozen=True, kw_only=True):
-    """A session that begins or goes on: what it serves, and what it needs to know."""
+    """A session that starts or continues, its effort, and its context."""
 
     session: Session
     effort: EffortDetail
     skill_phases: list[str]
-    """The labels of the skill's phases, in order; the effort has the current one."""
+    """The labels of the skill's phases, in order. The effort has the current one."""
     required_files: list[str]
     dehydration_payload: dict[str, Any] | None
-    """What the session before left."""
+    """The handoff of the previous session."""
     debriefs: list[str]
-    """What earlier efforts of the same task left, as paths."""
+    """The paths of the debriefs of the task's earlier efforts."""
     context: str | None
-    """What the agent is told: the resume contract, where it goes on with something."""
+    """The text for the agent: the resume contract, if the session continues another one."""
 
 
 class HookSessionStart(Change[SessionContext], frozen=True, kw_only=True):
-    """A context window opens: its session, its effort, what it needs, and what the one before left.
+    """Record the start of a context window, and return its session, its effort and the previous session's handoff.
 
-    A context window opens. It is known by its session, or by its driver and native id.
+    The context window is identified by its session, or by its driver and native id.
     """
 
     op = Operation("hooks.sessionStart", errors=(SessionNotFound, Forbidden, InvalidParams), audience="compatibility")
@@ -52,13 +52,13 @@ class HookSessionStart(Change[SessionContext], frozen=True, kw_only=True):
 
 
 class HookNoted(Struct, frozen=True, kw_only=True):
-    """An event that was written down; of a sub-agent's, its own session."""
+    """The session of a recorded event; for a sub-agent's event, the sub-agent's session."""
 
     session_id: int
 
 
 class HookSessionEnd(Change[HookNoted], frozen=True, kw_only=True):
-    """A context window closes."""
+    """Record the end of a context window."""
 
     op = Operation("hooks.sessionEnd", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
 
@@ -67,7 +67,7 @@ class HookSessionEnd(Change[HookNoted], frozen=True, kw_only=True):
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """Whether a tool may be used."""
+    """Whether a tool call is allowed."""
 
     allow: bool
     block: bool
@@ -76,7 +76,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 class HookPreToolUse(Change[Verdict], frozen=True, kw_only=True):
-    """A tool is about to be used: the heartbeat and directive gates."""
+    """Decide whether a tool call is allowed, by the heartbeat and directive gates."""
 
     op = Operation("hooks.preToolUse", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
 
@@ -88,28 +88,28 @@ class HookPreToolUse(Change[Verdict], frozen=True, kw_only=True):
 
 
 class ToolNoted(Struct, frozen=True, kw_only=True):
-    """What an agent is told after a tool, and what is known of its session now."""
+    """The texts for an agent after a tool call, and its session."""
 
     injections: list[str]
     session: Session
 
 
 class HookPostToolUse(Change[ToolNoted], frozen=True, kw_only=True):
-    """A tool was used: heartbeat, loaded files, discovered directories and directives."""
+    """Record a tool call: heartbeat, loaded files, discovered directories and directives."""
 
     op = Operation("hooks.postToolUse", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
 
     session_id: SessionId
     tool: Name
     result: Any = None
-    """Accepted, and not kept: the transcript has it."""
+    """Accepted but not stored, because the transcript has it."""
     args: Any = None
     tool_use_id: Name | None = None
     facts: HookFacts = HookFacts()
 
 
 class HookPostToolUseFailure(Change[HookNoted], frozen=True, kw_only=True):
-    """A tool failed."""
+    """Record a failed tool call."""
 
     op = Operation(
         "hooks.postToolUseFailure", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility"
@@ -122,17 +122,17 @@ class HookPostToolUseFailure(Change[HookNoted], frozen=True, kw_only=True):
 
 
 class PromptNoted(Struct, frozen=True, kw_only=True):
-    """A prompt in its place: provisional until the transcript has it."""
+    """A recorded prompt. It is provisional until the transcript has it."""
 
     session_id: int
     message_id: int | None
-    """The newest prompt of the session; None where nobody said anything yet."""
+    """The newest prompt of the session; None if there is none yet."""
     content: str | None = None
-    """What the caller has to write for it: nothing."""
+    """The text that the caller has to write: always null."""
 
 
 class HookUserPrompt(Change[PromptNoted], frozen=True, kw_only=True):
-    """A person said something."""
+    """Record a person's prompt."""
 
     op = Operation("hooks.userPrompt", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
 
@@ -142,7 +142,7 @@ class HookUserPrompt(Change[PromptNoted], frozen=True, kw_only=True):
 
 
 class HookPreCompact(Change[HookNoted], frozen=True, kw_only=True):
-    """A context is about to be compacted: mark where it is whole."""
+    """Mark the end of a session's context before it is compacted."""
 
     op = Operation("hooks.preCompact", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
 
@@ -150,7 +150,7 @@ class HookPreCompact(Change[HookNoted], frozen=True, kw_only=True):
 
 
 class HookPermissionRequest(Change[HookNoted], frozen=True, kw_only=True):
-    """An agent waits for somebody's leave."""
+    """Record that an agent waits for a permission."""
 
     op = Operation(
         "hooks.permissionRequest", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility"
@@ -162,7 +162,7 @@ class HookPermissionRequest(Change[HookNoted], frozen=True, kw_only=True):
 
 
 class HookNotification(Change[HookNoted], frozen=True, kw_only=True):
-    """A program has something to tell its user."""
+    """Record a notification of an agent program to its user."""
 
     op = Operation("hooks.notification", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
 
@@ -171,7 +171,7 @@ class HookNotification(Change[HookNoted], frozen=True, kw_only=True):
 
 
 class HookStop(Change[HookNoted], frozen=True, kw_only=True):
-    """An agent has answered and waits."""
+    """Record that an agent has answered and waits."""
 
     op = Operation("hooks.stop", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
 
@@ -179,10 +179,7 @@ class HookStop(Change[HookNoted], frozen=True, kw_only=True):
 
 
 class HookSubagentStart(Change[HookNoted], frozen=True, kw_only=True):
-    """A vendor's own sub-agent begins: a child session.
-
-    A vendor's own sub-agent begins: a child session, which ends nothing.
-    """
+    """Record the start of a vendor's own sub-agent as a child session. Its parent's session stays open."""
 
     op = Operation(
         "hooks.subagentStart", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility"
@@ -194,7 +191,7 @@ class HookSubagentStart(Change[HookNoted], frozen=True, kw_only=True):
 
 
 class HookSubagentStop(Change[HookNoted], frozen=True, kw_only=True):
-    """A vendor's own sub-agent is done; its parent goes on."""
+    """Record the end of a vendor's own sub-agent. Its parent continues."""
 
     op = Operation("hooks.subagentStop", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
 
@@ -204,7 +201,7 @@ class HookSubagentStop(Change[HookNoted], frozen=True, kw_only=True):
 
 
 class HookTaskCompleted(Change[HookNoted], frozen=True, kw_only=True):
-    """An agent ticked something off its list."""
+    """Record that an agent completed an item of its list."""
 
     op = Operation(
         "hooks.taskCompleted", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility"
@@ -215,7 +212,7 @@ class HookTaskCompleted(Change[HookNoted], frozen=True, kw_only=True):
 
 
 class HookTeammateIdle(Change[HookNoted], frozen=True, kw_only=True):
-    """A teammate of an agent has nothing to do."""
+    """Record that a teammate of an agent is idle."""
 
     op = Operation("hooks.teammateIdle", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
 
@@ -224,7 +221,7 @@ class HookTeammateIdle(Change[HookNoted], frozen=True, kw_only=True):
 
 
 class FleetRecruit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One agent of a fleet, and the skills that it takes."""
+    """One agent of a fleet, and the skills that it claims."""
 
     id: Name
     label: Text | None = None
@@ -232,16 +229,13 @@ class FleetRecruit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Fleet(Struct, frozen=True, kw_only=True):
-    """The agents of a fleet with the efforts that they hold."""
+    """The agents of a fleet, with the efforts that they hold."""
 
     agents: list[Agent]
 
 
 class HookFleetStart(Change[Fleet], frozen=True, kw_only=True):
-    """A fleet begins: register its agents with what they claim.
-
-    A fleet begins: its agents are known before their sessions are.
-    """
+    """Register the agents of a fleet, with the skills that they claim, before their sessions start."""
 
     op = Operation("hooks.fleetStart", audience="compatibility")
 

@@ -11,20 +11,19 @@ from ramet.protocol.operation import Change, Operation
 
 
 class LogNoted(Struct, frozen=True, kw_only=True):
-    """Whose log it is: the task, and the prefix of the effort's files; and when it was written."""
+    """The log of an effort: its task, the prefix of the effort's files, and the time of the entry."""
 
     effort_id: int
     task_id: str
     artifact_prefix: str
     at: datetime
     is_repeated: bool = False
-    """Whether the same request was answered before: its entry is in the log, unless that was cut off in between."""
+    """Whether the same request was answered before. Its entry is then in the log, unless writing it was interrupted."""
 
 
 class NoteLog(Change[LogNoted], frozen=True, kw_only=True):
-    """A log entry was written: its effort's sessions count their tool calls anew.
-
-    Somebody wrote a log entry: the sessions of its effort count their tool calls anew. One of the two.
+    """Record that a log entry was written, and reset the effort's counts of tool calls. Give the session or the
+    effort.
     """
 
     op = Operation(
@@ -40,19 +39,19 @@ class NoteLog(Change[LogNoted], frozen=True, kw_only=True):
 
 
 class Logged(Struct, frozen=True, kw_only=True):
-    """Where a note was written."""
+    """A note, and the log file that it was written to."""
 
     effort_id: int
     path: str
     entry: str
     size: int
-    """Of the log, in bytes."""
+    """The size of the log, in bytes."""
 
 
 class AppendLog(Change[Logged], frozen=True, kw_only=True):
-    """Put a note with its time into the log of an effort; its sessions count their tool calls anew.
+    """Append a note with its time to an effort's log, and reset the effort's counts of tool calls.
 
-    A note for an effort's log. Of the session, else of the effort; an agent writes into its own session's alone.
+    The effort is the session's, if a session is given. An agent can write only to the log of its own session's effort.
     """
 
     op = Operation(

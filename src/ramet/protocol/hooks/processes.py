@@ -18,16 +18,13 @@ class OpenProcess(Struct, frozen=True, kw_only=True):
 
 
 class OpenProcesses(Struct, frozen=True, kw_only=True):
-    """The processes of the sessions that people started themselves."""
+    """The processes of sessions that people started."""
 
     items: list[OpenProcess]
 
 
 class ListProcesses(Request[OpenProcesses], frozen=True, kw_only=True):
-    """The processes of a machine in which sessions are open that people started themselves.
-
-    In which processes of a machine sessions are open that people started themselves.
-    """
+    """List the processes on a machine that have an open session which a person started."""
 
     op = Operation("hooks.processes", audience="internal")
 
@@ -35,14 +32,13 @@ class ListProcesses(Request[OpenProcesses], frozen=True, kw_only=True):
 
 
 class Vanish(Change[HookNoted], frozen=True, kw_only=True):
-    """The process of a session is gone: the session is over, whether or not its program said so.
-
-    A program has ended without telling: its process is not there any more.
-    """
+    """End a session whose process is gone, even if its program did not report an end."""
 
     op = Operation("hooks.vanished", errors=(SessionNotFound,), audience="internal")
 
     session_id: Id
     pid: Pid
     started: float
-    """Where the session is open in another process by now, nothing happens."""
+    """The start of the process, in seconds since 1970. If the session is now open in another process, nothing
+    happens.
+    """

@@ -14,13 +14,13 @@ Source = Literal["project", "user"]
 
 
 class ParsedSkill(SkillFile, frozen=True, kw_only=True):
-    """A skill file that can be used."""
+    """A valid skill file."""
 
     path: str
 
 
 class ParseSkill(Request[ParsedSkill], frozen=True, kw_only=True):
-    """What a SKILL.md says; what is wrong with it is refused with its line and field."""
+    """Parse a SKILL.md. An error names the line and the field."""
 
     op = Operation(
         "agent.skills.parse",
@@ -30,11 +30,11 @@ class ParseSkill(Request[ParsedSkill], frozen=True, kw_only=True):
     )
 
     path: Path
-    """The SKILL.md, or the folder that it is in."""
+    """The SKILL.md or its folder."""
 
 
 class SkillEntry(Struct, frozen=True, kw_only=True):
-    """A skill file that was found; one that cannot be used says why."""
+    """A skill file. `error` says why it cannot be used, or is null."""
 
     name: str
     path: str
@@ -44,9 +44,9 @@ class SkillEntry(Struct, frozen=True, kw_only=True):
 
 
 class ListSkillFiles(Request[Page[SkillEntry]], frozen=True, kw_only=True):
-    """The skill files of a project and of the user, by name; broken ones with what is wrong."""
+    """List the skill files of a project and of the user by name, with the errors of invalid ones."""
 
     op = Operation("agent.skills.list", errors=(ProjectNotFound,), host="machine")
 
     project: Path | None = None
-    """A path in the project; without one only the user's own skills are listed."""
+    """A path in the project (default: list only the user's own skills)."""

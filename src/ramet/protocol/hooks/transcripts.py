@@ -12,34 +12,31 @@ from ramet.protocol.operation import Change, Operation, Request
 
 
 class Ingested(Struct, frozen=True, kw_only=True):
-    """How far a transcript was read, and how much of it was new."""
+    """How far a transcript was read, and how many entries were new."""
 
     session_id: int
     offset: int
     added: int
     replaced: int = 0
-    """Provisional prompts that now are the transcript's."""
+    """Provisional prompts that the transcript's own entries replaced."""
 
 
 class AddEntries(Change[Ingested], frozen=True, kw_only=True):
-    """What was read of a transcript, in its order; what is known already is not written again.
-
-    What was read of a session's transcript, in the file's order. What is known already is not written again.
-    """
+    """Add the entries of a session's transcript, in the file's order. Known entries are skipped."""
 
     op = Operation("ingest.add", errors=(SessionNotFound,), audience="internal")
 
     session_id: SessionId
-    """Of a sub-agent's transcript: the session whose sub-agent it is, with `agent_id`."""
+    """The session; for a sub-agent's transcript, the parent's session, with `agent_id`."""
     path: Path
     offset: Count
-    """Where to go on reading."""
+    """The offset at which to continue reading."""
     entries: list[Entry]
     inode: Count | None = None
     agent_id: Name | None = None
     counts_subagents: bool = False
-    """Whether the program counts what its sub-agents use as its own: then so does the keeper of a session, and what
-    their transcripts say that they used is not counted again.
+    """Whether the program includes its sub-agents' usage in its own. The keeper then counts it too, and the usage in
+    the sub-agents' transcripts is not counted again.
     """
 
 
@@ -53,20 +50,17 @@ class Ingest(Struct, frozen=True, kw_only=True):
     at: datetime
     driver: str | None
     is_open: bool
-    """Whether its session has not ended."""
+    """Whether its session is open."""
 
 
 class Ingests(Struct, frozen=True, kw_only=True):
-    """Which transcripts are read, and how far."""
+    """The transcripts that are read, and how far."""
 
     items: list[Ingest]
 
 
 class ListIngests(Request[Ingests], frozen=True, kw_only=True):
-    """Which transcripts are read, and how far.
-
-    How far which transcripts were read; those of one session, the one in a file, or all.
-    """
+    """List the transcripts that are read, and how far: those of one session, the one in a file, or all."""
 
     op = Operation("ingest.list", errors=(SessionNotFound,))
 

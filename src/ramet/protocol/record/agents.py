@@ -11,7 +11,7 @@ from ramet.protocol.replies import Page
 
 
 class RegisterAgent(Change[Agent], frozen=True, kw_only=True):
-    """Register an agent, or change what is given."""
+    """Register an agent, or change the given fields."""
 
     op = Operation("db.agents.register")
 
@@ -21,7 +21,7 @@ class RegisterAgent(Change[Agent], frozen=True, kw_only=True):
 
 
 class GetAgent(Request[Agent], frozen=True, kw_only=True):
-    """An agent and the effort it holds."""
+    """Show an agent and the effort that it holds."""
 
     op = Operation("db.agents.get", errors=(AgentNotFound,))
 
@@ -29,13 +29,13 @@ class GetAgent(Request[Agent], frozen=True, kw_only=True):
 
 
 class ListAgents(Request[Page[Agent]], frozen=True, kw_only=True):
-    """All agents and the efforts they hold."""
+    """List all agents and the efforts that they hold."""
 
     op = Operation("db.agents.list")
 
 
 class AssignAgent(Change[Agent], frozen=True, kw_only=True):
-    """Give an agent an effort, or with null take its effort away."""
+    """Assign an effort to an agent; null releases the agent's effort."""
 
     op = Operation("db.agents.assign", errors=(AgentNotFound, EffortNotFound, EffortFinished, EffortHeld, AgentBusy))
 
@@ -44,7 +44,7 @@ class AssignAgent(Change[Agent], frozen=True, kw_only=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """How much there is of everything, and how much of it is going on."""
+    """How many projects, tasks, efforts, sessions, messages and agents there are."""
 
     projects: int
     tasks: int
@@ -58,18 +58,18 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class CountRows(Request[Counts], frozen=True, kw_only=True):
-    """How much there is of everything, and how much of it is going on."""
+    """Count the projects, tasks, efforts, sessions, messages and agents."""
 
     op = Operation("db.counts")
 
 
 class FleetStatus(Request[Page[FleetMember]], frozen=True, kw_only=True):
-    """Who is doing what: every agent that holds an effort."""
+    """List the agents that hold an effort, and what they are doing."""
 
     op = Operation("fleet.status")
 
 
 class FleetStale(Request[Page[Session]], frozen=True, kw_only=True):
-    """Open sessions without a sign of life for as long as limits.stale_seconds says."""
+    """List the open sessions without a heartbeat for `limits.stale_seconds`."""
 
     op = Operation("fleet.stale")

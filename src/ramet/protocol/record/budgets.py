@@ -15,19 +15,19 @@ Cost = Annotated[float, Meta(gt=0, le=1e12)]
 
 
 class BudgetReply(Struct, frozen=True, kw_only=True):
-    """A session's own budget, if it has one, and those above it that bind it too."""
+    """A session's own budget, if it has one, and the budgets of its ancestors, which also apply."""
 
     session_id: int
     root_session_id: int
     own: BudgetState | None
     above: list[BudgetState] = field(default_factory=list)
     tokens: int
-    """What it and all below it have used."""
+    """Tokens used by the session and its descendants."""
     cost_usd: float
 
 
 class GetBudget(Request[BudgetReply], frozen=True, kw_only=True):
-    """What a session and all below it may use, have used and have promised."""
+    """Show the budget of a session and its descendants: the limits, the usage and the reservations."""
 
     op = Operation("budget.get", errors=(SessionNotFound, Forbidden), scope="session")
 
@@ -35,10 +35,7 @@ class GetBudget(Request[BudgetReply], frozen=True, kw_only=True):
 
 
 class SetBudget(Change[BudgetReply], frozen=True, kw_only=True):
-    """Bound what a session and all below it may use.
-
-    Both bounds are set as given; None takes one away.
-    """
+    """Set the token and cost limits of a session and its descendants; null removes a limit."""
 
     op = Operation("budget.set", errors=(SessionNotFound,), locks_rows=True)
 

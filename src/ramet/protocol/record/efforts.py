@@ -32,7 +32,7 @@ from ramet.protocol.replies import Page
 class EffortRow(Struct, frozen=True, kw_only=True):
     """One row of `efforts`."""
 
-    # The columns of the model's `Effort` and of its parts, flat and in the order of the table; a test compares the two.
+    # The columns of the model's `Effort` and its parts, flat and in the order of the table; a test compares the two.
     id: int
     task_id: str
     skill: str
@@ -83,21 +83,21 @@ class EffortRow(Struct, frozen=True, kw_only=True):
 
 
 def nest(row: EffortRow) -> Effort:
-    """The effort that a row shows, for the rules of the model."""
+    """The effort of a row, for the rules of the model."""
     columns = asdict(row)
     parts = {name: [columns[column] for column in inner] for name, inner in parts_of(Effort).items()}
     return msgspec.convert(columns | parts, Effort)
 
 
 class EffortReply(EffortRow, frozen=True, kw_only=True):
-    """An effort, the prefix of its files, and whether the request found its work already done."""
+    """An effort and the prefix of its files. `already` is true if the request changed nothing."""
 
     artifact_prefix: str
     already: bool = False
 
 
 class StartEffort(Change[EffortReply], frozen=True, kw_only=True):
-    """Apply a skill to a task. With a session, that session goes on with the new effort."""
+    """Start an effort: apply a skill to a task. If a session is given, it continues with the new effort."""
 
     op = Operation(
         "db.effort.start", errors=(TaskNotFound, UnknownSkill, SessionNotFound, SessionEnded, WrongTask, AgentBusy)
@@ -111,7 +111,7 @@ class StartEffort(Change[EffortReply], frozen=True, kw_only=True):
 
 
 class FinishEffort(Change[EffortReply], frozen=True, kw_only=True):
-    """Finish an effort with its outcome; its agent is free again. Twice changes nothing."""
+    """Finish an effort with an outcome, and release its agent. Finishing it again changes nothing."""
 
     op = Operation("db.effort.finish", errors=(EffortNotFound, EffortHeld))
 
@@ -121,13 +121,13 @@ class FinishEffort(Change[EffortReply], frozen=True, kw_only=True):
 
 
 class PhaseReply(EffortReply, frozen=True, kw_only=True):
-    """An effort after `db.effort.phase`; `recorded` is null where the effort was in that phase already."""
+    """An effort after `db.effort.phase`. `recorded` is null if the effort was already in that phase."""
 
     recorded: PhaseRecord | None
 
 
 class EnterPhase(Change[PhaseReply], frozen=True, kw_only=True):
-    """Enter a phase of the effort's skill, with its proof. The same phase again changes nothing."""
+    """Enter a phase of the effort's skill, with its proof. Entering the same phase again changes nothing."""
 
     op = Operation(
         "db.effort.phase", errors=(EffortNotFound, EffortFinished, UnknownPhase, PhaseNotSequential, InvalidProof)
@@ -140,14 +140,14 @@ class EnterPhase(Change[PhaseReply], frozen=True, kw_only=True):
 
 
 class EffortDetail(EffortReply, frozen=True, kw_only=True):
-    """An effort, who holds it, and the phases it went through."""
+    """An effort, its holder and the phases that it has entered."""
 
     holder: str | None
     phases: list[PhaseRecord]
 
 
 class GetEffort(Request[EffortDetail], frozen=True, kw_only=True):
-    """An effort, its holder, and the phases it went through."""
+    """Show an effort, its holder and the phases that it has entered."""
 
     op = Operation("db.effort.get", errors=(EffortNotFound,), scope="session")
 
@@ -155,7 +155,7 @@ class GetEffort(Request[EffortDetail], frozen=True, kw_only=True):
 
 
 class ListEfforts(Request[Page[EffortReply]], frozen=True, kw_only=True):
-    """The efforts of a task by their ordinal."""
+    """List the efforts of a task by ordinal."""
 
     op = Operation("db.effort.list", errors=(TaskNotFound,))
 
@@ -163,7 +163,7 @@ class ListEfforts(Request[Page[EffortReply]], frozen=True, kw_only=True):
 
 
 class Validation(Struct, frozen=True, kw_only=True):
-    """What `db.effort.validate` found."""
+    """The result of `db.effort.validate`."""
 
     effort_id: int
     passed: bool
@@ -171,7 +171,7 @@ class Validation(Struct, frozen=True, kw_only=True):
 
 
 class ValidateEffort(Request[Validation], frozen=True, kw_only=True):
-    """Whether an effort's record is complete: pass or fail for each check."""
+    """Check whether an effort's record is complete. Each check passes or fails."""
 
     op = Operation("db.effort.validate", errors=(EffortNotFound,), host="machine")
 
@@ -179,7 +179,7 @@ class ValidateEffort(Request[Validation], frozen=True, kw_only=True):
 
 
 class CheckRecord(Request[Validation], frozen=True, kw_only=True):
-    """The checks of db.effort.validate that need only the database."""
+    """Run the checks of `db.effort.validate` that need only the database."""
 
     op = Operation("db.effort.checks", errors=(EffortNotFound,), audience="internal")
 

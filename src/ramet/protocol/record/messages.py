@@ -12,7 +12,7 @@ from ramet.protocol.replies import Page
 
 
 class AppendMessage(Change[Message], frozen=True, kw_only=True):
-    """Add one turn to a session's transcript."""
+    """Append a message to a session's transcript."""
 
     op = Operation("db.messages.append", errors=(SessionNotFound,))
 
@@ -23,7 +23,7 @@ class AppendMessage(Change[Message], frozen=True, kw_only=True):
 
 
 class ListMessages(Request[Page[Message]], frozen=True, kw_only=True):
-    """A session's transcript in order, a page at a time."""
+    """List the messages of a session's transcript in order, one page at a time."""
 
     op = Operation("db.messages.list", errors=(SessionNotFound,))
 

@@ -16,26 +16,26 @@ class UpsertProject(Change[Project], frozen=True, kw_only=True):
     path: Path
     name: Text | None = None
     host: Name | None = None
-    """The machine that the path is on, where several share a database."""
+    """The machine that has this path, if several machines share a database."""
     remote: Name | None = None
-    """The git remote by which several machines know the same project."""
+    """The git remote that identifies the project on several machines."""
 
 
 class ListProjects(Request[Page[Project]], frozen=True, kw_only=True):
-    """All projects."""
+    """List all projects."""
 
     op = Operation("db.project.list")
 
 
 class Here(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the user is, from which the project follows: the nearest one around; a repository that is nearer becomes
-    one.
+    """The caller's directory, which selects the project: the nearest registered project around it. A git repository
+    that is nearer is registered as a project.
     """
 
     directory: Path
     repository: Path | None = None
-    """The root of the git repository around it; of a linked worktree, the main one's."""
+    """The root of the git repository around the directory; in a linked worktree, the root of the main one."""
     host: Name | None = None
-    """The machine, if several share a database."""
+    """The caller's machine, if several machines share a database."""
     remote: Name | None = None
-    """The git remote by which several machines know the same repository."""
+    """The git remote that identifies the repository on several machines."""

@@ -22,13 +22,13 @@ from ramet.protocol.replies import Page
 
 
 class SessionReply(Session, frozen=True, kw_only=True):
-    """A session, and whether the request found its work already done."""
+    """A session. `already` is true if the request changed nothing."""
 
     already: bool = False
 
 
 class StartSession(Change[SessionReply], frozen=True, kw_only=True):
-    """Record a context window at work on an effort; the agent's session before it ends."""
+    """Start a session on an effort, and end the agent's previous session."""
 
     op = Operation(
         "db.session.start",
@@ -55,7 +55,7 @@ class StartSession(Change[SessionReply], frozen=True, kw_only=True):
 
 
 class FinishSession(Change[SessionReply], frozen=True, kw_only=True):
-    """End a session, with what it hands to the next. Twice changes nothing."""
+    """End a session, with a handoff for the next one. Ending it again changes nothing."""
 
     op = Operation("db.session.finish", errors=(SessionNotFound,))
 
@@ -65,7 +65,7 @@ class FinishSession(Change[SessionReply], frozen=True, kw_only=True):
 
 
 class BindEffort(Change[SessionReply], frozen=True, kw_only=True):
-    """Let a session go on with another effort of its task."""
+    """Move a session to another effort of its task."""
 
     op = Operation(
         "db.session.bindEffort",
@@ -77,7 +77,7 @@ class BindEffort(Change[SessionReply], frozen=True, kw_only=True):
 
 
 class Heartbeat(Change[SessionReply], frozen=True, kw_only=True):
-    """A sign of life: counts one tool call and notes the time."""
+    """Record a heartbeat of a session: count one tool call and store the time."""
 
     op = Operation("db.session.heartbeat", errors=(SessionNotFound, SessionEnded))
 
@@ -85,7 +85,7 @@ class Heartbeat(Change[SessionReply], frozen=True, kw_only=True):
 
 
 class UpdateContextUsage(Change[SessionReply], frozen=True, kw_only=True):
-    """How full the session's context window is, from 0 to 1."""
+    """Record how full a session's context window is, from 0 to 1."""
 
     op = Operation("db.session.updateContextUsage", errors=(SessionNotFound, SessionEnded))
 
@@ -94,7 +94,7 @@ class UpdateContextUsage(Change[SessionReply], frozen=True, kw_only=True):
 
 
 class UpdateLoadedFiles(Change[SessionReply], frozen=True, kw_only=True):
-    """Which files the session has in its context."""
+    """Record which files a session has in its context."""
 
     op = Operation("db.session.updateLoadedFiles", errors=(SessionNotFound, SessionEnded))
 
@@ -103,7 +103,7 @@ class UpdateLoadedFiles(Change[SessionReply], frozen=True, kw_only=True):
 
 
 class GetSession(Request[Session], frozen=True, kw_only=True):
-    """A session by its id, or by its driver and native id."""
+    """Show a session by its id, or by its driver and native id."""
 
     op = Operation("db.session.get", errors=(SessionNotFound,), scope="session")
 
@@ -111,7 +111,7 @@ class GetSession(Request[Session], frozen=True, kw_only=True):
 
 
 class FindSessions(Request[Page[Session]], frozen=True, kw_only=True):
-    """Sessions by task, effort or agent, the newest first."""
+    """Find sessions by task, effort or agent, newest first."""
 
     op = Operation("db.session.find", scope="session")
 

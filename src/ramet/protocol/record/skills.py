@@ -10,7 +10,7 @@ from ramet.protocol.replies import Deleted, Page
 
 
 class UpsertSkill(Change[Skill], frozen=True, kw_only=True):
-    """Register a project's skill, or replace the parts that are given."""
+    """Register a project's skill, or replace the given parts."""
 
     op = Operation("db.skills.upsert", errors=(ProjectNotFound,))
 
@@ -25,7 +25,7 @@ class UpsertSkill(Change[Skill], frozen=True, kw_only=True):
 
 
 class GetSkill(Request[Skill], frozen=True, kw_only=True):
-    """A skill as a project sees it: its own, else the built-in one."""
+    """Show a skill of a project: the project's own, or else the built-in one."""
 
     op = Operation("db.skills.get", errors=(ProjectNotFound, SkillNotFound))
 
@@ -34,7 +34,7 @@ class GetSkill(Request[Skill], frozen=True, kw_only=True):
 
 
 class DeleteSkill(Change[Deleted], frozen=True, kw_only=True):
-    """Forget a project's skill; a built-in one of that name shows again."""
+    """Delete a project's skill. A built-in skill of the same name applies again."""
 
     op = Operation("db.skills.delete", errors=(ProjectNotFound,))
 
@@ -43,7 +43,7 @@ class DeleteSkill(Change[Deleted], frozen=True, kw_only=True):
 
 
 class ListSkills(Request[Page[Skill]], frozen=True, kw_only=True):
-    """A project's skills, built-in ones included."""
+    """List a project's skills, including built-in ones."""
 
     op = Operation("db.skills.list", errors=(ProjectNotFound,))
 
@@ -51,7 +51,7 @@ class ListSkills(Request[Page[Skill]], frozen=True, kw_only=True):
 
 
 class FindSkills(Request[Page[Skill]], frozen=True, kw_only=True):
-    """Registered skills whose name or content has a word, in one project or all."""
+    """Find registered skills whose name or content contains a word, in one project or in all."""
 
     op = Operation("db.skills.find", errors=(ProjectNotFound,))
 

@@ -8,7 +8,7 @@ from ramet.protocol.replies import Page
 
 
 class UpsertTask(Change[Task], frozen=True, kw_only=True):
-    """Create a task, or change what is given; its project is the one whose path contains it."""
+    """Create a task, or change the given fields. Its project is the one whose path contains it."""
 
     op = Operation("db.task.upsert", errors=(ProjectNotFound,))
 
@@ -20,7 +20,7 @@ class UpsertTask(Change[Task], frozen=True, kw_only=True):
 
 
 class FindTasks(Request[Page[Task]], frozen=True, kw_only=True):
-    """The tasks that match a keyword, a workspace or a project."""
+    """Find tasks by keyword, workspace or project."""
 
     op = Operation("db.task.find", errors=(ProjectNotFound,))
 
@@ -30,7 +30,7 @@ class FindTasks(Request[Page[Task]], frozen=True, kw_only=True):
 
 
 class ListTasks(Request[Page[Task]], frozen=True, kw_only=True):
-    """All tasks, or those of one project, the most recently active first."""
+    """List all tasks, or the tasks of one project, most recently active first."""
 
     op = Operation("db.task.list", errors=(ProjectNotFound,))
 

@@ -1,1 +1,1 @@
-"""Operations on runs and what they left."""
+"""Operations on runs and their git branches."""

@@ -1,4 +1,4 @@
-"""Requests and replies about the git branches that a run's lines left."""
+"""Requests and replies about the git branches of a run's lines."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ from ramet.protocol.operation import Operation, Request
 
 
 class BranchConflict(Struct, frozen=True, kw_only=True):
-    """Two branches of a run that change the same lines, and in which files."""
+    """Two branches of a run that change the same lines of a file, and those files."""
 
     lines: list[str]
     branches: list[str]
@@ -16,7 +16,7 @@ class BranchConflict(Struct, frozen=True, kw_only=True):
 
 
 class LineBranch(Struct, frozen=True, kw_only=True):
-    """What a line of a run left in git."""
+    """The git branch of one line of a run."""
 
     line: str
     effort_id: int
@@ -24,24 +24,24 @@ class LineBranch(Struct, frozen=True, kw_only=True):
     base: str | None
     head: str | None
     files: list[str]
-    """What it changed."""
+    """The files that the branch changed."""
     is_merged: bool
-    """Whether what the project's checkout is on has all of it."""
+    """Whether the commit that the project has checked out contains all of it."""
     contained_in: str | None
-    """A branch of another line that has all of it, and that was not merged either."""
+    """A branch of another line that contains all of it and is not merged either."""
 
 
 class RunBranches(Struct, frozen=True, kw_only=True):
-    """What the lines of a run left in git, and what of it conflicts and is not merged yet."""
+    """The git branches of a run's lines, and the conflicts among those that are not merged."""
 
     branches: list[LineBranch]
     conflicts: list[BranchConflict]
     note: str | None = None
-    """Why the conflicts are not known, where they are not."""
+    """Why the conflicts are unknown, if they are."""
 
 
 class ListRunBranches(Request[RunBranches], frozen=True, kw_only=True):
-    """What each line of a run left in git, and which branches conflict with each other."""
+    """List the git branch of each line of a run, and the branches that conflict with each other."""
 
     op = Operation("run.branches", errors=(RunNotFound, WorktreeError, GitFailed), host="machine")
 

@@ -25,7 +25,7 @@ TurnRole = Literal["user", "assistant", "system"]
 
 
 class NewLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One line of a task file, as a run takes it."""
+    """One line of a task file, for a new run."""
 
     key: LineKey
     text: Annotated[Content, Meta(min_length=1)]
@@ -35,25 +35,25 @@ class NewLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     depends_on: list[LineKey] = []
     timeout_seconds: TimeoutSeconds | None = None
     is_done: bool = False
-    """Whether it was done before: it is on record, and not run."""
+    """Whether the line is already done: it is recorded, and not run."""
 
 
 class FindingRow(Finding, frozen=True, kw_only=True):
-    """What a review found, and whether the newest review still says so."""
+    """A finding of a review, and whether the newest review still reports it."""
 
     effort_id: int | None
-    """The review that said it last."""
+    """The last review that reported it."""
     round: int
-    """In which round that was."""
+    """The round of that review."""
     state: Literal["open", "gone"]
 
 
 class RunReply(Run, frozen=True, kw_only=True):
-    """A run, and what its lines are doing."""
+    """A run and the states of its lines."""
 
     state: RunState
     counts: dict[str, int]
-    """How many lines are in each state."""
+    """The number of lines in each state."""
     tokens: int
     cost_usd: float | None
 
@@ -69,32 +69,32 @@ class TurnRow(Struct, frozen=True, kw_only=True):
 
 
 class RunDetail(RunReply, frozen=True, kw_only=True):
-    """A run with its lines, its conversation and, of a chain, what its reviews found.
+    """A run with its lines, its conversation and, for a chain, its reviews' findings.
 
-    It has all that a checkpoint of seed 001 has, read anew from what is stored: `execution_id` is `id`, `plan_id` is
-    `task_id`, `started_at` has its own name, `tasks` are `lines` with their `state`, `last_checkpoint` is `saved_at`,
-    `interrupted` is a `state` of that name, `metadata` is the rest of the run, and `conversation` is `conversation`,
-    empty where none was saved.
+    It contains every field of a checkpoint of seed 001, read from the database: `execution_id` is `id`, `plan_id` is
+    `task_id`, `started_at` keeps its name, `tasks` are `lines` with their `state`, `last_checkpoint` is `saved_at`,
+    `interrupted` is a value of `state`, `metadata` is the rest of the run, and `conversation` is `conversation`,
+    which is empty if none was saved.
     """
 
     saved_at: str
-    """When something of it was last saved, which happens with every turn and every change of a line."""
+    """When the run was last saved: at every turn and every change of a line."""
     lines: list[LineRow]
     conversation: list[TurnRow]
     findings: list[FindingRow]
 
 
 class StartRun(Change[RunDetail], frozen=True, kw_only=True):
-    """Record a run and queue its lines; a chain begins with its plan. Nothing runs until it is attended."""
+    """Record a run and queue its lines; a chain starts with its plan. Nothing runs until `work.run` attends the run."""
 
     op = Operation("run.start", errors=(ProjectNotFound, UnknownSkill, TaskFileInvalid))
 
     task: Path
-    """The task whose efforts the lines become; it is created where it is new."""
+    """The task that the lines' efforts belong to. It is created if it does not exist."""
     lines: Annotated[list[NewLine], Meta(max_length=20_000)] = field(default_factory=list)
-    """Of a task file. A chain has none."""
+    """The lines of a task file. A chain has none."""
     prompt: Content | None = None
-    """Of a chain: what to build."""
+    """Chain only: what to build."""
     mode: RunMode = "sequential"
     name: Name | None = None
     content_hash: Name | None = None
@@ -106,17 +106,17 @@ class StartRun(Change[RunDetail], frozen=True, kw_only=True):
 
 
 class GetRun(Request[RunDetail], frozen=True, kw_only=True):
-    """A run with its lines, its conversation and what its reviews found."""
+    """Show a run with its lines, its conversation and its reviews' findings."""
 
     op = Operation("run.get", errors=(RunNotFound,))
 
     run_id: Id
     outputs: bool = False
-    """Whether each line's whole output is wanted, and not only its beginning."""
+    """Whether to return each line's whole output (default: its first 2,000 characters)."""
 
 
 class ListTurns(Request[Page[TurnRow]], frozen=True, kw_only=True):
-    """A run's conversation, the oldest turn first; of one that saves none, nothing."""
+    """List a run's conversation, oldest turn first. It is empty if the run saves none."""
 
     op = Operation("run.turns", errors=(RunNotFound,))
 
@@ -124,37 +124,37 @@ class ListTurns(Request[Page[TurnRow]], frozen=True, kw_only=True):
 
 
 class ListRuns(Request[Page[RunReply]], frozen=True, kw_only=True):
-    """The runs, the newest first; archived ones only where asked for."""
+    """List the runs, newest first; with `all`, including archived ones."""
 
     op = Operation("run.list")
 
     all: bool = False
-    """Archived ones too."""
+    """Whether to include archived runs."""
     cursor: Id | None = None
     limit: Annotated[int, Meta(ge=1)] = 100
 
 
 class AttendRun(Change[RunReply], frozen=True, kw_only=True):
-    """Begin, resume or go on with a run: only what is attended is worked on."""
+    """Attend a run: start it, resume it or keep it attended. Only the lines of attended runs are worked on."""
 
     op = Operation("run.attend", errors=(RunNotFound, RunAttended, RunChanged, RunFinished), audience="internal")
 
     run_id: Id
     attender: Name
     begins: bool = False
-    """Whether this begins or resumes it; otherwise it goes on."""
+    """Whether this starts or resumes the run (default: keep it attended)."""
     content_hash: Name | None = None
-    """Of the file as it is now; a run whose file has changed is refused, unless `is_forced`."""
+    """The hash of the current task file. If the file has changed, the run is refused unless `is_forced`."""
     is_forced: bool = False
     retry_failed: bool = False
-    """Whether lines that failed are queued again. Those that a bound of the run kept from beginning are in any case."""
+    """Whether failed lines are queued again. Lines that a limit of the run kept from starting always are."""
     limits: RunLimits | None = None
-    """What the run may use from now on; a bound that is None stays as it is."""
+    """The run's limits from now on; a limit of None is left unchanged."""
     lease_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 60
 
 
 class LeaveRun(Change[RunReply], frozen=True, kw_only=True):
-    """Attend a run no longer: what is not done is interrupted."""
+    """Stop attending a run. If lines are left, the run is interrupted."""
 
     op = Operation("run.leave", errors=(RunNotFound,), audience="internal")
 
@@ -183,17 +183,17 @@ class ArchiveRun(Change[RunReply], frozen=True, kw_only=True):
 
 
 class Cleaned(Struct, frozen=True, kw_only=True):
-    """Which runs were deleted, or would be."""
+    """The runs that were deleted, or that a dry run would delete."""
 
     run_ids: list[int]
 
 
 class CleanRuns(Change[Cleaned], frozen=True, kw_only=True):
-    """Delete runs that have been archived or finished for a while."""
+    """Delete runs that have been archived or finished for some days (default: 7)."""
 
     op = Operation("run.clean")
 
     days: Annotated[int, Meta(ge=0, le=36_500)] = 7
-    """Runs that have been archived or finished for longer than this are deleted, with their conversations and findings.
-    Their lines stay, as finished efforts of their task."""
+    """Delete runs that have been archived or finished for more days than this, with their conversations and findings.
+    Their lines stay as finished efforts of their task."""
     dry_run: bool = False

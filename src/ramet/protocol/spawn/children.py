@@ -26,11 +26,11 @@ from ramet.protocol.record.budgets import Cost, TokenLimit
 Goal = Annotated[Content, Meta(min_length=1)]
 
 ToolName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,199}$")]
-"""A tool's name and nothing more: what a program would read as a rule or as a list is none."""
+"""A tool's name alone, without anything that a program would read as a rule or as a list."""
 
 
 class ChildLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a child may use; what is not said it inherits from its parent."""
+    """What a child may use. A limit that is not given is inherited from the parent."""
 
     seconds: TimeoutSeconds | None = None
     tokens: TokenLimit | None = None
@@ -44,23 +44,23 @@ class ChildOrder(
     forbid_unknown_fields=True,
     rename={"workflow_id": "workflowId", "workspace_path": "workspacePath", "allowed_tools": "allowedTools"},
 ):
-    """One child to be spawned, as the first design of `spawn_agent` spells it."""
+    """One child to spawn, with the field names of the first design of `spawn_agent`."""
 
     goal: Goal
     workflow_id: Name | None = None
-    """The skill. Without one the goal stands alone."""
+    """The skill (default: none, the child gets only the goal)."""
     workspace_path: Path | None = None
-    """Where it works: inside the project, or inside its parent's worktree. Default: where its parent does."""
+    """The child's directory, inside the project or its parent's worktree (default: the parent's directory)."""
     context: dict[str, Any] | None = None
-    """What it is told beside the goal. Data: nothing in it changes depth, parent or limits."""
+    """Data for the child in addition to the goal. Nothing in it changes depth, parent or limits."""
     inherit: Inheritance | None = None
-    """How much of the parent's history it begins with. Default: nothing but its instructions."""
+    """How much of the parent's history the child starts with (default: only its instructions)."""
     filter: Filter | None = None
     driver: DriverName | None = None
     model: Name | None = None
     limits: ChildLimits | None = None
     allowed_tools: list[ToolName] | None = None
-    """Only these tools, where the driver can see to that; refused where it cannot."""
+    """The only tools that the child may use. Refused if the driver cannot enforce it."""
 
 
 class SpawnAgent(
@@ -69,7 +69,7 @@ class SpawnAgent(
     kw_only=True,
     rename={"workflow_id": "workflowId", "workspace_path": "workspacePath", "allowed_tools": "allowedTools"},
 ):
-    """Spawn a child session with a goal; with `wait`, answer with its result."""
+    """Spawn a child session with a goal; with `wait`, return its result."""
 
     op = Operation(
         "spawn.agent",
@@ -90,7 +90,7 @@ class SpawnAgent(
 
     goal: Goal
     parent_session_id: SessionId | None = None
-    """Default: the session of the connection's token."""
+    """The session (default: the session of the connection's token)."""
     workflow_id: Name | None = None
     workspace_path: Path | None = None
     context: dict[str, Any] | None = None
@@ -101,19 +101,19 @@ class SpawnAgent(
     limits: ChildLimits | None = None
     allowed_tools: list[ToolName] | None = None
     wait: bool = False
-    """Answer when the child has ended. Without it the child is detached: it goes through the queue."""
+    """Whether to return only when the child has ended. Otherwise the child is detached and runs from the queue."""
     timeout_seconds: TimeoutSeconds | None = None
-    """How long to wait; after that the answer says how far the child is, and the child goes on."""
+    """How long to wait, in seconds. After that the reply has the child's progress, and the child keeps running."""
 
 
 class Results(Struct, frozen=True, kw_only=True):
-    """What came of children, in the order in which they were named."""
+    """The results of children, in the order of the request."""
 
     results: list[SpawnResult]
 
 
 class SpawnAgents(Change[Results], frozen=True, kw_only=True):
-    """Spawn up to ten children at once; results in the order of the request, each refusal as data."""
+    """Spawn up to ten children at once. Results are in the order of the request, and refusals are returned as data."""
 
     op = Operation(
         "spawn.agents", errors=(SpawnLimitExceeded, SessionNotFound, SessionEnded, Forbidden), scope="session"
@@ -126,10 +126,7 @@ class SpawnAgents(Change[Results], frozen=True, kw_only=True):
 
 
 class AwaitChildren(Request[Results], frozen=True, kw_only=True):
-    """Wait for children, and lend them the parent's slot meanwhile.
-
-    Answered by a daemon, when all of them have ended or the time is over.
-    """
+    """Wait until children have ended or a time is over. Meanwhile the children run in the parent's slot."""
 
     op = Operation("spawn.wait", errors=(SessionNotFound, Forbidden), host="daemon", scope="session")
 
@@ -138,7 +135,7 @@ class AwaitChildren(Request[Results], frozen=True, kw_only=True):
 
 
 class ListResults(Request[Results], frozen=True, kw_only=True):
-    """What came of children so far."""
+    """List the results of children so far."""
 
     op = Operation("spawn.results", errors=(SessionNotFound, Forbidden), scope="session")
 
@@ -146,20 +143,17 @@ class ListResults(Request[Results], frozen=True, kw_only=True):
 
 
 class ReportSession(Change[SpawnResult], frozen=True, kw_only=True):
-    """Leave a session's closing report, which its parent receives.
-
-    What a session reports at its end: its parent receives it.
-    """
+    """Record a session's closing report, which its parent receives."""
 
     op = Operation("spawn.report", errors=(SessionNotFound, Forbidden, SessionEnded), scope="session")
 
     report: Report
     session_id: SessionId | None = None
-    """Default: the session of the connection's token."""
+    """The session (default: the session of the connection's token)."""
 
 
 class CollapseSession(Change[CollapseReply], frozen=True, kw_only=True):
-    """Fold what a child session did into its parent's history."""
+    """Fold a child session's work into its parent's history."""
 
     op = Operation("spawn.collapse", errors=(SessionNotFound, Forbidden, SpawnError))
 

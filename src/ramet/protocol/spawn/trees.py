@@ -9,7 +9,7 @@ from ramet.protocol.operation import Operation, R, Request
 
 
 class Lookup(Request[R], frozen=True, kw_only=True):
-    """A session, by any of its names; exactly one."""
+    """A session, identified by exactly one of these fields."""
 
     session_id: SessionId | None = None
     effort_id: Id | None = None
@@ -19,27 +19,26 @@ class Lookup(Request[R], frozen=True, kw_only=True):
 
 
 class Trees(Struct, frozen=True, kw_only=True):
-    """The sessions of one or several trees: parents before their children, siblings in the order of their spawns."""
+    """The sessions of one or more trees: parents before their children, siblings in the order of their spawning."""
 
     items: list[TreeRow]
 
 
 class ListChildren(Lookup[Trees], frozen=True, kw_only=True):
-    """The sessions that a session spawned."""
+    """List the sessions that a session spawned."""
 
     op = Operation("spawn.children", errors=(SessionNotFound, Forbidden), scope="session")
 
 
 class ListAncestors(Lookup[Trees], frozen=True, kw_only=True):
-    """From a session's parent up to its root."""
+    """List the ancestors of a session, from its parent up to its root."""
 
     op = Operation("spawn.ancestors", errors=(SessionNotFound, Forbidden), scope="session")
 
 
 class ShowTree(Lookup[Trees], frozen=True, kw_only=True):
-    """The whole tree of a session, with status, outcome and cost, from any of its names.
-
-    The whole tree that it belongs to; with `below`, only itself and what is below it.
+    """Show the whole tree of a session with status, outcome and cost; with `below`, only the session and its
+    descendants.
     """
 
     op = Operation(

@@ -1,1 +1,1 @@
-"""Operations on no subject of their own: the daemon, the database, events, notices and models."""
+"""Operations that belong to no subject: the daemon, the database, events, notices and models."""

@@ -1,4 +1,4 @@
-"""Requests and replies of `ai.*`: what a model is asked, and what it answers."""
+"""Requests and replies of `ai.*`: prompts to models, and their answers."""
 
 from typing import Annotated, Literal
 
@@ -9,20 +9,20 @@ from ramet.protocol.fields import Content
 from ramet.protocol.operation import Change, Operation
 
 ModelName = Annotated[str, Meta(min_length=3, max_length=200, pattern=r"^[^\s:]+:\S+$")]
-"""A provider and its model's name, as `openai:gpt-5`."""
+"""A provider and a model's name, such as `openai:gpt-5`."""
 
 FinishReason = Literal["stop", "length", "content_filter", "tool_call", "error"]
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """What a model says that it read and wrote."""
+    """How many tokens a model reports as read and written."""
 
     input_tokens: int
     output_tokens: int
 
 
 class Embedded(Struct, frozen=True, kw_only=True):
-    """A vector for each text, in their order."""
+    """One vector per text, in the order of the texts."""
 
     model: str
     dimension: int
@@ -31,7 +31,7 @@ class Embedded(Struct, frozen=True, kw_only=True):
 
 
 class Embed(Change[Embedded], frozen=True, kw_only=True):
-    """A vector for each text, from the model that ai.embed_model names."""
+    """Compute a vector for each text with a model (default: `ai.embed_model`)."""
 
     op = Operation("ai.embed", errors=(ModelMissing, ModelFailed))
 
@@ -43,7 +43,7 @@ class Embed(Change[Embedded], frozen=True, kw_only=True):
 
 
 class Generated(Struct, frozen=True, kw_only=True):
-    """What a model wrote."""
+    """A text that a model generated."""
 
     text: str
     model: str
@@ -52,7 +52,7 @@ class Generated(Struct, frozen=True, kw_only=True):
 
 
 class Generate(Change[Generated], frozen=True, kw_only=True):
-    """Let a model write. What it used is recorded as an event, what it was asked is not."""
+    """Generate a text with a model (default: `ai.model`). An event records the usage, but not the prompt."""
 
     op = Operation("ai.generate", errors=(ModelMissing, ModelFailed))
 

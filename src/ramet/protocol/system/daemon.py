@@ -7,7 +7,7 @@ from ramet.protocol.operation import Operation, Request
 
 
 class HelloReply(Struct, frozen=True, kw_only=True):
-    """Who answers."""
+    """The daemon's version, its protocol version, and the principal of the connection."""
 
     version: str
     protocol: int
@@ -15,29 +15,29 @@ class HelloReply(Struct, frozen=True, kw_only=True):
 
 
 class Hello(Request[HelloReply], frozen=True, kw_only=True):
-    """Say who calls, and learn who answers."""
+    """Identify the client, and get the daemon's version."""
 
     op = Operation("daemon.hello", host="daemon", scope="session")
 
     client: Text | None = None
     token: Name | None = None
-    """The token of an agent's session: the connection may from then on do only what that session may."""
+    """The token of an agent's session. From then on the connection may do only what that session may do."""
 
 
 class Pong(Struct, frozen=True, kw_only=True):
-    """The daemon is there."""
+    """The daemon responds."""
 
     pong: bool = True
 
 
 class Ping(Request[Pong], frozen=True, kw_only=True):
-    """Whether the daemon answers."""
+    """Check that the daemon responds."""
 
     op = Operation("daemon.ping", host="daemon", scope="session")
 
 
 class DaemonStatusReply(Struct, frozen=True, kw_only=True):
-    """What the daemon says about itself."""
+    """The daemon's socket, process, version, database and load."""
 
     socket: str
     pid: int
@@ -52,18 +52,18 @@ class DaemonStatusReply(Struct, frozen=True, kw_only=True):
 
 
 class DaemonStatus(Request[DaemonStatusReply], frozen=True, kw_only=True):
-    """The daemon's socket, process, version, database and load."""
+    """Show the daemon's socket, process, version, database and load."""
 
     op = Operation("daemon.status", host="daemon")
 
 
 class Stopping(Struct, frozen=True, kw_only=True):
-    """The daemon finishes what it has and goes."""
+    """The daemon finishes the requests in progress, then stops."""
 
     stopping: bool = True
 
 
 class StopDaemon(Request[Stopping], frozen=True, kw_only=True):
-    """Finish what is under way and stop."""
+    """Finish the requests in progress, then stop the daemon."""
 
     op = Operation("daemon.stop", host="daemon")

@@ -10,7 +10,7 @@ from ramet.protocol.operation import Operation, Request
 
 
 class QueryResult(Struct, frozen=True, kw_only=True):
-    """The rows of `db.query`; `truncated` where there were more than `query.max_rows`."""
+    """The rows of a query. `truncated` is true if there are more rows than `query.max_rows`."""
 
     columns: list[str]
     rows: list[list[Any]]
@@ -18,7 +18,7 @@ class QueryResult(Struct, frozen=True, kw_only=True):
 
 
 class Query(Request[QueryResult], frozen=True, kw_only=True):
-    """Run one SELECT. It reads, and only reads."""
+    """Run one read-only SELECT."""
 
     op = Operation("db.query", errors=(QueryRefused, QueryFailed, QueryTimeout), host="store")
 
@@ -27,14 +27,14 @@ class Query(Request[QueryResult], frozen=True, kw_only=True):
 
 
 class CheckFinding(Struct, frozen=True, kw_only=True):
-    """Something that `db.check` found wrong."""
+    """One problem that a check found."""
 
     check: str
     detail: str
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):
-    """What `db.check` looked at and found."""
+    """How many rows a check read, and the problems that it found."""
 
     passed: bool
     counts: dict[str, int]
@@ -42,13 +42,13 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 
 
 class CheckDatabase(Request[CheckReport], frozen=True, kw_only=True):
-    """Verify the database: its pages, references, hashes and branches."""
+    """Verify the database's pages, references, hashes and branches."""
 
     op = Operation("db.check", host="store")
 
 
 class BackupReport(Struct, frozen=True, kw_only=True):
-    """Where a backup was written."""
+    """A backup file, its size in bytes and its schema version."""
 
     path: str
     bytes: int
@@ -56,7 +56,7 @@ class BackupReport(Struct, frozen=True, kw_only=True):
 
 
 class BackUpDatabase(Request[BackupReport], frozen=True, kw_only=True):
-    """Write a consistent copy of the database to a new SQLite file, while work goes on."""
+    """Write a consistent copy of the database to a new SQLite file, without interrupting work."""
 
     op = Operation("db.backup", errors=(InvalidParams, StorageFailed), host="store")
 

@@ -10,7 +10,7 @@ from ramet.protocol.replies import Page
 
 
 class ListEvents(Request[Page[Event]], frozen=True, kw_only=True):
-    """Events in order, from any id on, or the newest."""
+    """List the events after an id in order, or the newest events."""
 
     op = Operation("events.list")
 
@@ -21,13 +21,13 @@ class ListEvents(Request[Page[Event]], frozen=True, kw_only=True):
 
 
 class Subscribed(Struct, frozen=True, kw_only=True):
-    """The id after which events will follow, as `events.event` notifications."""
+    """The id after which events follow, each as an `events.event` notification."""
 
     after: int
 
 
 class SubscribeEvents(Request[Subscribed], frozen=True, kw_only=True):
-    """Events as they happen, from any id on; without one, from now."""
+    """Subscribe to events, starting after an id (default: only new events)."""
 
     op = Operation("events.subscribe", host="daemon")
 

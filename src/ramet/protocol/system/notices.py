@@ -8,18 +8,18 @@ from ramet.protocol.replies import Page
 
 
 class ListNotices(Request[Page[Notice]], frozen=True, kw_only=True):
-    """What needs a person's attention, the newest first."""
+    """List the notices that need a person's attention, newest first."""
 
     op = Operation("fleet.notices", scope="session")
 
     all: bool = False
-    """Those that were dismissed too."""
+    """Whether to include dismissed notices."""
 
 
 class DismissNotice(Change[Page[Notice]], frozen=True, kw_only=True):
-    """Put a notice aside, or all of them."""
+    """Dismiss one notice, or all notices."""
 
     op = Operation("fleet.dismiss", errors=(NoticeNotFound,))
 
     notice_id: Id | None = None
-    """None dismisses all."""
+    """The notice to dismiss (default: all)."""

@@ -1,1 +1,1 @@
-"""How requests and replies travel, and how they are described to other programs."""
+"""The wire format of requests and replies, and its machine-readable description."""

@@ -1,4 +1,4 @@
-"""Requests and replies about attempts: their prompt, their session, their stream."""
+"""Requests and replies about attempts: their prompts, sessions and streams."""
 
 from typing import Annotated
 
@@ -15,41 +15,41 @@ from ramet.protocol.work.leases import Generation, Instance
 
 
 class Chain(Struct, frozen=True, kw_only=True):
-    """An effort's ancestors by `based_on`, the nearest first, after the effort itself; what else the task has."""
+    """An effort and the efforts that it is based on, nearest first, and its task's other reports."""
 
     project_path: str
     efforts: list[EffortRow]
     missing: list[int]
-    """What the chain names and nobody has any more."""
+    """Efforts that the chain names and that no longer exist."""
     earlier: list[EffortRow]
-    """Other finished efforts of the task, which left a report."""
+    """Other finished efforts of the task that left a report."""
 
 
 class WorkChain(Request[Chain], frozen=True, kw_only=True):
-    """An effort, what it is based on, and the reports that its task has."""
+    """Show an effort, the efforts that it is based on, and its task's other reports."""
 
     op = Operation("work.chain", errors=(EffortNotFound,), scope="session")
 
     effort_id: Id
     host: Name | None = None
-    """Whose path of the project is meant."""
+    """The machine for which to return the project's path."""
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
-    """Exactly what the agent is given."""
+    """The exact prompt for an agent."""
 
     prompt: str
     instruction: str
-    """The effort's own part of it; all that `shell` runs."""
+    """The effort's own part of the prompt, and the only part that `shell` runs."""
     context: str
-    """What stands around it; what `shell` gets on its standard input."""
+    """The rest of the prompt, which `shell` gets on its standard input."""
     report_file: str | None
     cut: bool
-    """Whether something had to be shortened to fit `work.prompt_max_tokens`."""
+    """Whether the context was shortened to fit `work.prompt_max_tokens`."""
 
 
 class WorkPrompt(Request[Prompt], frozen=True, kw_only=True):
-    """Exactly what the agent is given: the effort's prompt, and what its chain produced."""
+    """Show the exact prompt for an effort's agent, including the outputs of the effort's chain."""
 
     op = Operation("work.prompt", errors=(EffortNotFound,), host="machine", scope="session")
 
@@ -57,14 +57,14 @@ class WorkPrompt(Request[Prompt], frozen=True, kw_only=True):
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
-    """An attempt that may begin: its session, and the effort as it is now."""
+    """A started attempt: its session, and the effort as it is now."""
 
     session: Session
     effort: EffortReply
 
 
 class BeginAttempt(Change[Attempt], frozen=True, kw_only=True):
-    """Record that an attempt begins: its session, driver, worktree and prompt."""
+    """Record the start of an attempt: its session, driver, worktree and prompt."""
 
     op = Operation(
         "work.begin",
@@ -76,48 +76,48 @@ class BeginAttempt(Change[Attempt], frozen=True, kw_only=True):
     generation: Generation
     driver: DriverName
     profile: DriverName | None = None
-    """The driver's profile, where it is run under another name."""
+    """The driver's profile, if it runs under another name."""
     agent_id: Name
     instance: Instance
-    """The keeper that will hold the agent."""
+    """The keeper that will run the agent."""
     prompt: Content
     model: Name | None = None
     native_id: Name | None = None
-    """The vendor's id, where we choose it or go on with it."""
+    """The vendor's id of the session, if Ramet chooses it or resumes it."""
     continues: bool = False
-    """Whether the attempt goes on with the session that the effort names."""
+    """Whether the attempt continues the session that the effort names."""
     is_cut: bool = False
     """Whether the prompt was shortened to fit `work.prompt_max_tokens`."""
     timeout_seconds: TimeoutSeconds | None = None
-    """How long the attempt may take; a child of its session has to fit into what is left of it."""
+    """How long the attempt may take, in seconds. A child of its session must fit into the time that is left."""
     worktree: Path | None = None
     git_branch: Name | None = None
     git_base: Name | None = None
 
 
 class Reported(Struct, frozen=True, kw_only=True):
-    """What has been written so far, and what the keeper should know."""
+    """What has been recorded so far, and what the keeper must do."""
 
     seq: int
     """The number of the last event that is on disk."""
     is_current: bool
-    """Whether the reporter's lease is still the effort's; one whose lease is gone ends its agent."""
+    """Whether the keeper's lease is still valid. If it is not, the keeper ends its agent."""
     is_renewed: bool
-    """Whether the whole lease is left again. A report without events always renews it, others when it is low."""
+    """Whether the lease was renewed. A report without events always renews it, other reports when little is left."""
     stop: StopRequest | None = None
     is_child_alive: bool = False
-    """Whether a session below this one has given a sign of life: its parent is not silent, but waits."""
+    """Whether a descendant of the session is active. The session then waits, and is not silent."""
 
 
 class ReportStream(Change[Reported], frozen=True, kw_only=True):
-    """Write what an agent said and did into its session; each number once. It renews the lease."""
+    """Record an agent's stream in its session, each event once, and renew the lease."""
 
     op = Operation("work.report", errors=(SessionNotFound,), audience="internal", locks_rows=True)
 
     session_id: Id
     instance: Instance
     seq: Annotated[int, Meta(ge=1)]
-    """The number of the first event. Those that were reported before are skipped; where one before it is missing,
-    nothing is written, and the reply says from where to go on.
+    """The number of the first event. Events that were reported before are skipped. If an earlier event is missing,
+    nothing is recorded, and the reply says where to continue.
     """
     events: list[StreamEvent]

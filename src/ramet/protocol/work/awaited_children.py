@@ -10,16 +10,13 @@ from ramet.protocol.operation import Change, Operation, Request
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """The efforts of the children that are not finished: whoever lends them a slot claims them by these."""
+    """The efforts of the unfinished children. The parent's slot claims them by these ids."""
 
     effort_ids: list[int]
 
 
 class ExpectChildren(Change[Expected], frozen=True, kw_only=True):
-    """Note that a parent waits for children, or does no more.
-
-    Note that a parent waits for children, or does no more: what waits in the queue then is run in its slot.
-    """
+    """Record that a parent waits for children, or no longer waits. Awaited children run in the parent's slot."""
 
     op = Operation("spawn.expect", errors=(SessionNotFound, Forbidden), scope="session", audience="internal")
 
@@ -28,39 +25,33 @@ class ExpectChildren(Change[Expected], frozen=True, kw_only=True):
 
 
 class Tended(Struct, frozen=True, kw_only=True):
-    """The efforts of children that nobody waited for."""
+    """The efforts of children whose parents no longer wait for them."""
 
     dropped: list[int]
-    """Never begun, and their parents are over."""
+    """Efforts that never started and whose parents have ended."""
     released: list[int]
-    """The queue has them now."""
+    """Efforts that went back to the queue."""
 
 
 class TendChildren(Change[Tended], frozen=True, kw_only=True):
-    """Give children whose parents are gone an outcome, or their place in the queue.
-
-    Find what waits for somebody who is not there any more.
-    """
+    """Requeue the children that no parent waits for, or drop them if their parents ended before they started."""
 
     op = Operation("spawn.tend", audience="internal")
 
     is_starting: bool = False
-    """Asked by a daemon that starts: nobody waits through it yet."""
+    """Whether a starting daemon asks, through which no parent waits yet."""
     host: Name | None = None
-    """Where several daemons share a database: whose workers are meant."""
+    """The machine whose workers are meant, if several daemons share a database."""
 
 
 class Stranded(Struct, frozen=True, kw_only=True):
-    """The efforts of children that wait for somebody who is not there."""
+    """The efforts of children whose parents no longer wait for them."""
 
     effort_ids: list[int]
 
 
 class ListStranded(Request[Stranded], frozen=True, kw_only=True):
-    """The children that wait for somebody who is not there any more.
-
-    What `TendChildren` with the same parameters would find.
-    """
+    """List the children that `spawn.tend` with the same parameters would find."""
 
     op = Operation("spawn.stranded", audience="internal")
 

@@ -1,4 +1,4 @@
-"""Requests and replies about drivers: which there are, and which are parked."""
+"""Requests and replies about drivers: known ones and parked ones."""
 
 from msgspec import Struct, field
 
@@ -11,20 +11,20 @@ from ramet.protocol.work.leases import Completed, Generation
 
 
 class ListDrivers(Request[Page[DriverRow]], frozen=True, kw_only=True):
-    """The agent programs that Ramet can run: which are installed, and what they can do."""
+    """List the agent programs that Ramet can run, whether they are installed, and what they can do."""
 
     op = Operation("drivers.list", host="machine")
 
     versions: bool = True
-    """Whether each program is asked for its version, which takes a moment."""
+    """Whether to ask each program for its version, which takes a moment."""
     directory: Path | None = None
-    """Where the caller is: its project file, environment and flags count then, not the daemon's."""
+    """The caller's directory. Its project file, environment and flags then apply instead of the daemon's."""
     environment: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
 
 
 class ParkedDriver(Struct, frozen=True, kw_only=True):
-    """A driver that is not used for a while: its account is at a limit, or it failed again and again."""
+    """A driver that is not used for a while, because its account is at a limit or it failed repeatedly."""
 
     driver: str
     until: str
@@ -33,7 +33,7 @@ class ParkedDriver(Struct, frozen=True, kw_only=True):
 
 
 class ListParked(Request[Page[ParkedDriver]], frozen=True, kw_only=True):
-    """The drivers that are not used for a while, until when and why."""
+    """List the parked drivers, until when they are parked, and why."""
 
     op = Operation("drivers.parked")
 
@@ -43,34 +43,34 @@ class Released(Struct, frozen=True, kw_only=True):
 
     driver: str
     effort_ids: list[int]
-    """What waited for it, and may begin now."""
+    """The efforts that waited for it and may start now."""
     already: bool = False
-    """It was not parked."""
+    """Whether it was not parked."""
 
 
 class ReleaseDriver(Change[Released], frozen=True, kw_only=True):
-    """Let a parked driver be used again at once, and what waits for it begin."""
+    """Release a parked driver now, so that the efforts that wait for it can start."""
 
     op = Operation("drivers.release")
 
     driver: DriverName
-    """The driver, or the profile of one, that may be used again."""
+    """The driver or profile to release."""
 
 
 class Admission(Struct, frozen=True, kw_only=True):
-    """Whether an attempt may begin."""
+    """Whether an attempt may start."""
 
     is_admitted: bool
     requeued: Completed | None = None
-    """The effort, back in the queue until its driver may be used again."""
+    """The effort, if it is back in the queue until its driver is released."""
 
 
 class AdmitDriver(Change[Admission], frozen=True, kw_only=True):
-    """Let a claimed effort begin with a driver; where that is parked, put the effort back until it is not."""
+    """Admit a claimed effort to a driver. If the driver is parked, requeue the effort until it is released."""
 
     op = Operation("drivers.admit", errors=(EffortNotFound, LeaseLost), audience="internal")
 
     effort_id: Id
     generation: Generation
     driver: DriverName
-    """The driver, or the profile of one, that is to run the effort."""
+    """The driver or profile that is to run the effort."""

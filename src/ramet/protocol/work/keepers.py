@@ -1,8 +1,8 @@
-"""What a keeper is told when it is started, and what it writes down so that the next daemon finds it.
+"""The input of a keeper at its start, and the files that it writes so that the next daemon finds it.
 
-Each keeper has a folder of its own, named after its instance: `keeper.json` (who it is and whom it holds),
-`spool.jsonl` (what it heard, one numbered event on each line), `keeper.log` (what went wrong with the keeper itself)
-and, when it is asked to end its agent, `stop.json`.
+Each keeper has its own folder, named after its instance: `keeper.json` (the processes of the keeper and its agent),
+`spool.jsonl` (the agent's stream, one numbered event per line), `keeper.log` (errors of the keeper itself) and, when
+the keeper is asked to end its agent, `stop.json`.
 """
 
 from msgspec import Struct
@@ -15,23 +15,23 @@ SPOOL_FILE = "spool.jsonl"
 STOP_FILE = "stop.json"
 LOG_FILE = "keeper.log"
 MARKER = "RAMET_KEEPER"
-"""The variable in the environment of everything that an agent starts, whose value is the keeper's instance. It is how
-the processes of an agent are found when their parents are gone.
+"""The environment variable of all processes that an agent starts. Its value is the keeper's instance. It identifies the
+processes of an agent when their parents are gone.
 """
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """One process to run: what a driver makes of a prompt."""
+    """One process to run, which a driver builds from a prompt."""
 
     arguments: list[str]
     stdin: str = ""
     environment: dict[str, str] = {}
-    """Everything that the process sees; nothing is inherited."""
+    """The whole environment of the process; nothing is inherited."""
     directory: str
 
 
 class KeeperSpec(Struct, frozen=True, kw_only=True):
-    """What a keeper reads from its standard input: one line of JSON. It is never written to disk as a whole."""
+    """The line of JSON that a keeper reads from its standard input. It is never written to disk as a whole."""
 
     instance: str
     session_id: int
@@ -44,21 +44,23 @@ class KeeperSpec(Struct, frozen=True, kw_only=True):
     socket: str
     timeout_seconds: int | None
     silent_seconds: int
-    """After so long without a word, and with no tool at work, the agent is looked at; after `stuck_seconds` ended."""
+    """After so many seconds without output or a running tool the agent's CPU time is checked; after `stuck_seconds` the
+    agent is ended.
+    """
     stuck_seconds: int
     repeat_limit: int
     grace_seconds: float
-    """Between asking, telling and killing."""
+    """The pause between SIGINT, SIGTERM and SIGKILL."""
     output_max_bytes: int
     lease_seconds: int
     is_fenced: bool
-    """Whether somebody else may take the lease over: an agent whose keeper cannot renew it is then ended in time."""
+    """Whether another worker may take over the lease. The keeper then ends its agent in time if it cannot renew it."""
     leased_at: float | None = None
-    """When the lease began, by the machine's monotonic clock; None means just now."""
+    """When the lease started, by the machine's monotonic clock; None means just now."""
 
 
 class KeeperRecord(Struct, frozen=True, kw_only=True):
-    """`keeper.json`: processes are named by pid and start, because a pid alone is somebody else's tomorrow."""
+    """`keeper.json`. Processes are identified by pid and start time, because the kernel reuses pids."""
 
     instance: str
     session_id: int

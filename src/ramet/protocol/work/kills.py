@@ -9,33 +9,33 @@ from ramet.protocol.record.efforts import EffortReply
 
 
 class Killed(EffortReply, frozen=True, kw_only=True):
-    """The effort that ends, and whether something has to be ended for it first."""
+    """The effort that ends. `is_running` is true if its agent has to be stopped first."""
 
     is_running: bool
     also: list[int] = field(default_factory=list)
-    """The efforts below it that run and are asked to end with it."""
+    """The running efforts of its descendants, which are asked to stop too."""
 
 
 class Kill(Change[Killed], frozen=True, kw_only=True):
-    """End a running effort with everything that it started, or cancel a queued one."""
+    """Stop a running effort with every process that it started, or cancel a queued effort."""
 
     op = Operation("fleet.kill", errors=(EffortNotFound, SessionNotFound, EffortFinished, NothingRuns))
 
     effort_id: Id | None = None
     session_id: SessionId | None = None
     children: bool = True
-    """Whether all that it spawned is ended too."""
+    """Whether to stop everything that it spawned too."""
     reason: Text | None = None
     requeues: bool = False
-    """Whether it goes back to the queue then, to be attempted again, instead of being cancelled."""
+    """Whether to put it back into the queue for another attempt, instead of cancelling it."""
 
 
 class CancelSpawn(Change[Killed], frozen=True, kw_only=True):
-    """End a session that runs, and all below it."""
+    """Stop a running session and its descendants."""
 
     op = Operation("spawn.cancel", errors=(SessionNotFound, Forbidden, NothingRuns, EffortFinished), scope="session")
 
     session_id: SessionId
     children: bool = True
-    """Whether all below it are ended too."""
+    """Whether to stop its descendants too."""
     reason: Text | None = None

@@ -12,9 +12,9 @@ from ramet.protocol.operation import Change, Operation
 from ramet.protocol.record.efforts import EffortReply
 
 Refusal = Literal["missing", "not_queued", "blocked", "lost", "busy"]
-"""Why a claim was refused. missing: there is no such effort, or none is ready; not_queued: it is finished, or was never
-in the queue; blocked: it waits for another, for a time, or for a worker that may take it; lost: somebody else holds it;
-busy: the worker holds another.
+"""Why a claim was refused. missing: there is no such effort, or no effort is ready; not_queued: the effort is finished,
+or was never in the queue; blocked: it waits for another effort, for a time, or for another worker; lost: another worker
+holds it; busy: the worker holds another effort.
 """
 
 Instance = Annotated[str, Meta(pattern=r"^[a-z0-9]{8,64}$")]
@@ -25,37 +25,37 @@ Generation = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 
 
 class Claimed(EffortReply, frozen=True, kw_only=True):
-    """The effort that the worker now holds, under the lease's generation."""
+    """The effort that the worker now holds, with the lease's generation."""
 
     generation: int
 
 
 class Refused(Struct, frozen=True, kw_only=True):
-    """Why a worker got no effort."""
+    """Why a worker did not get an effort."""
 
     refused: Refusal
     detail: str
 
 
 class ClaimWork(Change[Claimed | Refused], frozen=True, kw_only=True):
-    """Take the next effort, or the one named, under a lease; or be told why not."""
+    """Claim the next effort, or a given one, under a lease. A refusal says why."""
 
     op = Operation("work.claim", errors=(ProjectNotFound,), locks_rows=True)
 
     worker: Name
     effort_id: Id | None = None
     drivers: list[DriverName] | None = None
-    """Only efforts that name one of these, or none."""
+    """Claim only efforts that name one of these drivers, or no driver."""
     project: ProjectRef | None = None
     run: Id | None = None
-    """Only lines of this run; without one only efforts that belong to none."""
+    """Claim only lines of this run (default: only efforts that belong to no run)."""
     host: Name | None = None
-    """Only efforts of projects that are on this host, or that nobody has said of where they are."""
+    """Claim only efforts of projects that are on this machine, or whose machine is unknown."""
     lease_seconds: LeaseSeconds | None = None
 
 
 class Lease(Struct, frozen=True, kw_only=True):
-    """A lease that goes on, and whether its holder is asked to stop."""
+    """A renewed lease, and whether its holder is asked to stop."""
 
     effort_id: int
     generation: int
@@ -64,7 +64,7 @@ class Lease(Struct, frozen=True, kw_only=True):
 
 
 class RenewLease(Change[Lease], frozen=True, kw_only=True):
-    """Keep a lease, and hear whether its holder is asked to stop."""
+    """Renew a lease. The reply says whether its holder is asked to stop."""
 
     op = Operation("work.renew", errors=(EffortNotFound, LeaseLost), locks_rows=True)
 
@@ -77,13 +77,13 @@ class Completed(EffortReply, frozen=True, kw_only=True):
     """The effort after a report of its outcome."""
 
     ignored: bool = False
-    """The lease was gone: the report was written down and changed nothing."""
+    """Whether the lease was lost: the report was recorded and changed nothing."""
     requeued: bool = False
-    """Another attempt will be made."""
+    """Whether another attempt will be made."""
 
 
 class CompleteWork(Change[Completed], frozen=True, kw_only=True):
-    """Give a claimed effort its outcome and output. A report of an older generation changes nothing."""
+    """Complete a claimed effort with its outcome and output. A report with an older generation changes nothing."""
 
     op = Operation("work.complete", errors=(EffortNotFound,), locks_rows=True)
 
@@ -94,15 +94,15 @@ class CompleteWork(Change[Completed], frozen=True, kw_only=True):
     report_file: Path | None = None
     reason: Content | None = None
     usage: dict[str, int | float] | None = None
-    """What was used, where no session has reported it."""
+    """Tokens and cost used, if no session has reported them."""
     failure: Failure | None = None
-    """The kind of failure; some kinds are followed by another attempt, within the bounds of `work.*`."""
+    """The kind of failure. Some kinds are retried, within the limits of `work.*`."""
     retry_at: datetime | None = None
-    """Not before this, where it is known when another attempt can succeed."""
+    """The earliest time of the next attempt, if it is known."""
     is_fresh: bool = False
-    """Whether the next attempt begins anew: nothing was said in this context window that is worth going on with."""
+    """Whether the next attempt starts a new context window, because this one holds nothing worth continuing."""
     git_head: Name | None = None
     git_branch: Name | None = None
     changes: Changes | None = None
     metadata: dict[str, Any] | None = None
-    """More about it, which joins what the effort's metadata says already."""
+    """Entries to add to the effort's metadata."""

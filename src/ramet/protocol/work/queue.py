@@ -25,12 +25,12 @@ class AddedWork(WorkReply, frozen=True, kw_only=True):
     """An effort that was queued."""
 
     registered: str | None = None
-    """The path of the repository that became a project for it."""
+    """The path of the repository that was registered as a project for it."""
 
 
 class AddWork(Change[AddedWork], frozen=True, kw_only=True):
-    """Queue an effort. The task is created if it is new; with `here` instead of a task, the prompt gets a task of its
-    own in the nearest project.
+    """Queue an effort. Its task is created if it does not exist; with `here` instead of a task, the prompt gets its own
+    task in the nearest project.
     """
 
     op = Operation("work.add", errors=(EffortNotFound, ProjectNotFound, UnknownSkill))
@@ -48,7 +48,7 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
 
 
 class GetWork(Request[WorkReply], frozen=True, kw_only=True):
-    """An effort of the queue, and what it waits for."""
+    """Show an effort of the queue, and what it waits for."""
 
     op = Operation("work.get", errors=(EffortNotFound,), scope="session")
 
@@ -56,7 +56,7 @@ class GetWork(Request[WorkReply], frozen=True, kw_only=True):
 
 
 class ListWork(Request[Page[WorkReply]], frozen=True, kw_only=True):
-    """The efforts of the queue, the newest first."""
+    """List the efforts of the queue, newest first."""
 
     op = Operation("work.list")
 
@@ -68,7 +68,7 @@ class ListWork(Request[Page[WorkReply]], frozen=True, kw_only=True):
 
 
 class NextWork(Request[EffortReply | None], frozen=True, kw_only=True):
-    """The effort that would be claimed next. It claims nothing."""
+    """Show the effort that would be claimed next, without claiming it."""
 
     op = Operation("work.next", errors=(ProjectNotFound,))
 
@@ -79,7 +79,7 @@ class NextWork(Request[EffortReply | None], frozen=True, kw_only=True):
 
 
 class Blocked(Struct, frozen=True, kw_only=True):
-    """Whether an effort has to wait, for which one, and what that one is doing."""
+    """Whether an effort has to wait, for which effort, and that effort's status."""
 
     blocked: bool
     by: int | None = None
@@ -87,7 +87,7 @@ class Blocked(Struct, frozen=True, kw_only=True):
 
 
 class WorkBlocked(Request[Blocked], frozen=True, kw_only=True):
-    """Whether an effort has to wait, for which one, and what that one is doing."""
+    """Show whether an effort has to wait, for which effort, and that effort's status."""
 
     op = Operation("work.blocked", errors=(EffortNotFound,))
 
@@ -95,7 +95,7 @@ class WorkBlocked(Request[Blocked], frozen=True, kw_only=True):
 
 
 class RetryWork(Change[WorkReply], frozen=True, kw_only=True):
-    """Queue a fresh copy of a finished effort; what waits for it waits for the copy."""
+    """Queue a fresh copy of a finished effort. Efforts that wait for it then wait for the copy."""
 
     op = Operation("work.retry", errors=(EffortNotFound, NotFinished))
 
@@ -103,7 +103,7 @@ class RetryWork(Change[WorkReply], frozen=True, kw_only=True):
 
 
 class ResumeWork(Change[WorkReply], frozen=True, kw_only=True):
-    """Queue a finished effort again: the same effort, the same context window, one more attempt."""
+    """Queue a finished effort again: the same effort and context window, one more attempt."""
 
     op = Operation("work.resume", errors=(EffortNotFound, NotFinished, EffortFinished))
 
@@ -111,7 +111,7 @@ class ResumeWork(Change[WorkReply], frozen=True, kw_only=True):
 
 
 class DropWork(Change[EffortReply], frozen=True, kw_only=True):
-    """Take an effort out of the queue for good."""
+    """Remove an effort from the queue permanently."""
 
     op = Operation("work.drop", errors=(EffortNotFound, EffortHeld, EffortFinished))
 

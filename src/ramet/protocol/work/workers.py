@@ -11,49 +11,46 @@ from ramet.protocol.operation import Operation, Request
 
 
 class WorkDone(Struct, frozen=True, kw_only=True):
-    """What the workers did."""
+    """The work that was done."""
 
     finished: dict[str, int]
-    """How many efforts came to each outcome."""
+    """The number of efforts with each outcome."""
     why: Literal["idle", "stopped", "daemon_stopping"]
 
 
 class RunWork(Request[WorkDone], frozen=True, kw_only=True):
-    """Let the daemon claim and run efforts while the connection stays. Answers when they are done."""
+    """Run queued efforts in the daemon while the connection is open. Returns when they are done."""
 
     op = Operation("work.run", errors=(ProjectNotFound,), host="daemon")
 
     workers: Annotated[int, Meta(ge=1, le=1000)] = 1
     once: bool = False
-    """Answer when nothing is left to run, instead of waiting for more."""
+    """Whether to return when nothing is left to run, instead of waiting for more."""
     effort_ids: list[Id] | None = None
     run: Id | None = None
-    """Attend this run, and work on its lines."""
+    """The run to attend: only its lines are run."""
     is_forced: bool = False
     content_hash: Name | None = None
     retry_failed: bool = False
     limits: RunLimits | None = None
-    """What the run may use from now on; a bound that is None stays as it is."""
+    """The run's limits from now on; a limit of None is left unchanged."""
     shift: Name | None = None
-    """What `work.stop` may call this work; whoever asks for it chooses."""
+    """A name for this work, chosen by the caller, with which `work.stop` can stop it."""
     project: ProjectRef | None = None
     driver: DriverName | None = None
-    """For efforts that name none."""
+    """The driver for efforts that name none."""
     environment: dict[str, str] = field(default_factory=dict)
-    """The caller's environment, of which agents see what `work.environment` allows. It is kept in memory alone."""
+    """The caller's environment. Agents see the part that `work.environment` allows. It is kept only in memory."""
     settings: dict[str, str] = field(default_factory=dict)
-    """Configuration keys that the caller set by flag."""
+    """Configuration keys that the caller set by flags."""
 
 
 class StopWork(Request[WorkDone], frozen=True, kw_only=True):
-    """Let the daemon claim no more; what runs goes on to its end.
-
-    Without a name, everything that the daemon works on.
-    """
+    """Stop claiming efforts, and let running ones finish. Without a run or a name, stop all work of the daemon."""
 
     op = Operation("work.stop", host="daemon")
 
     run: Id | None = None
-    """Only the work on this run."""
+    """Stop only the work on this run."""
     shift: Name | None = None
-    """Only the work of this name."""
+    """Stop only the work of this name."""

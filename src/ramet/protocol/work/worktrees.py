@@ -11,7 +11,7 @@ from ramet.protocol.replies import Page
 
 
 class Synced(Struct, frozen=True, kw_only=True):
-    """What `report.sync` found on the disk."""
+    """A report on disk, and whether it differed from the database."""
 
     effort_id: int
     report_file: str
@@ -20,7 +20,7 @@ class Synced(Struct, frozen=True, kw_only=True):
 
 
 class SyncReport(Change[Synced], frozen=True, kw_only=True):
-    """Take a report that a person edited on disk back into the database."""
+    """Update the database from a report that a person edited on disk."""
 
     op = Operation("report.sync", errors=(EffortNotFound, ReportMissing, PathOutside), host="machine")
 
@@ -28,7 +28,7 @@ class SyncReport(Change[Synced], frozen=True, kw_only=True):
 
 
 class WorktreeRow(Struct, frozen=True, kw_only=True):
-    """A worktree of ours, as git and the queue see it."""
+    """A worktree that Ramet created, with its state in git and in the queue."""
 
     path: str
     project: str | None
@@ -42,7 +42,7 @@ class WorktreeRow(Struct, frozen=True, kw_only=True):
 
 
 class ListWorktrees(Request[Page[WorktreeRow]], frozen=True, kw_only=True):
-    """The worktrees that Ramet made on this machine, and what is in them that exists nowhere else."""
+    """List the worktrees that Ramet created on this machine, with their uncommitted and unpushed work."""
 
     op = Operation("worktree.list", errors=(ProjectNotFound, WorktreeError, GitFailed), host="machine")
 
@@ -50,23 +50,23 @@ class ListWorktrees(Request[Page[WorktreeRow]], frozen=True, kw_only=True):
 
 
 class CleanedWorktree(Struct, frozen=True, kw_only=True):
-    """What was done with one worktree."""
+    """Whether a worktree was removed, and why."""
 
     path: str
     removed: bool
     preserved_ref: str | None
-    """Where work that nobody had committed or merged was kept."""
+    """The ref that keeps its uncommitted or unmerged work."""
     reason: str
 
 
 class CleanWorktrees(Change[Page[CleanedWorktree]], frozen=True, kw_only=True):
-    """Remove worktrees that nothing uses. Work that exists nowhere else is kept under a private ref."""
+    """Remove unused worktrees. Work that exists nowhere else is kept under a private ref."""
 
     op = Operation("worktree.clean", errors=(ProjectNotFound, WorktreeError, GitFailed), host="machine")
 
     project: ProjectRef | None = None
     paths: list[Path] | None = None
-    """Only these; None means all whose effort has finished."""
+    """The worktrees to remove (default: all whose efforts have finished)."""
     discard: list[Path] = field(default_factory=list)
-    """Worktrees whose uncommitted or unpushed work may be lost. Without it that work is kept under a private ref."""
+    """Worktrees whose uncommitted or unpushed work may be lost. Otherwise that work is kept under a private ref."""
     dry_run: bool = False
