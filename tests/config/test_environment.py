@@ -62,6 +62,6 @@ def test_lists_and_mappings_come_from_a_file_or_as_json_from_the_environment(tmp
 @pytest.mark.parametrize("given", ["*_PIN", "[1]", '{"a": 1}', "["])
 def test_what_is_no_list_is_refused_with_what_would_be(tmp_path: Path, given: str) -> None:
     environ = {"HOME": str(tmp_path), "RAMET_REDACTION_PATTERNS": given}
-    with pytest.raises(InvalidSetting, match=r"redaction\.patterns is .* must be a list of texts") as refused:
+    with pytest.raises(InvalidSetting, match=r"redaction\.patterns is .* must be a list of strings") as refused:
         load(environ, tmp_path, {})
     assert "as JSON" in refused.value.fix

@@ -175,7 +175,7 @@ def test_postgres_is_chosen_by_type_and_url(environ: dict[str, str], project: Pa
     [
         ({"database.type": "postgres"}, "database.url is not set"),
         ({"database.url": "postgres://me@db/ramet"}, "database.type is still sqlite"),
-        ({"database.type": "postgres", "database.url": "mysql://me@db/x"}, "no PostgreSQL url"),
+        ({"database.type": "postgres", "database.url": "mysql://me@db/x"}, "not a PostgreSQL URL"),
     ],
 )
 def test_a_database_that_cannot_be_is_refused(

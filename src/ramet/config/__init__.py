@@ -1,4 +1,4 @@
-"""What is chosen: the configuration keys, their layers, and the places on disk that follow from them.
+"""The configuration: its keys, its layers, and the paths on disk that depend on it.
 
-Nothing here reads the environment or the current directory by itself: the entry points hand them in.
+Nothing here reads the environment or the current directory by itself: the entry points pass them in.
 """

@@ -1,6 +1,6 @@
-"""What an entry point takes from the environment beside the keys: secrets, which no configuration holds.
+"""The secrets that an entry point reads from the environment, because no configuration file holds them.
 
-They are handed down as values, shown nowhere, and stored nowhere.
+They are passed down as values, and never shown or stored.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from msgspec import Struct
 from ramet.config.settings import Settings
 
 _SHORTEST = 8
-"""A shorter value is no secret worth the name, and would be found inside ordinary words."""
+"""A shorter value is unlikely to be a secret, and would match inside ordinary words."""
 
 _KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
@@ -22,7 +22,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     keys: dict[str, str] = {}
     """The key of each provider."""
     denied: tuple[str, ...] = ()
-    """Values that are taken out of whatever is stored."""
+    """Values that are removed from everything that is stored."""
 
     def __repr__(self) -> str:
         return f"Environment({len(self.keys)} keys, {len(self.denied)} denied)"
@@ -39,19 +39,19 @@ def read_environment(environ: Mapping[str, str], settings: Settings) -> Environm
 
 
 def configured_providers(settings: Settings) -> set[str]:
-    """The providers whose models are configured; an address and a key of one's own are for them alone."""
+    """The providers of the configured models. `ai.base_url` and `ai.api_key_env` apply only to them."""
     models = filter(None, (settings.ai.model, settings.ai.embed_model))
     return {provider_of(model) for model in models}
 
 
 def provider_of(model: str) -> str:
-    """Whose model it is, whichever of the provider's interfaces its name asks for."""
+    """The provider of a model, regardless of which of its interfaces the model's name selects."""
     provider = model.partition(":")[0]
     return "openai" if provider.startswith("openai-") else provider
 
 
 def key_variable(settings: Settings, provider: str) -> str | None:
-    """The name of the variable that holds a provider's key, where Ramet is the one who reads it."""
+    """The name of the variable that holds a provider's key, if Ramet reads it."""
     if settings.ai.api_key_env and provider in configured_providers(settings):
         return settings.ai.api_key_env
     return _KEY_VARIABLES.get(provider)

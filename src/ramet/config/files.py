@@ -1,6 +1,6 @@
-"""The configuration files: which ones there are, and what they say, as dotted keys.
+"""The configuration files: where they are, and their content as dotted keys.
 
-PyYAML is imported when there is a file to read, because most commands are run where there is none.
+PyYAML is imported only if there is a file to read, because most commands run without one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,18 +20,18 @@ def find_project_file(cwd: Path) -> Path | None:
 
 
 def find_user_file(environ: Mapping[str, str]) -> Path | None:
-    """The user's own file, where there is one."""
+    """The user's file, if it exists."""
     path = user_file(environ)
     return path if _is_file(path) else None
 
 
 def user_file(environ: Mapping[str, str]) -> Path:
-    """Where it is, or would be."""
+    """The path of the user's file, which need not exist."""
     return xdg_directory(environ, "XDG_CONFIG_HOME", ".config") / "ramet" / "config.yaml"
 
 
 def xdg_directory(environ: Mapping[str, str], variable: str, otherwise: str) -> Path:
-    """One of the user's base directories; a relative path in the variable counts for nothing, as XDG asks."""
+    """One of the user's base directories. A relative path in the variable is ignored, as XDG requires."""
     named = environ.get(variable, "")
     return Path(named) if named.startswith("/") else user_home(environ) / otherwise
 
@@ -42,14 +42,14 @@ def user_home(environ: Mapping[str, str]) -> Path:
 
 
 def expand(path: str, environ: Mapping[str, str], start: Path) -> Path:
-    """A path as somebody wrote it, made absolute: `~` is their home, a relative one begins at `start`."""
+    """Make a path absolute: `~` is the user's home, and a relative path starts from `start`."""
     if path == "~" or path.startswith("~/"):
         return user_home(environ) / path[2:]
     return start / path
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """What the file says: dotted key to value. A key without a value is as if it were not there."""
+    """The values of a file by dotted key. Keys without a value are ignored."""
     document = _parse(_read_text(path), path)
     if document is None:
         return {}
@@ -57,7 +57,7 @@ def read_file(path: Path) -> dict[str, Any]:
         raise InvalidSetting(
             f"{path} is not a mapping",
             value=str(path),
-            fix="write it as sections: `database:`, below it `path: …`",
+            fix="write sections with keys below them: `database:`, and indented below it `path: …`",
         )
     return dict(_flatten(document, ""))
 
@@ -75,14 +75,16 @@ def _read_text(path: Path) -> str:
             content = file.read(_MAX_BYTES + 1)
         if len(content) > _MAX_BYTES:
             raise InvalidSetting(
-                f"{path} is larger than {_MAX_BYTES} bytes", value=str(path), fix="a configuration is a few lines"
+                f"{path} is larger than {_MAX_BYTES} bytes", value=str(path), fix="keep only configuration keys in it"
             )
         return content.decode()
     except UnicodeDecodeError as error:
         raise InvalidSetting(f"{path} is not UTF-8 text", value=str(path), fix="save it as UTF-8") from error
     except OSError as error:
         raise InvalidSetting(
-            f"{path} cannot be read: {error.strerror}", value=str(path), fix="make the file readable, or remove it"
+            f"{path} cannot be read: {error.strerror}",
+            value=str(path),
+            fix=f"run `chmod u+r {path}`, or remove the file",
         ) from error
 
 
@@ -95,14 +97,16 @@ def _parse(text: str, path: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}, line {mark.line + 1}" if mark else str(path)
         problem = getattr(error, "problem", None) or "not YAML"
-        raise InvalidSetting(f"{where}: {problem}", value=str(path), fix="mend the YAML there") from error
+        raise InvalidSetting(f"{where}: {problem}", value=str(path), fix="fix the YAML there") from error
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         # PyYAML lets these escape for values that only look like a date or a number, and for deep nesting.
-        raise InvalidSetting(f"{path}: a value cannot be read", value=str(path), fix="mend the YAML") from error
+        raise InvalidSetting(
+            f"{path}: a value cannot be read", value=str(path), fix="fix the YAML in that file"
+        ) from error
 
 
 def _flatten(mapping: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    """Sections and names joined by dots; only as deep as keys are, so that a deep value stays one value."""
+    """Join sections and names with dots, only as deep as keys are, so that a nested value stays one value."""
     for name, value in mapping.items():
         key = f"{prefix}{name}"
         if isinstance(value, dict) and "." not in key:

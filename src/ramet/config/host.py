@@ -1,4 +1,4 @@
-"""Which machine this is, to others that share its database."""
+"""The name of this machine for other machines that share its database."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from ramet.config.settings import Settings
 
 
 def find_host(settings: Settings) -> str | None:
-    """The name under which a project's path on this machine is known; None where nobody shares the database."""
+    """The name that identifies this machine's paths of projects; None if no other machine shares the database."""
     if settings.database.type == "sqlite":
         return None
     return settings.work.host or machine_name()

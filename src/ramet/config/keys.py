@@ -16,7 +16,7 @@ Value = str | int | bool | list[str] | dict[str, float] | dict[str, ProfileSetti
 
 
 class Key(Struct, frozen=True, kw_only=True):
-    """One thing that may be configured."""
+    """One configuration key."""
 
     name: str
     kind: Any
@@ -27,7 +27,7 @@ class Key(Struct, frozen=True, kw_only=True):
 
     @property
     def is_structured(self) -> bool:
-        """Whether its value is a list or a mapping, which a text says as JSON."""
+        """Whether its value is a list or a mapping, which a flag or a variable gives as JSON."""
         return isinstance(self.default, list | dict)
 
     @property
@@ -59,22 +59,24 @@ def _read_keys() -> Iterator[Key]:
 
 
 def _allowed(kind: msgspec.inspect.Type) -> str:
-    """What a value may be, in words."""
+    """The allowed values, in words."""
     match kind:
         case msgspec.inspect.LiteralType(values=values):
             return " or ".join(str(value) for value in values)
         case msgspec.inspect.IntType(ge=low, le=high):
             return f"an integer from {low} to {high}"
+        case msgspec.inspect.FloatType(ge=low, le=high):
+            return f"a number from {low:g} to {high:g}"
         case msgspec.inspect.BoolType():
             return "true or false"
         case msgspec.inspect.ListType():
-            return "a list of texts"
+            return "a list of strings"
         case msgspec.inspect.DictType(value_type=msgspec.inspect.FloatType(ge=low, le=high)):
             return f"a mapping of names to numbers from {low} to {high}"
         case msgspec.inspect.DictType():
             return f"a mapping of names to profiles of {', '.join(ProfileSettings.__struct_fields__)}"
         case _:
-            return "text"
+            return "a string"
 
 
 KEYS: dict[str, Key] = {key.name: key for key in _read_keys()}
@@ -87,7 +89,7 @@ SECTIONS: tuple[str, ...] = Settings.__struct_fields__
 
 
 def find_defaults(agent_variables: Iterable[str]) -> dict[str, Value]:
-    """The default of every key. Nothing is known of agent programs here: `agent_variables` are the environment
+    """The default of every key. This layer does not know the agent programs: `agent_variables` are the environment
     variables that their vendors name, which belong to the default of `work.environment`.
     """
     seen_by_agents = KEYS["work.environment"]
@@ -97,6 +99,6 @@ def find_defaults(agent_variables: Iterable[str]) -> dict[str, Value]:
 
 
 def close_names(name: str) -> list[str]:
-    """The keys that somebody who wrote `name` may have meant."""
+    """The keys that are similar to `name`."""
     by_field = [key.name for key in KEYS.values() if key.field == name.rpartition(".")[2]]
     return list(dict.fromkeys([*by_field, *get_close_matches(name, KEYS, n=3)]))

@@ -1,5 +1,6 @@
-"""The layers: a flag wins over the environment, that over the project's `ramet.yaml`, that over the user's own
-file, that over the default. Every value remembers where it came from, and nothing unknown passes in silence.
+"""The layers, strongest first: flags, the environment, the project's `ramet.yaml`, the user's file, the defaults.
+
+Every value keeps its source, and an unknown key is an error.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,45 +24,45 @@ OTHER_VARIABLES = (
     *("RAMET_HOME", "RAMET_FAULT", "RAMET_AGENT", "RAMET_SESSION", "RAMET_EFFORT", "RAMET_KEEPER"),
     *("RAMET_SOCKET", "RAMET_TOKEN", "RAMET_TOOL_SECONDS"),
 )
-"""Variables that are no keys: where things are, what a crash test arms, and what an agent is told about itself."""
+"""Variables that are not keys: paths, faults for crash tests, and what agents need to know about themselves."""
 
 
 class Configuration(Struct, frozen=True, kw_only=True):
-    """The settings, and where each came from."""
+    """The settings, and the source of each."""
 
     settings: Settings
     sources: dict[str, str]
     project_file: Path | None
 
     def value(self, key: Key) -> Value:
-        """What the key comes to, as people may see it."""
+        """The key's value, without passwords."""
         value: Value = getattr(getattr(self.settings, key.section), key.field)
         return hide_password(value) if key.name == "database.url" and isinstance(value, str) else value
 
 
 class _Layer(NamedTuple):
-    """Some keys' values from one place, the same place for all of them or one for each."""
+    """The values of some keys, and their source."""
 
     values: Mapping[str, Any]
     source: str
     start: Path
-    """Where a relative path begins."""
+    """The directory that relative paths start from."""
     is_text: bool
-    """Whether the values are text that stands for numbers and booleans."""
+    """Whether the values are strings, to be converted to numbers and booleans."""
 
 
 def load(
     environ: Mapping[str, str], cwd: Path, flags: Mapping[str, str], *, agent_variables: Sequence[str] = ()
 ) -> Configuration:
-    """The configuration of a command run in `cwd`. `agent_variables` belong to the default of `work.environment`;
-    whoever does not start agents need not name them.
+    """The configuration of a command in `cwd`. `agent_variables` belong to the default of `work.environment`; only
+    commands that start agents need them.
     """
     project_file = find_project_file(cwd)
     return _pile(_layers(environ, cwd, flags, project_file), environ, project_file, agent_variables)
 
 
 def load_own(environ: Mapping[str, str]) -> Configuration:
-    """What the user's own file says: for what is the same in all projects and all shells."""
+    """The configuration from the user's file alone, for settings that are the same in all projects and shells."""
     return _pile(_file_layers([find_user_file(environ)]), environ, project_file=None)
 
 
@@ -71,7 +72,7 @@ def _pile(
     project_file: Path | None,
     agent_variables: Sequence[str] = (),
 ) -> Configuration:
-    """One upon the other."""
+    """Merge the layers; later ones win."""
     values: dict[str, Value] = {}
     if agent_variables:
         values[_SEEN_BY_AGENTS] = find_defaults(agent_variables)[_SEEN_BY_AGENTS]
@@ -103,7 +104,7 @@ def _file_layers(paths: Iterable[Path | None]) -> Iterator[_Layer]:
 
 
 def _read_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The keys that the environment sets; an empty variable is as if it were not there."""
+    """The keys that the environment sets. Empty variables are ignored."""
     found = {}
     for variable in sorted(environ):
         if variable in VARIABLES and environ[variable]:
@@ -112,13 +113,13 @@ def _read_environment(environ: Mapping[str, str]) -> dict[str, str]:
             raise UnknownKey(
                 f"the environment variable {variable} sets no key",
                 field=variable,
-                fix=f"unset it, or use one of: {', '.join(meant)}",
+                fix=f"run `unset {variable}`, or use one of: {', '.join(meant)}",
             )
     return found
 
 
 def _mistaken_for(variable: str) -> list[str]:
-    """The variables that somebody who set this one may have meant; none where it does not look like a key."""
+    """The variables that are similar to this one; none if it does not look like a key."""
     if variable in OTHER_VARIABLES or not variable.startswith("RAMET_") or variable.startswith("RAMET_TEST_"):
         return []
     section = variable.split("_")[1].lower()
@@ -133,13 +134,13 @@ def _find_key(name: str, source: str) -> Key:
         return KEYS[name]
     if name in SECTIONS:
         raise InvalidSetting(
-            f"{name} is a section and takes no value itself, but {source} gives it one",
+            f"{name} is a section, not a key, but {source} sets it to a value",
             field=name,
-            fix=f"give one of: {', '.join(key.name for key in KEYS.values() if key.section == name)}",
+            fix=f"set one of: {', '.join(key.name for key in KEYS.values() if key.section == name)}",
         )
     close = close_names(name)
     fix = f"did you mean {' or '.join(close)}?" if close else UnknownKey.hint
-    raise UnknownKey(f"there is no key {name!r} (in {source})", field=name, fix=fix)
+    raise UnknownKey(f"there is no configuration key {name!r} (in {source})", field=name, fix=fix)
 
 
 def _convert(key: Key, given: Any, source: str, *, is_text: bool) -> Value:
@@ -159,7 +160,7 @@ def _convert(key: Key, given: Any, source: str, *, is_text: bool) -> Value:
 
 
 def _show(key: Key, given: Any) -> str:
-    """A wrong value as an error may show it: never a password, and never the inside of a structure."""
+    """A wrong value for an error message, without passwords and without the content of structures."""
     if not isinstance(given, str | int | float):
         return "a mapping" if isinstance(given, dict) else f"a {type(given).__name__}"
     return hide_password(str(given)) if key.name == "database.url" else repr(given)[:200]
@@ -181,10 +182,11 @@ def _check_database(values: Mapping[str, Value], sources: Mapping[str, str]) -> 
             fix="set database.type to postgres as well",
         )
     if kind == "postgres" and not str(url).startswith(("postgres://", "postgresql://")):
+        shown = hide_password(str(url))
         raise InvalidSetting(
-            f"database.url is {hide_password(str(url))} (from {sources['database.url']}), which is no PostgreSQL url",
+            f"database.url is {shown} (from {sources['database.url']}), which is not a PostgreSQL URL",
             field="database.url",
-            value=hide_password(str(url)),
+            value=shown,
             fix="write it as postgres://user@host/name",
         )
 

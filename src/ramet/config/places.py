@@ -1,7 +1,7 @@
-"""The places on disk that follow from the settings: one set of files for each database.
+"""The paths on disk that depend on the settings: one set of files for each database.
 
-The default database has the plain names. Any other has names of its own, made from a hash of what it is, so that
-two databases never share a daemon and one database never gets two.
+The default database has plain names. Any other database has names with a hash of its identity, so that two databases
+never share a daemon and one database never gets two.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from ramet.config.settings import Places, Settings
 from ramet.errors import InvalidSetting
 
 _SOCKET_PATH_BYTES = 103
-"""The longest path that a Unix socket may have everywhere: macOS has room for 104 bytes with the final NUL."""
+"""The longest path of a Unix socket that works everywhere: macOS has room for 104 bytes with the final NUL."""
 
 
 def find_home(environ: Mapping[str, str]) -> Path:
@@ -26,16 +26,16 @@ def find_home(environ: Mapping[str, str]) -> Path:
     home = expand(named, environ, Path())
     if not home.is_absolute():
         raise InvalidSetting(
-            f"RAMET_HOME is {named!r}, which is another directory wherever it is used",
+            f"RAMET_HOME is {named!r}, which is a relative path",
             field="RAMET_HOME",
             value=named,
-            fix="give an absolute path",
+            fix="set RAMET_HOME to an absolute path",
         )
     return home
 
 
 def find_places(environ: Mapping[str, str], settings: Settings) -> Places:
-    """Where the daemon of the configured database keeps its things."""
+    """The paths of the configured database's daemon."""
     home = find_home(environ)
     if settings.database.type == "postgres":
         database, name = None, _name(_server(settings.database.url or ""))
@@ -60,7 +60,7 @@ def find_places(environ: Mapping[str, str], settings: Settings) -> Places:
 
 
 def _server(url: str) -> str:
-    """What the database is called, whatever the password and whichever way the scheme is spelt."""
+    """The database's identity, without the password and with one spelling of the scheme."""
     shown = hide_password(url)
     return (url if shown == HIDDEN else shown).replace("postgresql://", "postgres://", 1)
 
@@ -74,7 +74,7 @@ def _digest(text: str) -> str:
 
 
 def _socket(wanted: Path) -> Path:
-    """The socket's path, or a short one in a directory of the user's own where that is too long."""
+    """The socket's path, or a short one in a directory of the user if that path is too long."""
     if len(os.fsencode(wanted)) <= _SOCKET_PATH_BYTES:
         return wanted
     return Path(f"/tmp/ramet-{os.getuid()}") / f"{_digest(str(wanted))}.sock"  # noqa: S108

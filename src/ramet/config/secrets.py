@@ -1,7 +1,7 @@
-"""What may be shown of a database's url: everything but its password.
+"""Hide the password in a database's URL.
 
-A url that cannot be read may hold a password anywhere, so of such a one nothing is shown. An "@" behind the hosts
-makes a url unreadable: it is what an unescaped "/", "?" or "#" in a password leaves behind.
+A URL that cannot be parsed may contain a password anywhere, so nothing of it is shown. An "@" after the hosts makes a
+URL unparsable: it is left behind by an unescaped "/", "?" or "#" in a password.
 """
 
 import re
@@ -20,7 +20,7 @@ _PLAIN_NAME = re.compile(r"(?!.*(?:pass|pwd|secret|token))[a-z_]+")
 
 
 def hide_password(url: str) -> str:
-    """The url as people may see it."""
+    """The URL without its password."""
     parts = _URL.fullmatch(url)
     if parts is None:
         return HIDDEN
@@ -31,6 +31,6 @@ def hide_password(url: str) -> str:
 
 
 def _hide_parameter(parameter: re.Match[str]) -> str:
-    """Only a parameter with a plain name that speaks of no secret shows its value."""
+    """Show a parameter's value only if its name is plain and does not suggest a secret."""
     value = parameter["value"] if _PLAIN_NAME.fullmatch(parameter["name"]) else HIDDEN
     return f"{parameter['name']}={value}"

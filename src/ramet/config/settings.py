@@ -1,7 +1,7 @@
-"""The settings: what the configuration keys come to. Everything below the entry points is given these values.
+"""The settings: the values of the configuration keys. The entry points pass them to everything below.
 
-Each key's purpose and bounds are said here, in its annotation, and nowhere else: `ramet config`, the reference
-and the error messages read them from it.
+Each key's purpose and limits are defined only here, in its annotation: `ramet config`, the reference and the error
+messages read them from it.
 """
 
 from pathlib import Path
@@ -41,241 +41,269 @@ _AGENT_VARIABLES = (
     "GIT_AUTHOR_*",
     "GIT_COMMITTER_*",
 )
-"""By default agents also see the variables of their programs; whoever loads the settings names those (`load`)."""
+"""By default agents also see the variables of their programs, which the caller of `load` adds."""
 
 
 class DatabaseSettings(Struct, frozen=True, kw_only=True):
-    """Where everything is remembered."""
+    """The database."""
 
     type: Annotated[
         Literal["sqlite", "postgres"],
-        Meta(description="Which database: one file of your own, or a server that a team shares."),
+        Meta(description="Database to use: a local SQLite file, or a PostgreSQL server that a team shares."),
     ] = "sqlite"
-    path: Annotated[str | None, Meta(description="The SQLite file. Default: ramet.db in RAMET_HOME.")] = None
-    url: Annotated[str | None, Meta(description="The PostgreSQL server, as postgres://user@host/name.")] = None
+    path: Annotated[str | None, Meta(description="SQLite file (default: ramet.db in RAMET_HOME).")] = None
+    url: Annotated[str | None, Meta(description="PostgreSQL server, such as postgres://user@host/name.")] = None
     durability: Annotated[
         Literal["full", "process"],
-        Meta(description="full: an acknowledged write survives power loss; process: it survives any crash of Ramet."),
+        Meta(description="What an acknowledged write survives. full: power loss; process: any crash of Ramet."),
     ] = "full"
     pool_size: Annotated[
-        int, Meta(ge=1, le=64, description="How many PostgreSQL connections change things at once.")
+        int, Meta(ge=1, le=64, description="Number of PostgreSQL connections that write at the same time.")
     ] = 8
     retries: Annotated[
         int,
         Meta(
             ge=1,
             le=1000,
-            description="How often a PostgreSQL transaction that lost against another is tried again.",
+            description="Number of retries of a PostgreSQL transaction that conflicts with another one.",
         ),
     ] = 50
 
 
 class DaemonSettings(Struct, frozen=True, kw_only=True):
-    """The process that stays up."""
+    """The background process."""
 
-    autostart: Annotated[bool, Meta(description="Whether a command starts the daemon where none runs.")] = True
+    autostart: Annotated[bool, Meta(description="Let commands start the daemon if none is running.")] = True
     start_timeout_seconds: Annotated[
-        int, Meta(ge=1, le=600, description="How long a command waits for a daemon that it started.")
+        int, Meta(ge=1, le=600, description="Seconds that a command waits for a daemon that it started.")
     ] = 30
     idle_exit_seconds: Annotated[
-        int, Meta(ge=0, le=2**31, description="Stop after so long without a connection; 0 means never.")
+        int,
+        Meta(ge=0, le=2**31, description="Stop the daemon after this many seconds without a connection (0: never)."),
     ] = 0
     drain_seconds: Annotated[
-        int, Meta(ge=0, le=600, description="How long a stopping daemon waits for requests under way.")
+        int, Meta(ge=0, le=600, description="Seconds that a stopping daemon waits for requests in progress.")
     ] = 10
-    max_request_bytes: Annotated[int, Meta(ge=1024, le=2**30, description="The largest request line.")] = (
-        8 * 1024 * 1024
-    )
+    max_request_bytes: Annotated[
+        int, Meta(ge=1024, le=2**30, description="Maximum size of a request line, in bytes.")
+    ] = 8 * 1024 * 1024
     log_max_bytes: Annotated[
-        int, Meta(ge=10_000, le=2**40, description="The size at which the log file is rotated.")
+        int, Meta(ge=10_000, le=2**40, description="Size at which the log file is rotated, in bytes.")
     ] = 5 * 1024 * 1024
-    log_files: Annotated[int, Meta(ge=1, le=100, description="How many rotated log files are kept.")] = 3
+    log_files: Annotated[int, Meta(ge=1, le=100, description="Number of rotated log files to keep.")] = 3
 
 
 class QuerySettings(Struct, frozen=True, kw_only=True):
     """`ramet query`."""
 
-    timeout_seconds: Annotated[int, Meta(ge=1, le=3600, description="How long one query may run.")] = 30
-    max_rows: Annotated[int, Meta(ge=1, le=10_000_000, description="How many rows one query may return.")] = 10_000
+    timeout_seconds: Annotated[int, Meta(ge=1, le=3600, description="Maximum duration of one query, in seconds.")] = 30
+    max_rows: Annotated[
+        int, Meta(ge=1, le=10_000_000, description="Maximum number of rows that one query returns.")
+    ] = 10_000
 
 
 class LimitSettings(Struct, frozen=True, kw_only=True):
-    """How much one request may ask for, and how long things are kept."""
+    """Limits of requests, and retention times."""
 
     page_max: Annotated[
         int,
-        Meta(ge=1, le=100_000, description="The longest page of a list; a larger limit is cut to this."),
+        Meta(ge=1, le=100_000, description="Maximum length of one page of a list; a larger limit is reduced to this."),
     ] = 1000
     idempotency_days: Annotated[
-        int, Meta(ge=1, le=3650, description="How long a reply is kept for its idempotency key.")
+        int, Meta(ge=1, le=3650, description="Days that a reply is kept for its idempotency key.")
     ] = 7
     stale_seconds: Annotated[
         int,
-        Meta(ge=1, le=2**31, description="An open session that is silent for so long is stale."),
+        Meta(ge=1, le=2**31, description="Seconds without a heartbeat after which an open session is stale."),
     ] = 300
 
 
 class AiSettings(Struct, frozen=True, kw_only=True):
-    """Models that Ramet asks itself, for summaries and for whoever calls `ai.*`."""
+    """Models that Ramet calls itself, for summaries and for callers of `ai.*`."""
 
     model: Annotated[
         str | None,
-        Meta(description="The model that writes, as openai:gpt-5 or anthropic:MODEL. Default: none."),
+        Meta(description="Model that generates text, such as openai:gpt-5 or anthropic:MODEL (default: none)."),
     ] = None
     embed_model: Annotated[
         str | None,
-        Meta(description="The model that makes vectors, as openai:text-embedding-3-small. Default: none."),
+        Meta(description="Model that computes vectors, such as openai:text-embedding-3-small (default: none)."),
     ] = None
     base_url: Annotated[
         str | None,
-        Meta(description="Where the configured models are reached, if not at their provider's own address."),
+        Meta(description="Address of the configured models (default: their provider's own)."),
     ] = None
     api_key_env: Annotated[
         str | None,
-        Meta(description="The name of the environment variable that holds the key. Default: the provider's own."),
+        Meta(description="Name of the environment variable that holds the API key (default: the provider's own)."),
     ] = None
-    timeout_seconds: Annotated[int, Meta(ge=1, le=3600, description="How long one attempt may take.")] = 60
+    timeout_seconds: Annotated[
+        int, Meta(ge=1, le=3600, description="Maximum duration of one attempt to call a model, in seconds.")
+    ] = 60
     retries: Annotated[
         int,
-        Meta(ge=0, le=10, description="How often a model that is busy, failing or silent is asked again."),
+        Meta(ge=0, le=10, description="Number of retries if a model is busy, fails or does not answer."),
     ] = 2
 
 
 class TokenSettings(Struct, frozen=True, kw_only=True):
-    """How the tokens of a text are counted where nobody reports them."""
+    """How the tokens of a text are counted if no provider reports them."""
 
     counter: Annotated[
         Literal["estimate", "o200k", "cl100k"],
-        Meta(description="estimate: four characters each; the others count exactly as OpenAI's models do."),
+        Meta(
+            description="How to count tokens. estimate: four characters each; the others: exactly like OpenAI's models."
+        ),
     ] = "estimate"
     model: Annotated[
         str | None,
-        Meta(description="Whose tokens are meant, as anthropic:MODEL; chooses the calibration."),
+        Meta(description="Model whose tokens are counted, such as anthropic:MODEL; selects the calibration."),
     ] = None
     calibration: Annotated[
         dict[str, Annotated[float, Meta(ge=0.1, le=10)]],
-        Meta(description="By the beginning of a model's name: what its tokens come to for one that is counted."),
+        Meta(description="Tokens of a model per counted token, by the start of the model's name."),
     ] = {}
 
 
 class RedactionSettings(Struct, frozen=True, kw_only=True):
-    """What is taken out of everything before it is stored."""
+    """Secrets that are removed before anything is stored."""
 
-    enabled: Annotated[bool, Meta(description="Whether secrets are taken out at all.")] = True
+    enabled: Annotated[bool, Meta(description="Remove secrets before anything is stored.")] = True
     patterns: Annotated[
         list[str],
-        Meta(description="Secrets of your own, as RE2 regular expressions."),
+        Meta(description="Additional secrets to remove, as RE2 regular expressions."),
     ] = []
     environment: Annotated[
         list[str],
-        Meta(description="The environment variables whose values are secrets; * stands for anything."),
+        Meta(description="Environment variables whose values are secrets (* matches any text)."),
     ] = field(default_factory=lambda: list(_SECRET_VARIABLES))
 
 
 class WorkSettings(Struct, frozen=True, kw_only=True):
-    """The queue, and how long what runs from it may take, fail and be silent."""
+    """The queue, and the limits of attempts: duration, retries and silence."""
 
     host: Annotated[
         Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] | None,
-        Meta(description="What this machine is called where several share a database. Default: its own name."),
+        Meta(description="Name of this machine, if several share a database (default: the machine's own name)."),
     ] = None
     lease_seconds: Annotated[
-        int, Meta(ge=5, le=86_400, description="How long a claim lasts unless its holder renews it.")
+        int, Meta(ge=5, le=86_400, description="Seconds that a claim lasts unless its holder renews it.")
     ] = 60
     timeout_seconds: Annotated[
-        int, Meta(ge=0, le=2**31 - 1, description="How long one attempt may take, unless its effort says; 0: no end.")
+        int,
+        Meta(
+            ge=0,
+            le=2**31 - 1,
+            description="Maximum duration of one attempt in seconds, unless its effort sets one (0: no limit).",
+        ),
     ] = 3600
     silent_seconds: Annotated[
         int,
         Meta(
             ge=1,
             le=2**31 - 1,
-            description="An agent that says nothing for so long, with no tool at work, is looked at.",
+            description="Seconds without output or a running tool after which an agent is checked for activity.",
         ),
     ] = 300
     stuck_seconds: Annotated[
-        int, Meta(ge=0, le=2**31 - 1, description="One that is silent for so long is stuck, and ended; 0: never.")
+        int,
+        Meta(
+            ge=0,
+            le=2**31 - 1,
+            description="Seconds of silence after which an agent is stuck and is stopped (0: never).",
+        ),
     ] = 900
     repeat_limit: Annotated[
         int,
         Meta(
             ge=0,
             le=10_000,
-            description="So many times the same tool, arguments and result in a row is a loop; 0: never.",
+            description="Identical tool calls and results in a row after which an agent is stopped (0: never).",
         ),
     ] = 20
     grace_seconds: Annotated[
-        int, Meta(ge=0, le=600, description="How long a process is given after each of SIGINT and SIGTERM.")
+        int,
+        Meta(ge=0, le=600, description="Seconds that a process gets to exit after SIGINT, and again after SIGTERM."),
     ] = 5
     retries: Annotated[
-        int, Meta(ge=0, le=100, description="How often an attempt that failed in passing is made again.")
+        int, Meta(ge=0, le=100, description="Number of retries after a transient failure of an agent.")
     ] = 2
     host_retries: Annotated[
         int,
-        Meta(ge=0, le=100, description="How often one is made again that failed through no fault of the agent's."),
+        Meta(ge=0, le=100, description="Number of retries after a failure that is not the agent's fault."),
     ] = 5
     backoff_seconds: Annotated[
-        int, Meta(ge=0, le=3600, description="The pause before the second attempt; it doubles with each.")
+        int,
+        Meta(
+            ge=0,
+            le=3600,
+            description="Pause before the second attempt in seconds; it doubles with each further attempt.",
+        ),
     ] = 5
-    backoff_max_seconds: Annotated[int, Meta(ge=0, le=86_400, description="The longest such pause.")] = 300
+    backoff_max_seconds: Annotated[
+        int, Meta(ge=0, le=86_400, description="Maximum pause between two attempts, in seconds.")
+    ] = 300
     breaker_failures: Annotated[
         int,
-        Meta(ge=1, le=1000, description="So many permanent failures of a driver in a row, and it is left alone."),
+        Meta(ge=1, le=1000, description="Permanent failures in a row after which a driver is parked."),
     ] = 3
     breaker_seconds: Annotated[
-        int, Meta(ge=1, le=86_400, description="For how long; then one attempt is let through.")
+        int, Meta(ge=1, le=86_400, description="Seconds that a failing driver stays parked; then one attempt is made.")
     ] = 120
     output_max_bytes: Annotated[
-        int, Meta(ge=10_000, le=2**40, description="How much of one attempt's output is kept.")
+        int, Meta(ge=10_000, le=2**40, description="Maximum size of one attempt's output that is kept, in bytes.")
     ] = 64 * 1024 * 1024
     prompt_max_tokens: Annotated[
         int,
-        Meta(ge=100, le=10_000_000, description="How large a prompt may become through what its chain produced."),
+        Meta(ge=100, le=10_000_000, description="Maximum size of a prompt with the outputs of its chain, in tokens."),
     ] = 50_000
     tools: Annotated[
         bool,
-        Meta(description="Whether agents that can are given Ramet's own tools: spawn, wait, report and read."),
+        Meta(description="Give agents that support it Ramet's own tools: spawn, wait, read, log and report."),
     ] = True
     prefer_newer_file: Annotated[
         bool,
-        Meta(description="Whether a report that was edited on disk after its effort ended goes before the database."),
+        Meta(description="Use the report on disk instead of the database if it was edited after its effort ended."),
     ] = False
     environment: Annotated[
         list[str],
-        Meta(description="The environment variables that agents may see; * stands for anything."),
+        Meta(description="Environment variables that agents may see (* matches any text)."),
     ] = field(default_factory=lambda: list(_AGENT_VARIABLES))
 
 
 class ProfileSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one driver is run. A profile named after a driver changes that driver."""
+    """How to run a driver. A profile with the name of a driver changes that driver."""
 
     driver: str | None = None
-    """Whose adapter; None where the profile has the driver's own name."""
+    """The driver; None if the profile has the driver's own name."""
     program: list[str] | None = None
-    """The program and its first arguments, in place of what is found in PATH."""
+    """The program and its first arguments, instead of the program in PATH."""
     model: str | None = None
     permission_mode: str | None = None
-    """As the program calls it: acceptEdits, workspace-write, …"""
+    """The program's own name of the mode: acceptEdits, workspace-write, …"""
     arguments: list[str] = []
-    """More arguments, before the prompt."""
+    """Additional arguments, before the prompt."""
     wrapper: list[str] = []
-    """A command that runs the program: a container, a sandbox."""
+    """A command that runs the program, such as a container or a sandbox."""
     environment: dict[str, str] = {}
-    """More variables for it."""
+    """Additional environment variables for the program."""
     output: Literal["text", "jsonl"] = "text"
-    """What `command` reads from the program: plain text, or stream events as JSON lines."""
+    """The output of the program of a `command` driver: plain text, or stream events as JSON lines."""
 
 
 class DriverSettings(Struct, frozen=True, kw_only=True):
-    """Which agent programs run, and how."""
+    """The agent programs to run."""
 
     default: Annotated[
         str | None,
-        Meta(description="The driver or profile of efforts that name none. Default: the first that is installed."),
+        Meta(description="Driver or profile for efforts that name none (default: the first installed one)."),
     ] = None
     profiles: Annotated[
         dict[str, ProfileSettings],
-        Meta(description="By name: driver, program, model, permission_mode, arguments, wrapper, environment, output."),
+        Meta(
+            description="Driver profiles by name. Each may set driver, program, model, permission_mode, arguments, "
+            "wrapper, environment and output."
+        ),
     ] = {}
 
 
@@ -284,104 +312,122 @@ class RunSettings(Struct, frozen=True, kw_only=True):
 
     context_tokens: Annotated[
         int,
-        Meta(ge=100, le=100_000_000, description="How much of a sequential run's conversation the next line is given."),
+        Meta(
+            ge=100,
+            le=100_000_000,
+            description="Maximum size of a sequential run's conversation for the next line, in tokens.",
+        ),
     ] = 100_000
     review_rounds: Annotated[
-        int, Meta(ge=1, le=100, description="How often a chain is reviewed before a person has to look at it.")
+        int, Meta(ge=1, le=100, description="Number of reviews of a chain before a person has to decide.")
     ] = 3
     retention_days: Annotated[
-        int, Meta(ge=0, le=36_500, description="How long an archived run is kept by `ramet runs clean`.")
+        int, Meta(ge=0, le=36_500, description="Days that `ramet runs clean` keeps an archived or finished run.")
     ] = 30
 
 
 class SpawnSettings(Struct, frozen=True, kw_only=True):
-    """How far agents may delegate."""
+    """Limits of delegation by agents."""
 
     depth: Annotated[
-        int, Meta(ge=0, le=100, description="How deep sessions may be; one that is as deep may not spawn.")
+        int, Meta(ge=0, le=100, description="Maximum depth of sessions; a session at this depth cannot spawn.")
     ] = 3
-    children: Annotated[int, Meta(ge=0, le=1_000_000, description="How many children one session may spawn.")] = 10
+    children: Annotated[
+        int, Meta(ge=0, le=1_000_000, description="Maximum number of children that one session may spawn.")
+    ] = 10
     total: Annotated[
-        int, Meta(ge=0, le=1_000_000, description="How many sessions may be spawned in one tree, all together.")
+        int, Meta(ge=0, le=1_000_000, description="Maximum number of sessions that may be spawned in one tree.")
     ] = 100
     concurrent: Annotated[
-        int, Meta(ge=0, le=100_000, description="How many of one tree may be unfinished at once; 0: any number.")
+        int, Meta(ge=0, le=100_000, description="Maximum number of unfinished sessions in one tree (0: no limit).")
     ] = 0
     tokens: Annotated[
-        int, Meta(ge=0, le=2**53, description="How many tokens one tree may use, unless a budget says; 0: any number.")
+        int,
+        Meta(
+            ge=0,
+            le=2**53,
+            description="Maximum number of tokens that one tree may use, unless a budget is set (0: no limit).",
+        ),
     ] = 0
     cost_usd: Annotated[
-        float, Meta(ge=0, le=1e12, description="How much one tree may cost, unless a budget says; 0: any amount.")
+        float, Meta(ge=0, le=1e12, description="Maximum cost of one tree in USD, unless a budget is set (0: no limit).")
     ] = 0.0
     orphan_seconds: Annotated[
         int,
         Meta(
             ge=1,
             le=2**31 - 1,
-            description="An awaited child that nobody is known to wait for goes to the queue after so long.",
+            description="Seconds after which an awaited child is requeued if no session is known to wait for it.",
         ),
     ] = 600
 
 
 class HookSettings(Struct, frozen=True, kw_only=True):
-    """What agents that people start themselves are told, and when they are held back."""
+    """Hooks of agents that people start: their texts, gates and deadlines."""
 
     heartbeat: Annotated[
         bool,
-        Meta(
-            description="Whether every agent has to log as it works; a skill asks for it with the directive heartbeat."
-        ),
+        Meta(description="Require log entries from every agent; a skill requires them with the directive heartbeat."),
     ] = False
     heartbeat_warn: Annotated[
-        int, Meta(ge=0, le=10_000, description="After so many tool calls without a log entry it is reminded; 0: never.")
+        int,
+        Meta(
+            ge=0, le=10_000, description="Tool calls without a log entry after which an agent is reminded (0: never)."
+        ),
     ] = 3
     heartbeat_block: Annotated[
-        int, Meta(ge=0, le=10_000, description="After so many it may use no tool before it has logged; 0: never.")
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="Tool calls without a log entry after which tools are blocked until there is one (0: never).",
+        ),
     ] = 10
     directive_gate: Annotated[
         Literal["inject", "block"],
         Meta(
-            description="The directives of a directory are told after the first use of it; block: before a change too."
+            description="When an agent gets a directory's directives. inject: after its first tool call there; "
+            "block: also before a change there."
         ),
     ] = "inject"
     contract_tokens: Annotated[
-        int, Meta(ge=100, le=100_000, description="How long the resume contract may be that follows a compaction.")
+        int,
+        Meta(ge=100, le=100_000, description="Maximum length of the resume contract after a compaction, in tokens."),
     ] = 2000
     on_daemon_down: Annotated[
         Literal["allow", "block"],
-        Meta(
-            description="What a hook does that reaches no daemon: let the tool go on, or hold it. "
-            "Only your own file counts."
-        ),
+        Meta(description="What a hook does if no daemon answers: allow the tool, or block it (user file only)."),
     ] = "allow"
     deadline_ms: Annotated[
         int,
         Meta(
             ge=10,
             le=2500,
-            description="How long a hook waits for its answer; then the tool goes on. Only your own file counts.",
+            description="Milliseconds that a hook waits for an answer before it lets the tool run (user file only).",
         ),
     ] = 1000
-    """At most what leaves a line about the gap: agents end a hook that takes longer (`hooks.settings_files`)."""
+    """The maximum leaves time to record the gap: agents end a hook that takes longer (`hooks.settings_files`)."""
     start_deadline_ms: Annotated[
         int,
         Meta(
             ge=10,
             le=25_000,
-            description="The same where a context window begins or is compacted. Only your own file counts.",
+            description="Milliseconds that a hook waits when a context window starts or is compacted (user file only).",
         ),
     ] = 5000
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):
-    """Who is told when a root session has ended."""
+    """Notifications when a root session has ended."""
 
-    desktop: Annotated[bool, Meta(description="Whether the desktop shows it.")] = False
-    webhook: Annotated[str | None, Meta(description="The http or https address that it is posted to.")] = None
+    desktop: Annotated[bool, Meta(description="Show a desktop notification when a root session has ended.")] = False
+    webhook: Annotated[
+        str | None, Meta(description="Address (http or https) that gets a notification when a root session has ended.")
+    ] = None
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """All of it."""
+    """All settings."""
 
     database: DatabaseSettings = DatabaseSettings()
     daemon: DaemonSettings = DaemonSettings()
@@ -399,7 +445,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 class Places(Struct, frozen=True, kw_only=True):
-    """Where one database's daemon keeps its things."""
+    """The files of one database's daemon."""
 
     home: Path
     database: Path | None
@@ -409,7 +455,7 @@ class Places(Struct, frozen=True, kw_only=True):
     log_file: Path
     backups: Path
     lock_file: Path
-    """Held by whoever has the database open: the daemon, or a program that called `ramet.open`."""
+    """Locked by the process that has the database open: the daemon, or a program that called `ramet.open`."""
     keepers: Path
-    """A folder for each agent that runs, or ran and has not been settled."""
+    """A folder for each agent that is running, or that has ended and is not settled yet."""
     worktrees: Path
