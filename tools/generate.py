@@ -1,13 +1,14 @@
-"""Write what follows from the code: `docs/reference/` and `src/ramet/library/operations.py`.
+"""Generate `docs/reference/` and `src/ramet/library/operations.py` from the code.
 
-    python tools/generate.py            write what is out of date
-    python tools/generate.py --check    change nothing; fail and name what is out of date
+    python tools/generate.py            write the files that are out of date
+    python tools/generate.py --check    write nothing; list the files that are out of date and fail
 
-Every page is a function of the code alone, so running it twice changes nothing. A test runs the check.
+Every page depends only on the code, so running it twice changes nothing. A test runs the check.
 """
 
 import argparse
 import importlib
+import inspect
 import json
 import keyword
 import re
@@ -64,11 +65,11 @@ POSITIONAL: dict[str, str] = {
     "history.collapse": "text",
     "history.latest": "prefix",
 }
-"""The optional parameter that reads well without its name, behind the required ones."""
+"""The optional parameter that may be given by position, after the required ones."""
 
 
 class Names:
-    """Spells types as source text and remembers what must be imported for it."""
+    """Spells types as source text, and collects the imports for it."""
 
     def __init__(self) -> None:
         self.imports: dict[str, set[str]] = {}
@@ -96,7 +97,7 @@ class Names:
         return name
 
     def import_lines(self) -> str:
-        """The import block, in the order that the linter wants."""
+        """The import block, in the linter's order."""
         own = {module for module in self.imports if module.partition(".")[0] == "ramet"}
         blocks = (sorted(self.imports.keys() - own), sorted(own))
         return "\n\n".join(
@@ -107,7 +108,7 @@ class Names:
 
 
 def _offered(*audiences: str) -> list[Operation]:
-    """The operations for these audiences; by default those that other programs may rely on."""
+    """The operations for these audiences (default: those that other programs may use)."""
     wanted = audiences or ("public", "compatibility")
     return [operation for operation in OPERATIONS.values() if operation.audience in wanted]
 
@@ -127,15 +128,15 @@ def render_library() -> str:
     _render_namespace(tree, (), names, classes)
     header = (
         f'"""The operations as methods. {BY_HAND}\n\n'
-        "Method and parameter names are those of the wire; `from` is spelled `from_`, `continue` `continue_`. What\n"
-        'stands before the star may be given by position, all others by name.\n"""\n\n'
+        "Methods and parameters have the names of the wire, except that `from` is `from_` and `continue` is\n"
+        '`continue_`. Parameters after the star must be given by name.\n"""\n\n'
         "# ruff: noqa: A002, B008, N802, N803, PLR0913\n"
     )
     return _formatted(header + "\n" + names.import_lines() + "\n\n\n" + "\n\n\n".join(classes) + "\n")
 
 
 def _render_namespace(tree: dict[str, Any], path: tuple[str, ...], names: Names, classes: list[str]) -> str:
-    """Append the class of a namespace after those it holds; answer its name."""
+    """Append the class of a namespace after its inner ones, and return its name."""
     inner = {
         key: _render_namespace(node, (*path, key), names, classes)
         for key, node in tree.items()
@@ -181,7 +182,7 @@ def _render_method(verb: str, operation: Operation, names: Names) -> str:
 
 
 def _spelled(name: str) -> str:
-    """A name of the wire as Python can have it."""
+    """A name of the wire as a Python name."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
@@ -199,14 +200,14 @@ class _Parameter:
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:
-    """What a parameter is when it is not given; an empty list is written as a tuple, which nobody can change."""
+    """The default of a parameter. An empty list is written as a tuple, which is immutable."""
     if field.default is not msgspec.NODEFAULT:
         return field.default
     return {} if field.default_factory is dict else ()
 
 
 def _spell_parameter(operation: Operation, name: str, names: Names) -> str:
-    """A parameter's type. What is a struct may also be given as its fields, and a typed content as its struct."""
+    """A parameter's type. A struct may also be given as its fields, and a typed content as its struct."""
     kind = _plain_types(operation)[name]
     members = list(get_args(kind)) if get_origin(kind) in (Union, types.UnionType) else [kind]
     spelled = [names.spell(member) for member in members if member is not type(None)]
@@ -222,7 +223,7 @@ def _plain_types(operation: Operation) -> dict[str, Any]:
 
 
 def _formatted(source: str) -> str:
-    """The source as the project's formatter leaves it."""
+    """The source in the format of the project's formatter."""
     for step in (["check", "--select", "I", "--fix", "--quiet"], ["format"]):
         command = [sys.executable, "-m", "ruff", *step, "--stdin-filename", "src/ramet/library/operations.py", "-"]
         source = subprocess.run(command, input=source, capture_output=True, text=True, cwd=ROOT, check=True).stdout
@@ -269,7 +270,7 @@ SAMPLES: dict[str, Any] = {
     "driver": "claude",
     "instance": "5f0c1d2e3b4a59687766554433221100",
     "seq": 1,
-    "events": [{"kind": "text", "text": "I will look at the cart first."}],
+    "events": [{"kind": "text", "text": "I will read the cart's code first."}],
     "output_content": "Count the items, then test it.",
     "task": "/projects/shop/tasks/cart",
     "run_id": 1,
@@ -309,32 +310,32 @@ SAMPLES_OF: dict[str, dict[str, Any]] = {
 }
 
 IDEMPOTENCY = """\
-There are {count} operations, of which {changing} change something. Those take an `idempotency_key`: the same key
-with the same request gives the first answer again, and changes nothing."""
+There are {count} operations. {changing} of them change state and take an `idempotency_key`: a repeated request with
+the same key changes nothing and gets the first reply again."""
 
 OTHER_FORMS = """\
-On one line each: [api.txt](api.txt). As data, with JSON Schemas: `ramet rpc list --json`. Operations that keep older
-programs working are on [a page of their own](compatibility.md)."""
+[api.txt](api.txt) has one line per operation. `ramet rpc list --json` prints all operations with their JSON Schemas.
+[Compatibility operations](compatibility.md) are for older programs."""
 
 COMPATIBILITY = """\
-These operations keep programs working that were written for the systems before Ramet: one operation for each hook, and
-the files of a project. They do nothing that the [other operations](operations.md) cannot do. Do not use them in new
+These operations are for programs that were written for the systems before Ramet: one operation for each hook, and
+the files of a project. The [other operations](operations.md) can do everything that they do. Do not use them in new
 programs. Their names and fields do not change."""
 
 SHARED_ERRORS = """\
-Every operation may also be refused with `parse_error`, `invalid_request`, `request_too_large`,
-`unknown_method` or `invalid_params`, because the request itself is wrong; with `daemon_stopping`; and with the
-errors of the database (`store_error` and what is below it). One that changes something may be refused with
-`idempotency_conflict`."""
+Every operation can also fail with the errors of a wrong request (`parse_error`, `invalid_request`,
+`request_too_large`, `unknown_method` and `invalid_params`), with `daemon_stopping`, and with the errors of the
+database (`store_error` and its kinds). Operations with an `idempotency_key` can fail with `idempotency_conflict`."""
 
 
 def render_operations() -> str:
-    """Every public operation, then the rows that they answer with."""
+    """Every public operation, then the types of their parameters and replies."""
     count = len(_offered("public"))
     changing = sum(operation.changes for operation in _offered("public"))
     preface = [
         "# Operations",
-        f"{BY_HAND} {OTHER_FORMS}",
+        BY_HAND,
+        OTHER_FORMS,
         IDEMPOTENCY.format(count=count, changing=changing),
         SHARED_ERRORS,
     ]
@@ -342,8 +343,8 @@ def render_operations() -> str:
 
 
 def render_compatibility() -> str:
-    """The operations that exist so that older programs keep working."""
-    return _operation_page(["# Compatibility operations", f"{BY_HAND} {COMPATIBILITY}"], "compatibility")
+    """The operations for older programs."""
+    return _operation_page(["# Compatibility operations", BY_HAND, COMPATIBILITY], "compatibility")
 
 
 def _operation_page(preface: list[str], audience: str) -> str:
@@ -354,28 +355,29 @@ def _operation_page(preface: list[str], audience: str) -> str:
     for row in described:
         parts += _operation_section(row)
         rows |= row["params"].get("$defs", {}) | _rows_of(row["reply"])
-    parts.append("## Rows")
+    parts.append("## Types")
     for name in sorted(rows):
-        parts += [f"### {name}", rows[name].get("description", ""), _field_table(rows[name])]
+        parts += [f"### {name}", inspect.cleandoc(rows[name].get("description", "")), _field_table(rows[name])]
     return _page(parts)
 
 
 HOSTS = {
-    "daemon": " Answered only by a daemon.",
-    "machine": " Looks at the disk of the machine that answers.",
+    "daemon": "Needs a daemon.",
+    "machine": "Uses the disk of the machine that answers.",
 }
+ACTS_WITHOUT_KEY = frozenset({"daemon.stop", "db.backup", "fs.files.append", "spawn.wait", "work.run", "work.stop"})
+"""Operations that take no idempotency key and are not read-only."""
 
 
 def _operation_section(row: dict[str, Any]) -> list[str]:
-    kind = "Changes something." if row["changes"] else "Reads."
-    host = HOSTS.get(row["host"], "")
+    kind = "Changes state." if row["changes"] else "" if row["name"] in ACTS_WITHOUT_KEY else "Read-only."
     refusals = ", ".join(f"[`{code}`](errors.md#{_anchor(code)})" for code in row["errors"])
     return [
         f"## `{row['name']}`",
-        f"{row['purpose']} {kind}{host}",
+        " ".join(filter(None, (row["purpose"], kind, HOSTS.get(row["host"])))),
         _parameter_table(row["params"]),
         f"Reply: {_reply_words(row['reply'])}",
-        f"Errors of its own: {refusals or 'none'}.",
+        f"Specific errors: {refusals or 'none'}.",
         f"```json\n{_example_line(row)}\n```",
     ]
 
@@ -389,7 +391,7 @@ def _example_line(row: dict[str, Any]) -> str:
 def _parameter_table(schema: dict[str, Any]) -> str:
     properties = dict(schema["properties"])
     if not properties:
-        return "It takes no parameters."
+        return "No parameters."
     if "idempotency_key" in properties:
         properties["idempotency_key"] = properties.pop("idempotency_key")
     required = schema.get("required", ())
@@ -412,12 +414,12 @@ def _reply_words(schema: dict[str, Any]) -> str:
         return f"{_type_words(schema)}."
     item = re.fullmatch(r"Page\[(\w+)\]", schema["title"])
     if item:
-        return f"a page, `{{items, next}}`, of [{item[1]}](#{_anchor(item[1])})."
+        return f"a page `{{items, next}}` of [{item[1]}](#{_anchor(item[1])})."
     return f"[{schema['title']}](#{_anchor(schema['title'])})."
 
 
 def _rows_of(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The structs in a reply, by name; a page itself is said in words."""
+    """The structs in a reply, by name. A page itself is described in words."""
     rows = dict(schema.get("$defs", {}))
     return rows if "anyOf" in schema or schema["title"].startswith("Page[") else {schema["title"]: schema, **rows}
 
@@ -431,7 +433,7 @@ def _type_words(schema: dict[str, Any]) -> str:
         return f"[{name}](#{_anchor(name)})"
     if "enum" in schema:
         return "one of " + ", ".join(f"`{word}`" for word in schema["enum"])
-    kind: str = schema.get("type", "anything")
+    kind: str = schema.get("type", "any value")
     if kind == "array":
         return f"array of {_type_words(schema.get('items', {}))}"
     if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
@@ -447,13 +449,13 @@ def _bounds(schema: dict[str, Any]) -> str:
 
 
 def render_api() -> str:
-    """The wire on one line for each operation and each kind of event, so that a change of it is a line of a diff."""
+    """The wire format with one line per operation and kind of event, so that a change of it is one line of a diff."""
     lines = [
         f"# {BY_HAND}",
         "# operation  audience  (field: type, ...) -> reply  ! errors",
         *(_api_line(operation) for operation in OPERATIONS.values()),
         "",
-        "# event  its meaning",
+        "# event  meaning",
         *(f"{row['kind']}  {row['purpose']}" for row in describe_events()),
     ]
     return "\n".join(lines) + "\n"
@@ -472,18 +474,18 @@ def _api_field(operation: Operation, field: msgspec.structs.FieldInfo) -> str:
 
 
 ABOUT_ERRORS = """\
-An error on the wire is a JSON-RPC error object; its `data` carries `code`, `field`, `value` and `fix`. Codes are
-stable: programs may depend on them. In Python each is a class of `ramet.errors`. The status is what a command
-exits with."""
+On the wire an error is a JSON-RPC error object whose `data` has `code`, `field`, `value` and `fix`. Codes are
+stable: programs may depend on them. In Python each code is a class in `ramet.errors`. The status is the exit status
+of a command."""
 
 ABOUT_EVENTS = """\
-Every change of state writes its event in the same transaction. `events.list` reads them from any id on;
-`events.subscribe` sends them as they happen, each as a notification `events.event`. Ids grow, and a subscriber
-sees every one of them once and in order."""
+Every change of state writes an event in the same transaction. `events.list` lists the events after an id.
+`events.subscribe` sends new events as `events.event` notifications. Ids increase, and a subscriber gets every event
+once and in order."""
 
 
 def render_errors() -> str:
-    """Every code, under the error that it is a kind of."""
+    """Every code, under its base error."""
     parts = [
         "# Errors",
         BY_HAND,
@@ -492,26 +494,26 @@ def render_errors() -> str:
     ]
     for root in errors.RametError.__subclasses__():
         parts += [f"## {root.__name__}", *(_error_section(error) for error in _kinds(root))]
-    parts += ["## Anything else", _error_section(errors.RametError)]
+    parts += ["## Other errors", _error_section(errors.RametError)]
     return _page(parts)
 
 
 def _kinds(error: type[errors.RametError]) -> Iterator[type[errors.RametError]]:
-    """An error and all that are a kind of it."""
+    """An error and its kinds."""
     yield error
     for kind in error.__subclasses__():
         yield from _kinds(kind)
 
 
 EXIT_STATUSES = {
-    0: "done",
+    0: "success",
     errors.EXIT_FAILURE: "the daemon or the command failed",
     errors.EXIT_USAGE: "the request or the configuration is wrong",
-    errors.EXIT_NOT_FOUND: "there is no such thing",
-    errors.EXIT_CONFLICT: "what is recorded does not allow it",
+    errors.EXIT_NOT_FOUND: "a thing that the request names does not exist",
+    errors.EXIT_CONFLICT: "the current state does not allow the request",
     errors.EXIT_STORE: "the database failed",
     errors.EXIT_MODEL: "a model did not answer",
-    errors.EXIT_WORK: "this machine could not do the work",
+    errors.EXIT_WORK: "this machine could not run the work",
 }
 
 
@@ -521,7 +523,7 @@ def _error_section(error: type[errors.RametError]) -> str:
             f"### `{error.code}`",
             f"{error.__doc__}",
             f"`{error.__name__}`, exit status {error.exit_status}, JSON-RPC code {error.rpc_code}.",
-            f"What to do: {error.hint}.",
+            f"Fix: {error.hint}.",
         )
     )
 
@@ -543,17 +545,17 @@ def render_events() -> str:
 
 
 ABOUT_CONFIG = """\
-A value comes from the first of these that has one: a flag, the environment, the project's `ramet.yaml`, the
-user's file, the default. `ramet config` shows every key with its value and its source. An unknown key is an
-error. Why: [configuration in layers](../decisions/0017-config-layers.md)."""
+A value comes from the first of these sources that has one: a flag, the environment, the project's `ramet.yaml`, your
+user file (`~/.config/ramet/config.yaml`), the default. `ramet config` shows every key with its value and its source.
+An unknown key is an error. Why: [configuration in layers](../decisions/0017-config-layers.md)."""
 
 
 def render_config() -> str:
-    """Every key with its variable and default."""
+    """Every key with its environment variable and default."""
     keys = importlib.import_module("ramet.config.keys")
     vendors = importlib.import_module("ramet.vendors.registry")
     defaults = keys.find_defaults(vendors.passed_variables())
-    lines = ["| key | variable | type | default | what it is for |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| key | variable | type | default | purpose |", "| --- | --- | --- | --- | --- |"]
     lines += [_key_row(key, defaults[key.name]) for key in keys.KEYS.values()]
     return _page(
         [
@@ -583,7 +585,7 @@ def render_cli() -> str:
 
 
 def _commands(context: click.Context) -> Iterator[click.Context]:
-    """The context in which each command shows its help, outer ones first."""
+    """The context of each command's help, outer ones first."""
     yield context
     command = context.command
     for name in command.list_commands(context) if isinstance(command, click.Group) else ():
@@ -593,9 +595,9 @@ def _commands(context: click.Context) -> Iterator[click.Context]:
 
 
 ABOUT_SCHEMA = """\
-What `ramet query` reads. Times in ISO-8601 text are UTC; a column that ends in `_ms`, and `messages.timestamp`,
-counts milliseconds since 1970 UTC ([why](../decisions/0010-times.md)). A test proves that the migrations produce
-exactly this."""
+The tables and views for `ramet query`. Times in ISO-8601 text are UTC. Columns that end in `_ms`, and
+`messages.timestamp`, are milliseconds since 1970 UTC ([why](../decisions/0010-times.md)). A test proves that the
+migrations produce exactly this schema."""
 
 DATABASES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 
@@ -628,7 +630,7 @@ def _page(parts: list[str]) -> str:
 
 
 def _anchor(title: str) -> str:
-    """The fragment that a heading gets: lower case, without dots and brackets."""
+    """The fragment of a heading: lower case, without dots and brackets."""
     return re.sub(r"[^\w-]", "", title.lower())
 
 
@@ -637,7 +639,7 @@ def _lower_first(sentence: str) -> str:
 
 
 def stale(only: list[str]) -> Iterator[tuple[Path, str]]:
-    """What should be written where."""
+    """The files that are out of date, each with its new text."""
     for name, render in PAGES.items():
         path = ROOT / name
         if only and name not in only:
@@ -648,10 +650,10 @@ def stale(only: list[str]) -> Iterator[tuple[Path, str]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check; answer the exit status."""
+    """Write or check the files, and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if something is out of date")
-    parser.add_argument("pages", nargs="*", help="only these files")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is out of date")
+    parser.add_argument("pages", nargs="*", help="only these files (default: all)")
     chosen = parser.parse_args(arguments)
     found = list(stale(chosen.pages))
     for path, text in found:

@@ -24,7 +24,7 @@ Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class CommitReply(Struct, frozen=True, kw_only=True):
-    """A branch's head after a commit."""
+    """The head of a branch after a commit."""
 
     hash: str
     depth: int

@@ -86,9 +86,7 @@ class HookTimings(Struct, frozen=True, kw_only=True):
 
 
 class ListTimings(Request[HookTimings], frozen=True, kw_only=True):
-    """Show how long each kind of hook has taken since the daemon started: median and 95th percentile of the latest
-    ones, in milliseconds.
-    """
+    """Show how long each kind of hook takes: median and 95th percentile of the latest calls, in milliseconds."""
 
     op = Operation("hooks.timings", host="daemon")
 

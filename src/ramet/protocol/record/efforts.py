@@ -97,7 +97,7 @@ class EffortReply(EffortRow, frozen=True, kw_only=True):
 
 
 class StartEffort(Change[EffortReply], frozen=True, kw_only=True):
-    """Start an effort: apply a skill to a task. If a session is given, it continues with the new effort."""
+    """Start an effort by applying a skill to a task. If a session is given, it continues with the new effort."""
 
     op = Operation(
         "db.effort.start", errors=(TaskNotFound, UnknownSkill, SessionNotFound, SessionEnded, WrongTask, AgentBusy)

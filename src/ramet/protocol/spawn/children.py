@@ -126,7 +126,7 @@ class SpawnAgents(Change[Results], frozen=True, kw_only=True):
 
 
 class AwaitChildren(Request[Results], frozen=True, kw_only=True):
-    """Wait until children have ended or a time is over. Meanwhile the children run in the parent's slot."""
+    """Wait for children to end, for a given time at most. Meanwhile they run in the parent's slot."""
 
     op = Operation("spawn.wait", errors=(SessionNotFound, Forbidden), host="daemon", scope="session")
 

@@ -11,7 +11,7 @@ from ramet.protocol.operation import Operation, Request
 
 
 class WorkDone(Struct, frozen=True, kw_only=True):
-    """The work that was done."""
+    """How many efforts finished, and why the work ended."""
 
     finished: dict[str, int]
     """The number of efforts with each outcome."""
