@@ -25,12 +25,12 @@ _NOT_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Directive(Struct, frozen=True, kw_only=True):
-    """A directive as it is on the disk."""
+    """A directive on disk."""
 
     path: str
     text: str
     hash: str
-    """By which it is known whether an agent has read it as it now is."""
+    """Identifies the version of the directive that an agent has read."""
 
 
 class OwnDirectives(NamedTuple):

@@ -8,7 +8,7 @@ from ramet.model.record.session import SessionStatus
 
 
 class Agent(Struct, frozen=True, kw_only=True):
-    """One row of `agents`, with what its effort says."""
+    """One row of `agents`, with the skill, phase and task of its effort."""
 
     id: str
     label: str | None
@@ -20,7 +20,7 @@ class Agent(Struct, frozen=True, kw_only=True):
 
 
 class FleetMember(Struct, frozen=True, kw_only=True):
-    """One row of `fleet_status`: who is doing what."""
+    """One row of `fleet_status`: an agent and what it is doing."""
 
     agent: str
     label: str | None
@@ -35,14 +35,14 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     last_heartbeat: datetime | None
     since: datetime
     goal: str | None = None
-    """The beginning of what it was asked to do."""
+    """The start of its prompt."""
     tools_in_flight: list[str] | None = None
     cost_usd: float | None = None
-    """Of its session, where that has said."""
+    """The cost of its session, if it is known."""
     is_lease_over: bool | None = None
-    """None where its effort was not claimed from the queue."""
+    """None if its effort was not claimed from the queue."""
     is_awaiting: bool = False
     """Whether its session waits for a child."""
     native_id: str | None = None
-    """What its program calls its session."""
+    """The vendor's id of its session."""
     status: SessionStatus | None = None

@@ -26,16 +26,16 @@ by hand is active again with it.
 
 
 class StopRequest(Struct, frozen=True, kw_only=True):
-    """Somebody wants a running effort to end."""
+    """A request to stop a running effort."""
 
     outcome: Outcome = "cancelled"
     reason: str | None = None
     requeues: bool = False
-    """Whether it waits for another attempt then."""
+    """Whether the effort then waits for another attempt."""
 
 
 class Changes(Struct, frozen=True, kw_only=True):
-    """What an effort changed in its worktree, as git counts it."""
+    """The changes of an effort in its worktree, as counted by git."""
 
     files: list[str]
     insertions: int
@@ -148,7 +148,7 @@ class Effort(Struct, frozen=True, kw_only=True):
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """One thing that `db.effort.validate` looked at."""
+    """One check of `db.effort.validate`."""
 
     name: str
     passed: bool

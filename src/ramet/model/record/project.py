@@ -15,9 +15,9 @@ class Project(Struct, frozen=True, kw_only=True):
     name: str | None
     created_at: datetime
     remote: str | None = None
-    """The git remote by which several machines know that it is the same, without any password."""
+    """The git remote that identifies the project on several machines, without any password."""
     hosts: dict[str, str] = {}
-    """Where several machines share a database: its path on each that has it. Empty means that nobody has said."""
+    """The project's path on each machine that has it, if several share a database. Empty if it is unknown."""
 
 
 def normal_path(path: str) -> str | None:

@@ -56,17 +56,17 @@ class Session(Struct, frozen=True, kw_only=True):
     exit_status: int | None
     exit_signal: int | None
     process_started: float | None
-    """When the kernel says that the process of this pid was started, in seconds since 1970."""
+    """When the process with this pid started according to the kernel, in seconds since 1970."""
     reported_seq: int
-    """The number of the last event that its keeper has reported."""
+    """The number of the last event that its keeper reported."""
     tools_in_flight: list[str] | None
-    """The calls of tools that have not come back."""
+    """The tool calls without a result."""
     deadline: datetime | None
-    """When its attempt will have used up its time; None where it has no end."""
+    """When its attempt times out; None if it has no limit."""
     report: dict[str, Any] | None
-    """What it reported at its end, as `protocol.history.Report` spells it."""
+    """Its closing report, with the fields of `protocol.history.Report`."""
     host: str | None
-    """The machine that its process is on, where several share the database and somebody started it by hand."""
+    """The machine of its process, if several machines share the database and a person started it."""
 
 
 class TreePlace(Struct, frozen=True, kw_only=True):

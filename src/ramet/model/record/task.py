@@ -13,7 +13,7 @@ _TITLE_CHARACTERS = 200
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """One row of `task_summary`: the task and what its efforts say about it."""
+    """One row of `task_summary`: a task and a summary of its efforts."""
 
     dir_path: str
     project_id: int

@@ -15,16 +15,16 @@ Count = Annotated[int, Meta(ge=1, le=2**53)]
 
 
 class RunLimits(Struct, frozen=True, kw_only=True):
-    """How much a run may use; None means no bound."""
+    """What a run may use; None means no limit."""
 
     workers: Count | None = None
-    """How many of its lines may run at once."""
+    """Maximum number of its lines that run at the same time."""
     seconds: Count | None = None
-    """Since it was last begun or resumed."""
+    """Maximum duration since it was last started or resumed."""
     tokens: Count | None = None
     cost_usd: Annotated[float, Meta(gt=0)] | None = None
     rounds: Annotated[int, Meta(ge=1, le=1000)] | None = None
-    """Of a chain: how often it may be reviewed."""
+    """Chain only: maximum number of reviews."""
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -34,10 +34,10 @@ class Run(Struct, frozen=True, kw_only=True):
     project_id: int
     task_id: str
     name: str
-    """What people see: the task file's name, or the chain's first words."""
+    """The name for people: the task file's name, or the chain's first words."""
     mode: RunMode
     content_hash: str | None
-    """Of the task file, without its boxes: what it was when the run began."""
+    """The hash of the task file without its boxes, from when the run started."""
     limits: RunLimits
     stop_on_failure: bool
     save_conversation: bool
@@ -45,16 +45,16 @@ class Run(Struct, frozen=True, kw_only=True):
     """The conversation, as a branch of the history."""
     created_at: datetime
     started_at: datetime
-    """When it was last begun or resumed."""
+    """When it was last started or resumed."""
     attended_until: datetime | None
     finished_at: datetime | None
     archived_at: datetime | None
     reason: str | None
-    """Why it ended, or why no more of its lines are begun, where that was not by itself."""
+    """Why it ended early, or why no more of its lines are started."""
 
 
 class LineRow(Struct, frozen=True):
-    """A line of a run as it is now: its effort, in the words of the run."""
+    """A line of a run, with the state of its effort."""
 
     key: str
     effort_id: int
@@ -74,7 +74,7 @@ class LineRow(Struct, frozen=True):
     tokens: int
     cost_usd: float | None
     output: str | None
-    """Its first 2,000 characters, unless more was asked for."""
+    """The first 2,000 characters of the output, unless the whole output was requested."""
 
 
 def derive_state(run: Run, *, is_attended: bool) -> RunState:

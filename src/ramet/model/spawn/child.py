@@ -21,11 +21,11 @@ TOO_DEEP = "Max spawn depth exceeded"
 """How the refusal of a child begins whose parent is as deep as sessions may be."""
 
 Progress = Literal["queued", "running", "ended"]
-"""How far a child has come: it waits to be run, it runs, or it has its outcome."""
+"""The progress of a child: it is queued, it runs, or it has ended with an outcome."""
 
 
 class SpawnLimits(Struct, frozen=True, kw_only=True):
-    """What a child, with all that it spawns, may use. None: as much as its parent may."""
+    """What a child and its descendants may use. None: as much as its parent."""
 
     seconds: int | None = None
     tokens: int | None = None
@@ -33,16 +33,16 @@ class SpawnLimits(Struct, frozen=True, kw_only=True):
 
 
 class SpawnResult(Struct, frozen=True, kw_only=True, rename={"child_session_id": "childSessionId"}):
-    """What a parent learns of a child. A child's failure is data."""
+    """A child's result for its parent. A child's failure is data."""
 
     child_session_id: int | None
-    """None where nothing was created."""
+    """None if nothing was created."""
     outcome: Outcome | None
     """None while it has not ended."""
     notes: str
-    """The child's closing report, else the end of its output; of a failure, what went wrong."""
+    """The child's closing report, or else the end of its output; for a failure, what went wrong."""
     status: Progress | None = None
-    """None where nothing was created."""
+    """None if nothing was created."""
     artifacts: list[str] | None = None
     issues: list[str] | None = None
     effort_id: int | None = None
@@ -56,7 +56,7 @@ def refused(error: RametError) -> SpawnResult:
 
 
 class BudgetState(Struct, frozen=True, kw_only=True):
-    """What a session and all below it may use, have used, and have promised to children."""
+    """What a session and its descendants may use, have used, and have reserved for children."""
 
     session_id: int
     tokens: int | None
@@ -64,15 +64,14 @@ class BudgetState(Struct, frozen=True, kw_only=True):
     spent_tokens: int
     spent_cost_usd: float
     reserved_tokens: int
-    """What children may still use of budgets of their own."""
+    """What children may still use of their own budgets."""
     reserved_cost_usd: float
 
 
 class TreeRow(Struct, frozen=True, gc=False):
-    """A session in its tree. There may be a hundred thousand, so they are made by position: by name takes ten times as
-    long.
-    """
+    """A session in its tree."""
 
+    # A tree may have a hundred thousand rows, so they are built by position: by name takes ten times as long.
     id: int
     parent_session_id: int | None
     prev_session_id: int | None
@@ -92,8 +91,8 @@ class TreeRow(Struct, frozen=True, gc=False):
     created_at: datetime
     ended_at: datetime | None
     tokens: int
-    """Its own."""
+    """The session's own tokens."""
     cost_usd: float | None
     total_tokens: int
-    """With all that is below it, each call counted once."""
+    """The tokens of the session and its descendants, each call counted once."""
     total_cost_usd: float | None

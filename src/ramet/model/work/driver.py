@@ -10,34 +10,34 @@ class Abilities(Struct, frozen=True, kw_only=True):
     """What a driver's program can do beyond answering a prompt."""
 
     resume: bool = False
-    """Go on with a context window by its native id."""
+    """Resume a context window by its native id."""
     fork: bool = False
-    """Go on with a copy of one."""
+    """Continue a copy of a context window."""
     tools: bool = False
-    """Say which tools it uses; its silence then means something."""
+    """Report which tools it uses, so that silence means something."""
     usage: bool = False
-    """Say what it used."""
+    """Report its usage."""
     limits: bool = False
-    """Say that a usage limit was reached, and when it ends."""
+    """Report that a usage limit was reached, and when it ends."""
     mcp: bool = False
-    """Take an MCP server, and be told about it: so it can spawn, report and read."""
+    """Use an MCP server and get instructions for it, so that it can spawn, report and read."""
     confinement: bool = False
-    """Be confined to the tools that are named."""
+    """Restrict itself to the given tools."""
 
 
 class DriverRow(Struct, frozen=True, kw_only=True):
-    """A driver or a configured profile of one, as `ramet drivers` shows it."""
+    """A driver or a profile, as `ramet drivers` shows it."""
 
     name: str
     driver: str
-    """Whose adapter it is; the same as the name, but for a profile."""
+    """The driver; the same as the name, except for a profile."""
     program: str | None
-    """Where its program was found; None where it is not installed."""
+    """The path of its program; None if it is not installed."""
     version: str | None
     is_default: bool
     abilities: Abilities
     fix: str | None
-    """How to get it, where it is not there."""
+    """How to install it, if it is missing."""
     parked_until: str | None = None
-    """Until when it is not used: its account is at a limit, or it failed again and again."""
+    """Until when it is not used, because its account is at a limit or it failed repeatedly."""
     parked_reason: str | None = None

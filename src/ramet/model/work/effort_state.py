@@ -14,14 +14,14 @@ State = Literal[
 ]
 
 MEANINGS: dict[State, str] = {
-    "ready": "queued: the next worker that fits can claim it",
-    "blocked": "queued: it needs another effort, which has not succeeded",
-    "parked": "queued: its next attempt may not start before a time, after a failure or because of a limit",
-    "awaited": "queued: a session waits for it, and runs it in its own slot",
+    "ready": "queued: the next suitable worker can claim it",
+    "blocked": "queued: it needs another effort that has not succeeded",
+    "parked": "queued: its next attempt has to wait until a time, after a failure or because of a limit",
+    "awaited": "queued: a session waits for it and runs it in its own slot",
     "running": "active: a worker holds a lease on it",
-    "stopping": "active: a worker holds a lease on it, and is asked to end it",
-    "expired": "active: its lease ran out, and the next claim takes it over",
-    "manual": "active: somebody runs it by hand, and no worker can claim it",
+    "stopping": "active: a worker holds a lease on it and is asked to stop it",
+    "expired": "active: its lease has expired, and the next claim takes it over",
+    "manual": "active: it is run by hand, and no worker can claim it",
     "succeeded": "finished with `success`",
     "failed": "finished with any other outcome",
 }
