@@ -38,7 +38,7 @@ def test_a_model_shortens_a_range(home: AiHome, scripted: ScriptedServer) -> Non
     span = {"from": hashes[0], "to": hashes[-1]}
     done = client.call("history.compress", branch="main", **span, method="model", target_tokens=40)["result"]
     system, prompt = _prompt(scripted)
-    assert "You shorten a part" in system
+    assert "You summarize a part" in system
     assert all(part in prompt for part in ("[user]: the plan", "the tests pass", "40 tokens", "[REDACTED:github:"))
     assert SECRET not in prompt
     assert "a short summary" in _compiled(client)

@@ -64,7 +64,7 @@ def test_what_is_switched_off_changes_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "reason"),
-    [("(unclosed", "missing )"), (r"(a)\1", "invalid escape"), ("x*", "empty text"), ("(?P<n>x)", "names a group")],
+    [("(unclosed", "missing )"), (r"(a)\1", "invalid escape"), ("x*", "empty string"), ("(?P<n>x)", "names a group")],
 )
 def test_a_pattern_that_cannot_be_used_is_named(pattern: str, reason: str) -> None:
     with pytest.raises(InvalidSetting) as refused:

@@ -32,7 +32,7 @@ class _Loader(yaml.SafeLoader):
         if node.tag in _NUMBERS and len(value) > _LONGEST_NUMBER:
             raise yaml.MarkedYAMLError(problem="a number is too long", problem_mark=node.start_mark)
         if _UNSTORABLE.search(value):
-            raise yaml.MarkedYAMLError(problem="a character is not text", problem_mark=node.start_mark)
+            raise yaml.MarkedYAMLError(problem="a character cannot be stored as text", problem_mark=node.start_mark)
         return value
 
 
@@ -78,15 +78,15 @@ def _split(text: str) -> tuple[str, str]:
     """The YAML, behind an empty line so that lines count as in the file; and what follows it."""
     lines = text.split("\n")
     if lines[0].rstrip() != _MARK:
-        fix = "begin it with a line of ---, `name: …`, `description: …`, and another line of ---"
+        fix = "start the file with a line `---`, then `name: …` and `description: …`, then another line `---`"
         raise SkillFileInvalid("there is no front matter", line=1, fix=fix)
     end = next((number for number, line in enumerate(lines) if number and line.rstrip() == _MARK), None)
     if end is None:
-        raise SkillFileInvalid("the front matter does not end", line=1, fix="add a line of --- behind it")
+        raise SkillFileInvalid("the front matter does not end", line=1, fix="add a line `---` after it")
     front = "\n".join(["", *lines[1:end]])
     if len(front) > _LONGEST:
         raise SkillFileInvalid(
-            f"the front matter is longer than {_LONGEST:,} characters", line=1, fix="put the details behind it"
+            f"the front matter is longer than {_LONGEST:,} characters", line=1, fix="move details below it"
         )
     return front, "\n".join(lines[end + 1 :]).strip("\n")
 
@@ -99,10 +99,10 @@ def _load(front: str) -> tuple[list[Any], dict[Any, Any]]:
         values = {} if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise SkillFileInvalid(f"not YAML: {error.problem}", line=line, fix="mend the YAML there") from error
+        raise SkillFileInvalid(f"not YAML: {error.problem}", line=line, fix="fix the YAML there") from error
     except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         # PyYAML lets the others escape for values that only look like a date or a number, and for deep nesting.
-        raise SkillFileInvalid("the front matter is not YAML", line=1, fix="mend the YAML") from error
+        raise SkillFileInvalid("the front matter is not YAML", line=1, fix="fix the YAML") from error
     if not isinstance(values, dict):
         raise SkillFileInvalid("the front matter has no keys", line=2, fix="write `name: …` and `description: …`")
     return [] if node is None else node.value, values

@@ -140,9 +140,9 @@ def _checked(pattern: str) -> str:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
         raise _invalid(pattern, f"cannot be read: {reason}") from error
     if compiled.groupindex:
-        raise _invalid(pattern, "names a group, which two patterns could not do")
+        raise _invalid(pattern, "names a group, which is not allowed")
     if compiled.search("") is not None:
-        raise _invalid(pattern, "matches the empty text, which would be found everywhere")
+        raise _invalid(pattern, "matches the empty string, and so every text")
     return pattern
 
 
@@ -151,7 +151,7 @@ def _invalid(pattern: str, reason: str) -> InvalidSetting:
         f"the pattern {pattern!r} in redaction.patterns {reason}",
         field="redaction.patterns",
         value=pattern,
-        fix="write it as an RE2 regular expression that matches the secret and nothing else",
+        fix="write an RE2 regular expression that matches only the secret",
     )
 
 

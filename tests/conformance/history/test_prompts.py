@@ -66,9 +66,9 @@ def test_neither_can_be_changed() -> None:
 @pytest.mark.parametrize(
     "fact",
     [
-        *("outcomes come first", "findings", "decisions", "artifacts", "failed", "stands in the way", "still open"),
-        *("exactly as they are", "error messages", "caveat", "trade-off", "if a length is asked for"),
-        *("leave out how the agent thought",),
+        *("outcomes come first", "findings", "decisions", "artifacts", "failed", "blocks further work", "still open"),
+        *("exactly as they are", "error messages", "caveat", "trade-off", "if a target length is given"),
+        *("leave out the agent's reasoning",),
     ],
 )
 def test_the_prompt_of_a_collapse_asks_for_each_fact(fact: str) -> None:
@@ -77,7 +77,7 @@ def test_the_prompt_of_a_collapse_asks_for_each_fact(fact: str) -> None:
 
 @pytest.mark.requirement("R47", "R48")
 def test_a_report_begins_with_what_was_completed() -> None:
-    assert 'Begin with "Subagent completed: "' in DEFAULT_COLLAPSE_SYSTEM
+    assert 'Start with "Subagent completed: "' in DEFAULT_COLLAPSE_SYSTEM
     assert "summary of the task" in DEFAULT_COLLAPSE_SYSTEM
     assert DEFAULT_SUMMARY_SYSTEM
     assert DEFAULT_SUMMARY_SYSTEM != DEFAULT_COLLAPSE_SYSTEM

@@ -117,7 +117,7 @@ def test_the_contract_has_all_that_is_on_record(world: World) -> None:
     text = contract(world, above, uncommitted=["cart.py"])
     for expected in (
         f"You are session s{above} on effort e{effort.id}: skill paint, task /shop/tasks/cart\n",
-        "Your notes are for /shop/tasks/cart/2_PAINT_LOG.md: `ramet note TEXT` adds one.",
+        "Your log is /shop/tasks/cart/2_PAINT_LOG.md: `ramet note TEXT` adds a note.",
         "- Log what you do as you work: run `ramet note",
         "> Paint the cart\n> In blue.",
         "## Last request\n> mend the cart",

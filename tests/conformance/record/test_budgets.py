@@ -56,7 +56,7 @@ def test_a_child_that_asks_for_more_than_there_is_is_refused_and_nothing_is_crea
     spawn(world, top, limits={"tokens": 50, "cost_usd": 1.0})
     use(world, top, 10)
     before = world.dump()
-    with pytest.raises(BudgetExceeded, match=rf"session {top.session.id} may use"):
+    with pytest.raises(BudgetExceeded, match=rf"session {top.session.id} and its descendants have used"):
         spawn(world, top, limits=asked)
     assert world.dump() == before
     spawn(world, top, limits={"tokens": 40, "cost_usd": 1.0})
@@ -118,7 +118,7 @@ def test_an_agent_hears_that_it_must_end_with_the_call_that_reaches_a_bound(worl
     stop = use(world, child, 5, "call 2").stop
     assert (stop.outcome, stop.reason) == (
         "budget",
-        f"the budget is used up: session {top.session.id} may use 100 tokens with all below it: 104 tokens used",
+        f"the budget is used up: session {top.session.id} and its descendants have used 104 tokens of 100 tokens",
     )
     done = queue_worker.complete(world, child, stop.outcome, reason=stop.reason, output_content="half of it")
     assert (done.outcome, done.output_content, done.requeued) == ("budget", "half of it", False)

@@ -21,7 +21,7 @@ def test_it_says_whose_it_is_and_leaves_out_what_there_is_not() -> None:
     text = compose(facts(goal="mend it"), 500)
     assert text.splitlines()[3:5] == [
         "You are session s7 on effort e3: skill plan, task /shop/tasks/cart",
-        "Your notes are for /shop/LOG.md: `ramet note TEXT` adds one.",
+        "Your log is /shop/LOG.md: `ramet note TEXT` adds a note.",
     ]
     assert [line for line in text.splitlines() if line.startswith("## ")] == ["## Goal"]
 
@@ -49,13 +49,13 @@ def test_what_matters_most_stands_first() -> None:
         "Phase",
         "Rules",
         "Open items",
-        "Children at work",
+        "Running children",
         "Decisions",
         "What did not work",
-        "Files that are not committed",
+        "Uncommitted files",
         "Read these first",
-        "What earlier efforts of the task left",
-        "What was handed on",
+        "Debriefs of earlier efforts of the task",
+        "Handoff",
     ]
 
 

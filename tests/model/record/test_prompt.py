@@ -42,15 +42,15 @@ def test_an_implement_effort_is_given_its_plan_byte_for_byte_under_the_heading()
 
 
 def test_what_another_agent_wrote_says_who_wrote_it_and_ends_where_it_cannot_say_so_itself() -> None:
-    plan = "do this\n(end of what e1 wrote: 0000000000000000)\n"
+    plan = "do this\n(end of the text by e1: 0000000000000000)\n"
     composed = told(effort(2, "implement"), effort(1, "plan", driver="claude"), texts={1: plan})
     seal = hashlib.sha256(plan.encode()).hexdigest()[:16]
     before, _, behind = composed.context.partition(HEADING + plan)
     assert before.splitlines()[-1].startswith(
-        f"What follows, up to the line that names {seal}, was written by e1 (plan, "
+        f"The following text, up to the line with {seal}, was written by e1 (plan, "
     )
     assert "by claude" in before.splitlines()[-1]
-    assert behind.splitlines()[1] == f"(end of what e1 wrote: {seal})"
+    assert behind.splitlines()[1] == f"(end of the text by e1: {seal})"
     assert seal not in plan
 
 
@@ -72,10 +72,10 @@ def test_a_plan_without_a_text_is_said_where_the_plan_would_be() -> None:
 @pytest.mark.requirement("R168", "R169")
 def test_a_plan_that_is_gone_altogether_is_said_too() -> None:
     composed = told(effort(2, "implement"), missing=[1])
-    assert HEADING + "(e1, which this goes back to, is gone" in composed.prompt
+    assert HEADING + "(this effort is based on e1, now deleted, and has no plan" in composed.prompt
     found = told(effort(3, "implement"), effort(2, "plan"), missing=[1])
     assert found.prompt.count(HEADING) == 1
-    assert "(e1, which this goes back to, is gone)" in found.prompt
+    assert "(this effort is based on e1, now deleted)" in found.prompt
 
 
 @pytest.mark.requirement("R187")
@@ -85,7 +85,9 @@ def test_a_review_is_given_the_implementation_and_the_plan() -> None:
     composed = told(effort(3, "review"), work, effort(1, "plan"))
     assert "## Implementation to review:\ntext of e2\n" in composed.prompt
     assert "## Plan that was to be implemented:\ntext of e1\n" in composed.prompt
-    facts = f"e2 changed 2 files, 3 lines added and 1 removed, on the branch ramet/e1; `git diff {'a' * 40} {'b' * 40}`"
+    facts = (
+        f"e2 changed 2 files, 3 lines added and 1 removed, on the branch ramet/e1; see `git diff {'a' * 40} {'b' * 40}`"
+    )
     assert facts in composed.prompt
     assert '- cart.py\n- "new\\nline"\n' in composed.prompt
 
@@ -103,13 +105,13 @@ def test_an_improvement_is_given_the_latest_review_and_the_plan() -> None:
 
 def test_an_implementation_without_a_text_speaks_through_its_commits() -> None:
     composed = told(effort(3, "review"), effort(2, "implement"), texts={})
-    assert "(e2 left no text; its commits say what it did)" in composed.prompt
+    assert "(e2 left no text; see its commits)" in composed.prompt
 
 
 def test_a_skill_that_seeks_nothing_of_the_chain_is_given_what_the_nearest_left() -> None:
-    assert "## What e2 (explore) left:\ntext of e2\n" in told(effort(3, "plan"), effort(2, "explore")).prompt
+    assert "## Output of e2 (explore):\ntext of e2\n" in told(effort(3, "plan"), effort(2, "explore")).prompt
     assert (
-        "## What e2 (do) left:\ntext of e2\n" in told(effort(3, "my skill"), effort(2, "do"), effort(1, "plan")).prompt
+        "## Output of e2 (do):\ntext of e2\n" in told(effort(3, "my skill"), effort(2, "do"), effort(1, "plan")).prompt
     )
 
 
@@ -121,7 +123,7 @@ def test_what_leaves_a_report_is_told_where(skill: str, file: str) -> None:
     target = effort(12, skill, ordinal=4)
     assert report_file_of(target) == f".ramet/e12/{file}"
     assert f"Write your report to `.ramet/e12/{file}`" in told(target).prompt
-    assert "your final answer is taken in its place" in told(target).prompt
+    assert "your final answer is used instead" in told(target).prompt
 
 
 def test_what_leaves_none_is_told_nothing_of_reports() -> None:
@@ -143,7 +145,7 @@ def test_earlier_reports_of_the_task_are_listed() -> None:
 def test_a_failure_before_is_mentioned() -> None:
     failed = effort(1, "do", outcome="timeout", reason="it took too long")
     composed = told(effort(2, "do", retry_of=1, lifecycle="queued"), failed=failed)
-    assert "e1, which this repeats, ended with timeout." in composed.prompt
+    assert "e1, which this effort repeats, ended with timeout." in composed.prompt
     assert "it took too long" in composed.prompt
     again = told(effort(2, "do", lifecycle="active", outcome=None, failure="transient", reason="the network failed"))
     assert "An earlier attempt ended with transient." in again.prompt
@@ -165,14 +167,14 @@ def test_a_text_that_is_too_large_is_cut_in_the_middle_and_says_how_much_is_miss
     composed = told(effort(2, "implement"), effort(1, "plan"), texts={1: plan}, max_tokens=1000)
     assert composed.cut
     assert estimate_tokens(composed.prompt) <= 1000
-    body = composed.prompt.partition(HEADING)[2].partition("\n(end of what e1")[0]
+    body = composed.prompt.partition(HEADING)[2].partition("\n(end of the text by e1")[0]
     head, marker, tail = body.partition("\n[… ")
     assert plan.startswith(head)
     left_out = int(tail.split(" ")[0])
     ending = tail.partition("…]\n")[2]
     assert plan.endswith(ending)
     assert left_out == len(plan) - len(head) - len(ending)
-    assert f"of {len(plan)} characters are left out here; `ramet show e1` has them all" in marker + tail
+    assert f"of {len(plan)} characters left out; `ramet show e1` prints all of them" in marker + tail
     assert len(head) > len(ending) > 500
 
 

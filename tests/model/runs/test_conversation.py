@@ -131,7 +131,7 @@ def test_the_prompt_is_the_turns_under_their_roles_in_order() -> None:
 @pytest.mark.parametrize("role", ["tool", "User", "", None])
 def test_an_unknown_role_is_refused_when_it_is_added(role: Any) -> None:
     accumulator = ContextAccumulator()
-    with pytest.raises(InvalidParams, match="is no role") as refused:
+    with pytest.raises(InvalidParams, match="is not a role") as refused:
         accumulator.add_turn(role, "x", NOW)
     assert "user, assistant, system" in refused.value.fix
     assert accumulator.turns == []

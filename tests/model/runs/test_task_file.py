@@ -249,23 +249,23 @@ def test_the_example_of_the_page_is_a_task_file() -> None:
         ("# Plan\n\nwords\n", (1, 1), "the file has no tasks"),
         (b"- [ ] 1. a\n- [ ] \xff", (2, 7), "not UTF-8"),
         ("- [ ] 1. a\n- [ ] b\0", (2, 8), "NUL"),
-        ("- [ ] 1. a\n- [ ] 2. b\n- [ ] 1.0 c", (3, 3), "there is a second task 1; the first is in line 1"),
+        ("- [ ] 1. a\n- [ ] 2. b\n- [ ] 1.0 c", (3, 3), "there is a second task 1; the first one is in line 1"),
         ("- [ ] 1. a\n  - Depends: 1.1, 7", (2, 14), "there is no task 1.1"),
-        ("- [ ] 1. a\n- [ ] 2. b\n  - Depends: 1, seven", (3, 17), "'seven' is no task's number"),
+        ("- [ ] 1. a\n- [ ] 2. b\n  - Depends: 1, seven", (3, 17), "'seven' is not a task number"),
         ("- [ ] 9. a\n- [ ] 1. b <!-- depends: 8, 9 -->", (2, 26), "there is no task 8"),
         ("- [ ] 1. a\n<!-- depends: 9 -->", (2, 15), "there is no task 9"),
         ("- [ ] 1. a\n  - Depends: 1", (2, 3), "tasks wait for each other: 1 → 1"),
         ("- [ ] 1. a\n- [ ] 2. b\n  - Depends: 3\n- [ ] 3. c\n  - Depends: 2", (3, 3), "2 → 3 → 2"),
         ("- [ ] 1. a\n  - Depends: 2\n  - [ ] 1.1 b\n- [ ] 2. c\n  - Depends: 1.1", (2, 3), "1 → 2 → 1.1 → 1"),
-        ("- [ ] 1. a\n  - Timeout: soon", (2, 14), "'soon' is no time"),
-        ("- [ ] 1. a\n  - Timeout: 0", (2, 14), "'0' is no time"),
-        ("- [ ] 1. a\n  - Timeout: 99999999d", (2, 14), "is no time"),
-        ("---\ntimeout: later\n---\n- [ ] 1. a", (2, 10), "'later' is no time"),
-        ("- [ ] 1. a\n  - Agent: @Big Boss", (2, 12), "'@Big Boss' is no agent's name"),
-        ("- [ ] 1. a\n  - Model: the User class", (2, 12), "model is one name"),
-        ("- [ ] 1. a\n  - Skill: plan\n  - Skill: do", (3, 12), "skill is said a second time"),
+        ("- [ ] 1. a\n  - Timeout: soon", (2, 14), "'soon' is not a duration"),
+        ("- [ ] 1. a\n  - Timeout: 0", (2, 14), "'0' is not a duration"),
+        ("- [ ] 1. a\n  - Timeout: 99999999d", (2, 14), "is not a duration"),
+        ("---\ntimeout: later\n---\n- [ ] 1. a", (2, 10), "'later' is not a duration"),
+        ("- [ ] 1. a\n  - Agent: @Big Boss", (2, 12), "'@Big Boss' is not a valid agent name"),
+        ("- [ ] 1. a\n  - Model: the User class", (2, 12), "model must be one name"),
+        ("- [ ] 1. a\n  - Skill: plan\n  - Skill: do", (3, 12), "skill is given twice"),
         ("- [ ] 1. a\n- [ ]", (2, 3), "the task has no text"),
-        ("- [ ] 1. a\n  - [~] 2. b", (2, 5), "[~] is no box"),
+        ("- [ ] 1. a\n  - [~] 2. b", (2, 5), "[~] is not a checkbox"),
         ("- [ ] 1. a\n\n```\n- [ ] 2. b", (3, 1), "this code block never ends"),
         ("- [ ] 1. a\n- [ ] 2. b <!-- c\n- [ ] 3. d", (2, 12), "this comment never ends"),
         ("".join(f"{'  ' * depth}- [ ] a\n" for depth in range(21)), (21, 43), "nested more than 20 deep"),
@@ -311,7 +311,7 @@ def test_ten_thousand_lines_are_read_and_more_than_a_megabyte_is_refused() -> No
 def test_more_dependencies_than_anybody_means_are_refused() -> None:
     below = "".join(f"- [ ] 1.{number} b\n" for number in range(1, 2001))
     after = "".join(f"- [ ] {number} c\n" for number in range(1000))
-    with pytest.raises(TaskFileInvalid, match="more than 1,000,000 pairs"):
+    with pytest.raises(TaskFileInvalid, match="more than 1,000,000 dependencies"):
         parse(f"- [ ] 1. a\n{below}{after.replace(' c', ' c' + chr(10) + '  - Depends: 1')}")
 
 

@@ -13,7 +13,7 @@ def test_an_agent_is_told_when_to_delegate_what_comes_back_and_what_it_costs() -
         assert f"`{tool.name}`" in text
     for words in (tool_guide.WHEN, tool_guide.RETURNS, tool_guide.CLOCK, tool_guide.ZOMBIES):
         assert words in text
-    assert "You are at depth 1 of 3: below you there may be 2 more levels of agents." in text
+    assert "You are at depth 1 of 3: you can have 2 more levels of agents below you." in text
 
 
 @pytest.mark.requirement("R116")

@@ -26,7 +26,7 @@ def test_a_fresh_worktree_has_its_plan_though_the_plans_file_is_gone_everywhere(
     made = worktree.prepare(git, folder, str(desk.project), f"e{effort.id}")
     assert made is not None
     assert list(Path(made.path, ".ramet").iterdir()) == [Path(made.path, ".ramet", ".gitignore")]
-    assert f"{HEADING}{PLAN}\n(end of what e1 wrote" in desk.prompt(effort).prompt
+    assert f"{HEADING}{PLAN}\n(end of the text by e1" in desk.prompt(effort).prompt
 
 
 @pytest.mark.requirement("R153", "R159", "R171")
@@ -106,7 +106,7 @@ def test_a_plan_that_was_deleted_is_a_marker(desk: Desk) -> None:
     effort = desk.add("implement", based_on=plan.id)
     chain = desk.ask(WorkChain(effort_id=effort.id))
     desk.machine.ask = lambda _: replace(chain, efforts=chain.efforts[:1], missing=[plan.id])
-    assert f"{HEADING}(e1, which this goes back to, is gone" in desk.prompt(effort).prompt
+    assert f"{HEADING}(this effort is based on e1, now deleted" in desk.prompt(effort).prompt
 
 
 @pytest.mark.requirement("R168")
@@ -166,7 +166,7 @@ def test_a_repeated_effort_is_told_how_it_failed(desk: Desk) -> None:
     failed = desk.run("do", "error", failure="permanent", reason="the tests would not start")
     retry = desk.world.call("work.retry", effort_id=failed.id)
     prompt = desk.prompt(retry).prompt
-    assert "e1, which this repeats, ended with error." in prompt
+    assert "e1, which this effort repeats, ended with error." in prompt
     assert "the tests would not start" in prompt
 
 

@@ -185,7 +185,7 @@ def test_the_next_context_window_goes_on_where_the_last_one_ended(storm: Desk) -
         required_files=[str(file), str(storm.project / "gone.md")],
     )
     resumed = storm.call("commands.session.continue", agent_id="blue")
-    assert "## Files that are not committed\n" in resumed.markdown
+    assert "## Uncommitted files\n" in resumed.markdown
     assert (resumed.session.prev_session_id, resumed.effort.id) == (opened.session.id, opened.effort.id)
     assert resumed.effort.current_phase == "1: Dialogue Loop"
     assert resumed.required_files == [str(file), str(storm.project / "gone.md")]

@@ -208,6 +208,6 @@ def test_a_later_review_looks_at_what_is_open_and_what_has_changed_since(desk: D
     assert f"`git log -p {'b' * 40}..{'c' * 40}`" in again
     blocker = next(found for found in chain.detail.findings if found.severity == "BLOCKER")
     assert f"- open: BLOCKER: [f:{blocker.fingerprint}] src/cart.py:12: the total is wrong" in again
-    assert "Look only at these" in again
+    assert "Review only these points" in again
     repeated = f"Verdict: CHANGES_REQUESTED\n- BLOCKER: [f:{blocker.fingerprint}] still wrong\n"
     assert parse_review(repeated).findings[0].fingerprint == blocker.fingerprint

@@ -6,26 +6,26 @@ from datetime import datetime
 from ramet.model.history.commit import estimate_tokens
 
 DEFAULT_SUMMARY_SYSTEM = """\
-You shorten a part of an agent's history so that the agent can go on without the part itself.
+You summarize a part of an agent's history so that the agent can continue without that part.
 
-- Keep what later work depends on: decisions and their reasons, facts that were found, names, paths, numbers, commands.
+- Keep what later work depends on: decisions and their reasons, findings, names, paths, numbers, commands.
 - Keep what failed and why, so that it is not tried again.
 - Keep exact values, error messages and code as they are.
-- Leave out greetings, repetition and steps that led nowhere without a lesson.
-- If a length is asked for, come close to it.
+- Leave out greetings, repetition, and failed steps that taught nothing.
+- If a target length is given, stay close to it.
 Write only the summary."""
 
 DEFAULT_COLLAPSE_SYSTEM = """\
 You report on the work of an agent to the agent that delegated it. The reader has not seen the work and acts on your \
 report alone.
 
-- Outcomes come first: what was reached, decided and produced.
+- Outcomes come first: what was achieved, decided and produced.
 - Name the findings, the decisions and the artifacts.
-- Say what failed, what stands in the way, and what is still open.
+- Say what failed, what blocks further work, and what is still open.
 - Keep technical details exactly as they are: code, settings, values, error messages.
-- Leave out how the agent thought its way there, except where that holds a caveat or a trade-off.
-- If a length is asked for, come close to it.
-Begin with "Subagent completed: " and a summary of the task in one line."""
+- Leave out the agent's reasoning, except if it contains a caveat or a trade-off.
+- If a target length is given, stay close to it.
+Start with "Subagent completed: " and a summary of the task in one line."""
 
 COLLAPSE_OPENING = "Subagent completed: "
 
@@ -60,14 +60,14 @@ def build_summarize_prompt(
     messages_text: str, *, target_tokens: int | None = None, instructions: str | None = None
 ) -> str:
     """What a model is asked so that it shortens a range."""
-    return _with_options(f"Shorten this part of the history:\n\n{messages_text}", target_tokens, instructions)
+    return _with_options(f"Summarize this part of the history:\n\n{messages_text}", target_tokens, instructions)
 
 
 def build_collapse_prompt(
     messages_text: str, purpose: str, *, target_tokens: int | None = None, instructions: str | None = None
 ) -> str:
     """What a model is asked so that it reports on a child: the purpose, the request, the work as it is."""
-    request = f"This was delegated:\n  Purpose: {purpose}\n\nReport on the work:\n\n{messages_text}"
+    request = f"This task was delegated:\n  Purpose: {purpose}\n\nReport on the work:\n\n{messages_text}"
     return _with_options(request, target_tokens, instructions)
 
 

@@ -47,7 +47,7 @@ def _exact(vocabulary: Vocabulary) -> TokenCounter:
             f"tokens.counter is {vocabulary}, which needs the package splintr-rs",
             field="tokens.counter",
             value=vocabulary,
-            fix="install it with: pip install 'ramet[tokens]', or set tokens.counter to estimate",
+            fix="run `pip install 'ramet[tokens]'`, or set tokens.counter to estimate",
         ) from error
     tokenizer = Tokenizer.from_pretrained(f"{vocabulary}_base")
 

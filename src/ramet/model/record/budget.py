@@ -78,7 +78,7 @@ def refusal(asked: Limit, bounds: Sequence[Budget], promised: Promised) -> str |
             kept = promised.get(bound.session_id, Amount()) if bound.session_id in taken_from else Amount()
             room = left - float(getattr(kept, unit))
             if room <= _NOTHING or (wanted is not None and wanted > room + _NOTHING):
-                asking = "" if wanted is None else f", and {_say(unit, wanted)} are asked for"
+                asking = "" if wanted is None else f", {_say(unit, wanted)} requested"
                 return f"{_describe(bound, unit, kept)}{asking}"
     return None
 
@@ -109,8 +109,10 @@ def _left(bound: Budget, unit: Unit) -> float | None:
 
 def _describe(bound: Budget, unit: Unit, promised: Amount) -> str:
     limit, used, kept = (getattr(each, unit) for each in (bound.limit, bound.spent, promised))
-    promise = f" and {_say(unit, kept)} promised to children" if kept else ""
-    return f"session {bound.session_id} may use {_say(unit, limit)} with all below it: {_say(unit, used)} used{promise}"
+    promise = f", {_say(unit, kept)} reserved for children" if kept else ""
+    return (
+        f"session {bound.session_id} and its descendants have used {_say(unit, used)} of {_say(unit, limit)}{promise}"
+    )
 
 
 def _say(unit: Unit, amount: float) -> str:

@@ -139,7 +139,7 @@ def check_proof(proof: dict[str, Any] | None, phase: Phase) -> None:
     for name, kind in phase.proof.items():
         if name not in (proof or {}):
             raise InvalidProof(
-                f"phase {phase.label!r} wants {name!r} proved",
+                f"phase {phase.label!r} requires the proof {name!r}",
                 field=f"proof.{name}",
                 fix=f"give {name} ({kind})",
             )

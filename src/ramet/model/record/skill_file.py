@@ -58,9 +58,9 @@ def parse(content: bytes | str, folder: str | None = None) -> SkillFile:
         raise SkillFileInvalid(f"{missing} is missing", line=1, field=missing, fix=f"add `{missing}: …` below the ---")
     if folder is not None and name != folder:
         line = front.line_of("name")
-        fix = "the name of a skill and of its folder are the same: rename one of them"
+        fix = "rename the skill or its folder, so that both have the same name"
         raise SkillFileInvalid(
-            f"name is not that of the folder {folder!r}", line=line, field="name", value=name, fix=fix
+            f"name differs from the name of its folder {folder!r}", line=line, field="name", value=name, fix=fix
         )
     return SkillFile(
         name=name,
@@ -82,7 +82,7 @@ def parse(content: bytes | str, folder: str | None = None) -> SkillFile:
 def _decode(content: bytes | str) -> str:
     encoded = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     if len(encoded) > MAX_BYTES:
-        raise SkillFileInvalid(f"the file is larger than {MAX_BYTES:,} bytes", fix="put the details into other files")
+        raise SkillFileInvalid(f"the file is larger than {MAX_BYTES:,} bytes", fix="move details into other files")
     try:
         text = encoded.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -90,34 +90,37 @@ def _decode(content: bytes | str) -> str:
         raise SkillFileInvalid("the file is not UTF-8 text", line=line, fix="save it as UTF-8") from error
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise SkillFileInvalid("there is a NUL character", line=line, fix="remove it")
+        raise SkillFileInvalid("the file contains a NUL character", line=line, fix="remove it")
     return text.replace("\r\n", "\n")
 
 
 def _text(field: "Field", value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        field.refuse("is not a text", "write a text, in quotes where it looks like something else", value)
+        field.refuse("is not a string", "write a string, in quotes if it looks like another type", value)
     return value.strip()
 
 
 def _name(field: "Field", value: Any) -> str:
     if not isinstance(value, str) or len(value) > _MAX_NAME or not _NAME.fullmatch(value):
-        fix = f"use at most {_MAX_NAME} small letters and digits, with single dashes between them"
-        field.refuse("is no name of a skill", fix, value)
+        fix = f"use at most {_MAX_NAME} lowercase letters and digits, with single dashes between them"
+        field.refuse("is not a valid name of a skill", fix, value)
     return value
 
 
 def _description(field: "Field", value: Any) -> str:
     text = _text(field, value)
     if len(text) > _MAX_DESCRIPTION:
-        field.refuse(f"is longer than {_MAX_DESCRIPTION} characters", "say in a few sentences what it does and when")
+        field.refuse(
+            f"is longer than {_MAX_DESCRIPTION} characters",
+            "say in a few sentences what the skill does and when to use it",
+        )
     return text
 
 
 def _compatibility(field: "Field", value: Any) -> str:
     text = _text(field, value)
     if len(text) > _MAX_COMPATIBILITY:
-        field.refuse(f"is longer than {_MAX_COMPATIBILITY} characters", "say it shorter")
+        field.refuse(f"is longer than {_MAX_COMPATIBILITY} characters", "shorten it")
     return text
 
 
@@ -134,7 +137,7 @@ def _texts(field: "Field", value: Any) -> list[str]:
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list):
-        field.refuse("is not a list", "write it as a list: one `- item` on each line", value)
+        field.refuse("is not a list", "write it as a list: one `- item` per line", value)
     return [_text(field.item(index), item) for index, item in enumerate(value)]
 
 
@@ -175,7 +178,7 @@ def _templates(field: "Field", value: Any) -> dict[str, str]:
 
 def _mapping(field: "Field", value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-        field.refuse("has no names", "write it as `name: value`, one on each line", value)
+        field.refuse("is not a mapping", "write it as `name: value`, one per line", value)
     return value
 
 
@@ -189,8 +192,8 @@ def _plain(field: "Field", value: Any) -> None:
             for inner in value:
                 _plain(field, inner)
         case float() if not math.isfinite(value):
-            field.refuse("has a number that is none", "put it in quotes", str(value))
+            field.refuse("has a value that is not a finite number", "put it in quotes", str(value))
         case str() | bool() | int() | float() | None:
             return
         case _:
-            field.refuse("has a value that is neither text nor number", "put it in quotes", str(value))
+            field.refuse("has a value that is neither a string nor a number", "put it in quotes", str(value))

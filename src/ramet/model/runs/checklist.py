@@ -146,7 +146,7 @@ class _Reader:
     def finish(self) -> None:
         """Nothing may be left open."""
         if self._fence is not None:
-            fix = f"end it with a line of {self._fence.mark}"
+            fix = f"end it with a line {self._fence.mark}"
             raise TaskFileInvalid("this code block never ends", line=self._fence.row, column=1, fix=fix)
         if self._comment is not None:
             line, column = self._comment
@@ -169,8 +169,10 @@ class _Reader:
             self._begin(row, raw, indent, match)
         elif match := _OTHER_BOX.match(body):
             column = raw.find(match["box"]) + 1
-            fix = "write [ ] for what is to be done and [x] for what is done"
-            raise TaskFileInvalid(f"{match['box']} is no box", line=row, column=column, value=match["box"], fix=fix)
+            fix = "write [ ] for an open task and [x] for a finished one"
+            raise TaskFileInvalid(
+                f"{match['box']} is not a checkbox", line=row, column=column, value=match["box"], fix=fix
+            )
         elif not body:
             self._is_paragraph = False
             self._is_after_blank |= not raw.strip()

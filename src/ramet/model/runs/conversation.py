@@ -51,10 +51,10 @@ class ContextAccumulator:
 
     def __init__(self, max_tokens: int = MAX_TOKENS, trim_strategy: str = "sliding") -> None:
         if max_tokens < 1:
-            raise InvalidParams("a window holds at least one token", field="max_tokens", value=max_tokens)
+            raise InvalidParams("max_tokens must be at least 1", field="max_tokens", value=max_tokens)
         if trim_strategy not in get_args(TrimStrategy):
             raise InvalidParams(
-                f"there is no way of trimming called {trim_strategy!r}",
+                f"there is no trim strategy {trim_strategy!r}",
                 field="trim_strategy",
                 value=trim_strategy,
                 fix="use sliding",
@@ -165,7 +165,7 @@ def _check_role(role: object) -> TurnRole:
             return role
         case _:
             raise InvalidParams(
-                f"{role!r} is no role", field="role", value=role, fix=f"use one of {', '.join(get_args(TurnRole))}"
+                f"{role!r} is not a role", field="role", value=role, fix=f"use one of {', '.join(get_args(TurnRole))}"
             )
 
 
@@ -182,7 +182,7 @@ def _restore(data: Mapping[str, Any], kind: type[_Saved]) -> _Saved:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         raise InvalidParams(
-            f"what was saved cannot be read: {error}",
+            f"the saved conversation cannot be read: {error}",
             field="turns",
             value=repr(data),
             fix="a turn has role, content and timestamp (ISO 8601)",

@@ -45,8 +45,8 @@ def needs(lines: Sequence[Numbered]) -> dict[str, list[str]]:
         total += len(wanted)
         if total > _MOST_WAITS:
             raise TaskFileInvalid(
-                f"more than {_MOST_WAITS:,} pairs of tasks wait for each other",
-                fix="depend on the last task of a group, instead of on the whole group",
+                f"the tasks have more than {_MOST_WAITS:,} dependencies",
+                fix="depend on the last task of a group instead of the whole group",
             )
     position = {key: place for place, key in enumerate(by_key)}
     return {key: sorted(wanted, key=position.__getitem__) for key, wanted in waits.items()}

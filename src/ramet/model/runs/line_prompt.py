@@ -67,19 +67,19 @@ def compose_parallel(effort: Effort, needed: Sequence[Effort], max_tokens: int) 
 
 def say_round(last: Effort, head: str | None, findings: Sequence[Finding]) -> str:
     """What a later review looks at, and nothing else: what changed since the last one, and what that left open."""
-    lead = f"This is not the first review: e{last.id} looked at the work before. Look only at these:"
+    lead = f"This is not the first review: e{last.id} has reviewed the work before. Review only these points:"
     points = []
     if last.place.git_head and head and head != last.place.git_head:
-        points.append(f"- what has changed since: `git log -p {last.place.git_head}..{head}`")
+        points.append(f"- the changes since then: `git log -p {last.place.git_head}..{head}`")
     elif last.place.git_head:
-        points.append(f"- what has changed since {last.place.git_head}, which is nothing that was committed")
+        points.append(f"- the changes since {last.place.git_head}, of which none were committed")
     ranked = sorted(findings, key=lambda finding: finding.severity)  # blockers, follow-ups, nits
     points += [_name(finding) for finding in ranked[:_MOST_FINDINGS]]
     if len(findings) > _MOST_FINDINGS:
-        points.append(f"- and {len(findings) - _MOST_FINDINGS} more that the last review names")
+        points.append(f"- and {len(findings) - _MOST_FINDINGS} more findings of the last review")
     rule = (
-        "Repeat what is still open, each with its severity and its mark, as in `- BLOCKER: [f:0123456789ab] …`; leave "
-        "out what is settled. Add something new only where what has changed since brought it."
+        "Repeat each finding that is still open with its severity and its mark, as in `- BLOCKER: [f:0123456789ab] …`; "
+        "leave out resolved ones. Add a new finding only if the changes since then caused it."
     )
     return "\n".join([lead, *points, rule])
 

@@ -139,15 +139,15 @@ def _choose(stated: list[_Raw], found: list[_Raw]) -> list[_Raw]:
 def _doubt(said: Sequence[str], findings: Sequence[Finding]) -> str | None:
     """Why the verdict cannot be relied on."""
     if not said:
-        return "it says no verdict"
+        return "it states no verdict"
     verdicts = {_verdict(each) for each in said}
     if None in verdicts:
         unread = next(each for each in said if _verdict(each) is None)
         return f"its verdict cannot be read: {unread.strip()[:80]!r}"
     if len(verdicts) > 1:
-        return f"it says several verdicts: {', '.join(sorted(filter(None, verdicts)))}"
+        return f"it states several verdicts: {', '.join(sorted(filter(None, verdicts)))}"
     if verdicts <= APPROVALS and any(finding.severity == "BLOCKER" for finding in findings):
-        return "it approves, and names blockers"
+        return "it approves but lists blockers"
     return None
 
 
@@ -290,14 +290,14 @@ class _Reader:
             document = msgspec.json.decode(block)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             if '"verdict"' in block or '"findings"' in block:
-                self.trouble = "its block of JSON cannot be read"
+                self.trouble = "its JSON block cannot be read"
             return
         if isinstance(document, dict) and document.keys() & {"verdict", "findings"}:
             if "verdict" in document:
                 self.said.append(str(document["verdict"]))
             findings = [_from_json(each) for each in _as_list(document.get("findings"))]
             if None in findings:
-                self.trouble = "a finding in its block of JSON cannot be read"
+                self.trouble = "a finding in its JSON block cannot be read"
             self.stated += filter(None, findings)
 
 
@@ -338,7 +338,7 @@ def _identify(found: Iterable[_Raw]) -> Iterator[Finding]:
     """The findings with their places and fingerprints; those that say the same of one file are told apart by order."""
     times: Counter[str] = Counter()
     for raw in found:
-        text = _plain("\n".join(raw.lines)) or "(it does not say what)"
+        text = _plain("\n".join(raw.lines)) or "(no description)"
         headline = text.partition("\n")[0] if raw.is_section else _headline(text)
         file, line = (raw.file, raw.line) if raw.file else _find_place(headline) or _find_place(text) or (None, None)
         known = _KNOWN.search(headline)

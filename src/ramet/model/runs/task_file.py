@@ -2,7 +2,7 @@
 
     - [ ] 1. Find out why the cart forgets its items
       - Agent: @careful
-    - [ ] 2. Mend it
+    - [ ] 2. Fix it
       - Depends: 1
       - Timeout: 30m
 
@@ -131,7 +131,7 @@ def _decode(content: bytes | str) -> str:
     except UnicodeDecodeError as error:
         _refuse_at(encoded[: error.start], "the file is not UTF-8 text", "save it as UTF-8")
     if "\0" in text:
-        _refuse_at(encoded[: encoded.index(b"\0")], "there is a NUL character", "remove it")
+        _refuse_at(encoded[: encoded.index(b"\0")], "the file contains a NUL character", "remove it")
     return text
 
 
@@ -182,12 +182,12 @@ def _normal(number: str) -> str:
 
 def _check_key(item: Item, key: str, rows: Mapping[str, int]) -> None:
     if key in rows:
-        message = f"there is a second task {key}; the first is in line {rows[key]}"
-        fix = "give each task a number of its own, or none: they are counted then"
+        message = f"there is a second task {key}; the first one is in line {rows[key]}"
+        fix = "give each task its own number, or no number: it then gets the next free one"
     elif key.count(".") >= MAX_DEPTH:
         message, fix = f"tasks are nested more than {MAX_DEPTH} deep", "nest them less"
     elif len(key.rpartition(".")[2]) > _MAX_DIGITS:
-        message, fix = f"there is no number left behind {'9' * _MAX_DIGITS}", "use smaller numbers"
+        message, fix = f"there is no number left after {'9' * _MAX_DIGITS}", "use smaller numbers"
     else:
         return
     raise TaskFileInvalid(message, line=item.row, column=item.raw.find("[") + 1, value=key, fix=fix)
@@ -200,7 +200,7 @@ def _line(item: Item, key: str, depends_on: tuple[str, ...], defaults: _Settings
     text = item.text
     if not text:
         column = item.raw.find("[") + 1
-        raise TaskFileInvalid("the task has no text", line=item.row, column=column, fix="say what is to be done")
+        raise TaskFileInvalid("the task has no text", line=item.row, column=column, fix="write what to do")
     settings = _settings([note for note in item.notes if not _is_dependency(note)], defaults)
     return Line(
         key=key,
@@ -225,7 +225,7 @@ def _settings(notes: Sequence[Note], defaults: _Settings) -> _Settings:
             continue
         field, reading = _READINGS[name]
         if field in said:
-            note.refuse(f"{name} is said a second time", "say it once", value)
+            note.refuse(f"{name} is given twice", "give it once", value)
         said[field] = reading(note, value)
     return msgspec.structs.replace(defaults, **said)
 
@@ -234,8 +234,8 @@ def _agent(note: Note, value: str) -> str:
     match = _AGENT.fullmatch(value)
     if match is None:
         note.refuse(
-            f"{value!r} is no agent's name",
-            "name a driver or a profile, as in `Agent: @careful`: small letters, digits, dots, dashes",
+            f"{value!r} is not a valid agent name",
+            "name a driver or a profile with lowercase letters, digits, dots and dashes: `Agent: @careful`",
             value,
         )
     return match["name"]
@@ -244,8 +244,8 @@ def _agent(note: Note, value: str) -> str:
 def _name(note: Note, value: str) -> str:
     if len(value) > _MAX_NAME or any(letter.isspace() for letter in value):
         note.refuse(
-            f"{note.name.lower()} is one name, not {value!r}",
-            "give the name alone; where this is part of the task, begin it with another word",
+            f"{note.name.lower()} must be one name, not {value!r}",
+            "give only the name; if the line is part of the task's text, start it with another word",
             value,
         )
     return value
@@ -256,7 +256,9 @@ def _seconds(note: Note, value: str) -> int:
     amounts = match.groups(default="0") if match else ()
     seconds = sum(int(amount) * unit for amount, unit in zip(amounts, _UNITS, strict=False))
     if not 1 <= seconds <= _MAX_SECONDS:
-        note.refuse(f"{value!r} is no time", "write it as 90s, 10m, 1h30m or 2d; a bare number is seconds", value)
+        note.refuse(
+            f"{value!r} is not a duration", "write it as 90s, 10m, 1h30m or 2d; a bare number is seconds", value
+        )
     return seconds
 
 
@@ -292,7 +294,7 @@ def _resolve(part: str, item: Item, note: Note, keys: Mapping[Item, str], known:
     """The key that is meant: among its siblings first, for an item whose own number is counted so."""
     number = part.strip("#`*_.")
     if not _ID.fullmatch(number):
-        note.refuse(f"{part!r} is no task's number", "write `Depends: 1, 2.1`", part)
+        note.refuse(f"{part!r} is not a task number", "write `Depends: 1, 2.1`", part)
     wanted = [_normal(number)]
     if _is_relative(item) and item.parent and "." not in number:
         wanted.insert(0, _normal(f"{keys[item.parent]}.{number}"))
@@ -313,7 +315,7 @@ def _check_circles(lines: Sequence[Line], items: Sequence[Item]) -> None:
             line=note.row if note else item.row,
             column=(note.raw if note else item.raw).find("-") + 1,
             value=show_cycle(cycle),
-            fix="remove one of these dependencies; a task also waits for the one that it stands below",
+            fix="remove one of these dependencies; a task also waits for the task that it is nested under",
         )
 
 

@@ -1,30 +1,30 @@
-"""What every agent is told about the tools that Ramet gives it: in its system prompt, and in their descriptions."""
+"""The texts for agents about Ramet's tools: in their system prompt, and in the descriptions of the tools."""
 
 WHEN = (
-    "Use it for a part of your work that stands alone: something to explore, to build in a folder of its own, or to "
-    "review with fresh eyes. What takes you only a few steps, do yourself."
+    "Use it for an independent part of your work: something to explore, to build in its own folder, or to review with "
+    "fresh eyes. If something takes only a few steps, do it yourself."
 )
 RETURNS = (
     "It returns JSON: {childSessionId, outcome, notes, status, artifacts, issues}. `outcome` is success, error, "
-    "timeout, stuck, budget or another word for how the child ended; `notes` is its report, or what went wrong. A "
-    "child's failure is a result like any other: read it, then go on. `childSessionId` is null only where nothing was "
-    "created."
+    "timeout, stuck, budget or another outcome; `notes` is the child's report, or what went wrong. A child's failure "
+    "is a result like any other: read it, then continue. `childSessionId` is null only if nothing was created."
 )
 CLOCK = (
-    "You wait until the child ends, and your own time limit runs on meanwhile. A wait that becomes too long for one "
-    "call returns `status: running` and `outcome: null`: the child goes on, and `await_sessions` collects its result."
+    "You wait until the child ends, and the wait counts towards your own time limit. A wait that is too long for one "
+    "call returns `status: running` and `outcome: null`: the child keeps running, and `await_sessions` gets its "
+    "result."
 )
 ZOMBIES = (
-    "A child that you do not wait for is not lost, and not ended with you: it finishes by itself, stays on record "
-    "under your session, and uses your budget until then. Do not spawn it again because you have not heard of it."
+    "A child that you do not wait for is not lost and does not end with you: it finishes by itself, stays on record "
+    "under your session, and uses your budget until then. Do not spawn it again because its result is not there yet."
 )
 _SEVERAL = (
-    "Name up to ten children in `agents` to let them work side by side. A child knows only what you tell it: put "
-    "everything it needs into `goal` and `context`."
+    "List up to ten children in `agents` to run them in parallel. A child knows only what you tell it: put everything "
+    "it needs into `goal` and `context`."
 )
 _REPORT = (
-    "`report` is how you hand in your own result: what you did, decided, tried in vain, made, and what is next. Call "
-    "it once, as the last thing you do, if another agent or a person is to go on from there."
+    "`report` hands in your own result: what you did, decided and created, what failed, and the next steps. Call it "
+    "once, as your last step, if another agent or a person continues from there."
 )
 
 
@@ -38,7 +38,7 @@ def compose(*, spawn_depth: int, max_depth: int) -> str:
         f"- `spawn_agent` delegates a goal to another agent. {WHEN} {RETURNS} {CLOCK} {_SEVERAL}",
         "- `await_sessions` waits for children that are not done yet.",
         "- `read_output` reads the plan, report or result of another effort, by its number.",
-        "- `log` writes a note into your effort's log: what you found or decided, while it is fresh.",
+        "- `log` adds a note to your effort's log: what you found or decided, while it is fresh.",
         f"- {_REPORT}",
         "",
         ZOMBIES,
@@ -48,9 +48,9 @@ def compose(*, spawn_depth: int, max_depth: int) -> str:
 
 
 def _describe_depth(spawn_depth: int, max_depth: int) -> str:
-    """How much further down a session may delegate."""
+    """How many more levels a session may delegate."""
     if spawn_depth >= max_depth:
         return f"You are at depth {spawn_depth} of {max_depth}: you cannot spawn. Do the work yourself, and report it."
     left = max_depth - spawn_depth
     levels = "one more level" if left == 1 else f"{left} more levels"
-    return f"You are at depth {spawn_depth} of {max_depth}: below you there may be {levels} of agents."
+    return f"You are at depth {spawn_depth} of {max_depth}: you can have {levels} of agents below you."
