@@ -374,7 +374,8 @@ def _operation_section(row: dict[str, Any]) -> list[str]:
     refusals = ", ".join(f"[`{code}`](errors.md#{_anchor(code)})" for code in row["errors"])
     return [
         f"## `{row['name']}`",
-        " ".join(filter(None, (row["purpose"], kind, HOSTS.get(row["host"])))),
+        row["purpose"],
+        " ".join(filter(None, (kind, HOSTS.get(row["host"])))),
         _parameter_table(row["params"]),
         f"Reply: {_reply_words(row['reply'])}",
         f"Specific errors: {refusals or 'none'}.",
@@ -444,8 +445,8 @@ def _type_words(schema: dict[str, Any]) -> str:
 def _bounds(schema: dict[str, Any]) -> str:
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is None or high is None:
-        return f", at most {schema['maxLength']} characters" if "maxLength" in schema else ""
-    return f" from {low}" if high >= 2**31 - 1 else f" from {low} to {high}"
+        return f" (at most {schema['maxLength']} characters)" if "maxLength" in schema else ""
+    return f" ({low} or more)" if high >= 2**31 - 1 else f" ({low} to {high})"
 
 
 def render_api() -> str:

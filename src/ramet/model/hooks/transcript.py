@@ -31,7 +31,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     usage: dict[str, int | float] | None = None
     """input_tokens, output_tokens, cache_read_tokens, cache_write_tokens and cost_usd, as `stream.Usage` has them."""
     prompt_id: str | None = None
-    """The prompt that a hook may have told of before."""
+    """The id of the prompt, which a hook may have reported before."""
     meta: dict[str, Any] | None = None
 
 

@@ -13,14 +13,14 @@ _CUT = "..."
 
 
 class Notification(Struct, frozen=True, kw_only=True, rename={"workflow_id": "workflowId"}):
-    """What a webhook is posted, and what a desktop shows."""
+    """The notification that a webhook gets and a desktop shows."""
 
     event: Literal["session_completed"] = "session_completed"
     workflow_id: str
     """The skill."""
     outcome: Outcome
     detail: str
-    """Why it ended so, else the beginning of what it produced."""
+    """The reason of the outcome, or else the start of the output."""
     goal: str
     timestamp: datetime
 

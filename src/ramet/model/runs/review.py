@@ -57,14 +57,14 @@ _LINE_WORDS = re.compile(r"\blines?\s+\d+(?:\s*(?:-|\u2013|to)\s*\d+)?", re.IGNO
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One thing that a review found."""
+    """One finding of a review."""
 
     severity: Severity
     text: str
     file: str | None = None
     line: int | None = None
     fingerprint: str
-    """Of what it says and in which file, but not in which line. A review that repeats a finding may name it instead, as
+    """A hash of its text and its file, but not of its line. A review that repeats a finding may give it instead, as
     `[f:0123456789ab]`."""
 
 
