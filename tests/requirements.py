@@ -423,4 +423,9 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."
     ),
+    "R453": due(
+        "At 80 columns `ps`, `queue`, `tree` and `runs show` each show who (one name for an agent everywhere: "
+        "driver, then reference), what it does now (the latest prompt or tool, not the first), the state in words "
+        "and colour, age and cost; golden screens at 80 and 140 columns."
+    ),
 }

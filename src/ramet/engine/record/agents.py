@@ -9,6 +9,7 @@ from ramet.engine.answers import answers
 from ramet.engine.record import lookup, ownership
 from ramet.engine.transaction import Transaction
 from ramet.model.instant import to_datetime, to_iso
+from ramet.model.record.activity import Activity, describe_call
 from ramet.model.record.agent import Agent, FleetMember
 from ramet.model.record.session import (
     Patience,
@@ -28,7 +29,7 @@ from ramet.protocol.record.agents import (
 )
 from ramet.protocol.replies import Page
 from ramet.store.hooks import hooks, resume_contracts
-from ramet.store.record import agents, sessions
+from ramet.store.record import agents, messages, sessions
 
 _GOAL_CHARACTERS = 200
 
@@ -79,14 +80,18 @@ def show_fleet(tx: Transaction, _request: FleetStatus) -> Page[FleetMember]:
     members = agents.list_fleet(tx.db, tx.now)
     asked = find_first_prompts(tx, [each.session_id for each in members if each.session_id and each.goal is None])
     answered = list_answered(tx, [each.session_id for each in members if each.session_id and _is_idle_by_hand(each)])
+    activities = find_activities(tx, [each.session_id for each in members if each.session_id])
     return Page(
         items=[
             replace(
                 member,
                 goal=member.goal or asked.get(member.session_id or 0),
                 status=_status(tx, member, waits_for_person=member.session_id in answered),
+                prompt=member.goal if member.is_queued else doing.prompt or asked.get(member.session_id or 0),
+                tool=doing.tool,
             )
             for member in members
+            for doing in [activities.get(member.session_id or 0, Activity(None, None))]
         ]
     )
 
@@ -95,6 +100,23 @@ def find_first_prompts(tx: Transaction, session_ids: Sequence[int]) -> dict[int,
     """The beginning of what a person asked each of these sessions for: to what end it is, where no effort says it."""
     found = resume_contracts.list_first_prompts(tx.db, tx.codec, session_ids) if session_ids else {}
     return {session_id: text[:_GOAL_CHARACTERS] for session_id, text in found.items()}
+
+
+def find_activities(tx: Transaction, session_ids: Sequence[int]) -> dict[int, Activity]:
+    """What each of these sessions does now: the beginning of its newest prompt, and its newest tool call since then."""
+    if not session_ids:
+        return {}
+    prompts = messages.list_newest_prompts(tx.db, tx.codec, session_ids)
+    calls = messages.list_newest_calls(tx.db, tx.codec, session_ids)
+    found = {}
+    for session_id in prompts.keys() | calls.keys():
+        prompt, call = prompts.get(session_id), calls.get(session_id)
+        is_since = call is not None and (prompt is None or call.place > prompt.place)
+        found[session_id] = Activity(
+            prompt=prompt.text[:_GOAL_CHARACTERS] if prompt else None,
+            tool=describe_call(call.tool, call.given) if call and is_since else None,
+        )
+    return found
 
 
 def list_answered(tx: Transaction, session_ids: Sequence[int]) -> set[int]:

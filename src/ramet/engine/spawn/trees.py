@@ -21,6 +21,7 @@ from ramet.errors import InvalidParams, SessionNotFound
 from ramet.model.history.branch import branch_session
 from ramet.model.hooks.resume_contract import LiveChild
 from ramet.model.instant import from_iso, to_datetime
+from ramet.model.record.activity import Activity
 from ramet.model.record.session import (
     Session,
     SessionStatus,
@@ -34,6 +35,7 @@ from ramet.store.spawn.trees import Liveness, Node
 
 _CHARACTERS = 200
 """How much of a goal, and of what a session left, is shown in a tree."""
+_NOTHING = Activity(None, None)
 
 
 @answers(ListChildren)
@@ -164,6 +166,8 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
             costs[upper] = _sum(costs[upper], costs[row.id])
     status = _statuses(tx, agents.list_answered(tx, [node.row.id for node in nodes if _is_idle_by_hand(node)]))
     asked = agents.find_first_prompts(tx, [row.id for row in rows if row.goal is None and row.native_id])
+    activities = agents.find_activities(tx, [node.row.id for node in nodes if node.liveness])
+    efforts: dict[int | None, int] = {row.id: row.effort_id for row in rows}
     return [
         replace(
             row,
@@ -171,8 +175,14 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
             status=status(row.id, row.created_at, node.liveness) if node.liveness else row.status,
             total_tokens=tokens[row.id],
             total_cost_usd=costs[row.id],
+            is_queued=is_queued,
+            # The prompt of a queued effort is what a person wrote; its agent is given more than that.
+            prompt=row.goal if is_queued and node.liveness else doing.prompt,
+            tool=doing.tool,
         )
         for row, node in zip(rows, nodes, strict=True)
+        for is_queued in [row.is_queued and efforts.get(row.parent_session_id) != row.effort_id]
+        for doing in [activities.get(row.id, _NOTHING)]
     ]
 
 

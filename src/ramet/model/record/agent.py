@@ -46,3 +46,11 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     native_id: str | None = None
     """The vendor's id of its session."""
     status: SessionStatus | None = None
+    driver_name: str | None = None
+    """Its driver, or the profile that the user configured for it."""
+    is_queued: bool = False
+    """Whether its effort came with a prompt: from the queue, from a run or as a child."""
+    prompt: str | None = None
+    """The beginning of the newest prompt that it was given."""
+    tool: str | None = None
+    """Its newest tool call since that prompt: `Bash: make test`."""

@@ -96,3 +96,13 @@ class TreeRow(Struct, frozen=True, gc=False):
     total_tokens: int
     """The tokens of the session and its descendants, each call counted once."""
     total_cost_usd: float | None
+    driver_name: str | None = None
+    """Its driver, or the profile that the user configured for it."""
+    is_queued: bool = False
+    """Whether its effort came with a prompt: from the queue, from a run or as a child. A program's own sub-agent serves
+    the effort of its parent, and is not queued itself.
+    """
+    prompt: str | None = None
+    """The beginning of the newest prompt that it was given; None if it has ended."""
+    tool: str | None = None
+    """Its newest tool call since that prompt: `Bash: make test`; None if it has ended."""

@@ -1,5 +1,7 @@
 """What is remembered of transcripts: thin rows that point at commits."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from ramet.model.history.branch import Head
@@ -7,10 +9,15 @@ from ramet.model.instant import to_datetime
 from ramet.model.record.message import Message, Role
 from ramet.model.record.session import SessionRef
 from ramet.store.database.blobs import Codec
-from ramet.store.database.connection import Connection
+from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import QueryFile
 
 _sql = QueryFile("record/messages")
+
+_LONGEST_BYTES = 262_144
+"""A longer content is not unpacked for the sake of its first line."""
+_TURNS = 20
+"""How many of a session's newest turns are searched for a tool call."""
 
 
 class Transcript(Struct, frozen=True):
@@ -71,3 +78,40 @@ def list_page(db: Connection, codec: Codec, session_id: int, limit: int, offset:
             _sql.page, session_id=session_id, limit=limit, offset=offset
         )
     ]
+
+
+class NewestPrompt(Struct, frozen=True):
+    """The newest prompt in a session, and its place there."""
+
+    place: tuple[int, int]
+    text: str
+
+
+class NewestCall(Struct, frozen=True):
+    """The newest tool call in a session, and its place there."""
+
+    place: tuple[int, int]
+    tool: str
+    given: str
+
+
+def list_newest_prompts(db: Connection, codec: Codec, session_ids: Sequence[int]) -> dict[int, NewestPrompt]:
+    """The newest prompt in each of these sessions that has one."""
+    rows = db.all(_sql.newest_prompts, ids=to_json(list(session_ids)), bytes=_LONGEST_BYTES)
+    return {
+        session_id: NewestPrompt((at_ms, message_id), _text(codec, *blob))
+        for session_id, at_ms, message_id, *blob in rows
+    }
+
+
+def list_newest_calls(db: Connection, codec: Codec, session_ids: Sequence[int]) -> dict[int, NewestCall]:
+    """The newest tool call in each of these sessions that made one lately."""
+    rows = db.all(_sql.newest_calls, ids=to_json(list(session_ids)), bytes=_LONGEST_BYTES, turns=_TURNS)
+    return {
+        session_id: NewestCall((at_ms, message_id), tool, _text(codec, *blob))
+        for session_id, at_ms, message_id, tool, *blob in rows
+    }
+
+
+def _text(codec: Codec, kind: int, size: int, data: bytes | None) -> str:
+    return "" if data is None else codec.unpack(kind, size, data).decode()

@@ -57,13 +57,13 @@ def list_nodes(db: Connection, roots: Iterable[int], *, characters: int, now: st
 
 def _node(row: Row) -> Node:
     """A row of the query, column by column: the totals and the status of a row are not stored."""
-    *identity, outcome, notes, created, ended, used, cost, heartbeat, tool, lease, waiting, unseen = row
+    *identity, outcome, notes, created, ended, used, cost, heartbeat, tool, lease, waiting, unseen, driver, queued = row
     tokens = used or 0
     status = "starting" if ended is None else "ended"
     ended_at = None if ended is None else from_iso(ended)
     liveness = Liveness(heartbeat, tool, lease, waiting, unseen) if ended is None else None
     shown = (*identity, status, outcome, notes, from_iso(created), ended_at, tokens, cost, tokens, cost)
-    return Node(TreeRow(*shown), liveness)
+    return Node(TreeRow(*shown, driver, bool(queued)), liveness)
 
 
 def list_open_children(db: Connection, effort_id: int, *, characters: int, now: str) -> list[OpenChild]:

@@ -34,10 +34,12 @@ SELECT (SELECT count(*) FROM projects) AS projects, (SELECT count(*) FROM tasks)
        (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM agents) AS agents;
 
 -- name: fleet
--- Who is doing what and to what end, what it has cost, whose lease has run out, and who waits for a child.
-SELECT f.*, f.lease_expires_at < :now AS is_lease_over,
-       (SELECT substr(e.prompt, 1, 200) FROM efforts e WHERE e.id = f.effort_id) AS goal,
+-- Who is doing what and to what end, what it has cost, whose lease has run out, and who waits for a child. An agent that
+-- Ramet started has the driver that its effort names, any other one the driver that its session was started with.
+SELECT f.*, f.lease_expires_at < :now AS is_lease_over, substr(e.prompt, 1, 200) AS goal,
+       e.prompt IS NOT NULL AS is_queued, s.native_id,
+       CASE WHEN s.instance IS NULL THEN coalesce(s.driver, e.driver) ELSE coalesce(e.driver, s.driver) END AS driver_name,
        (SELECT sum(u.cost_usd) FROM usage u WHERE u.session_id = f.session_id AND u.cost_usd IS NOT NULL) AS cost_usd,
-       (SELECT s.native_id FROM sessions s WHERE s.id = f.session_id) AS native_id,
        EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = f.session_id) AS is_awaiting
-FROM fleet_status f ORDER BY f.agent;
+FROM fleet_status f JOIN efforts e ON e.id = f.effort_id LEFT JOIN sessions s ON s.id = f.session_id
+ORDER BY f.agent;

@@ -28,3 +28,23 @@ JOIN messages m ON m.id = p.id
 JOIN commits c ON c.id = m.commit_id
 JOIN blobs b ON b.id = c.blob_id
 ORDER BY m.timestamp, m.id;
+
+-- name: newest_prompts
+-- The newest prompt in each of some sessions; the text of a very long one is not read.
+SELECT m.session_id, m.timestamp, m.id, b.codec, b.size, CASE WHEN b.size <= :bytes THEN b.data END
+FROM json_each(:ids) chosen
+JOIN messages m ON m.id = (SELECT p.id FROM messages p WHERE p.session_id = chosen.value AND p.role = 'user'
+                           ORDER BY p.timestamp DESC, p.id DESC LIMIT 1)
+JOIN commits c ON c.id = m.commit_id
+JOIN blobs b ON b.id = c.blob_id;
+
+-- name: newest_calls
+-- The newest tool call in each of some sessions, among so many of their newest turns, and what the tool was given.
+SELECT m.session_id, m.timestamp, m.id, m.tool_name, b.codec, b.size, CASE WHEN b.size <= :bytes THEN b.data END
+FROM json_each(:ids) chosen
+JOIN messages m ON m.id = (
+    SELECT l.id FROM (SELECT p.id, p.role, p.tool_name, p.timestamp FROM messages p WHERE p.session_id = chosen.value
+                      ORDER BY p.timestamp DESC, p.id DESC LIMIT :turns) l
+    WHERE l.role = 'assistant' AND l.tool_name IS NOT NULL ORDER BY l.timestamp DESC, l.id DESC LIMIT 1)
+JOIN commits c ON c.id = m.commit_id
+JOIN blobs b ON b.id = c.blob_id;
