@@ -39,7 +39,7 @@ def at_terminal(
         stdout=theirs,
         stderr=theirs,
         cwd=ramet.cwd,
-        env={**ramet.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **(environ or {})},
+        env={**ramet.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PAGER": "cat", **(environ or {})},
     )
     os.close(theirs)
     os.write(ours, typed.encode())

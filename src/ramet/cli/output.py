@@ -1,21 +1,27 @@
 """What people and programs see: tables and sentences, or one JSON document.
 
-Much of what is shown was written by agents. Before a person sees it, everything that a terminal would obey is
-taken out (`clean`); in JSON it is escaped, so that a program still gets exactly what was said.
+Agents wrote much of the text that is shown. Before a person sees it, everything that a terminal would interpret is
+removed (`clean`); in JSON it is escaped, so that a program still gets the exact text.
 """
 
+import io
 import json
 import re
+import shlex
+import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 import click
 
 from ramet.cli.invocation import Invocation
 
 if TYPE_CHECKING:
+    import subprocess
+
     from msgspec import Struct
     from rich.table import Table
 
@@ -24,6 +30,14 @@ if TYPE_CHECKING:
 Row = TypeVar("Row")
 Columns = Mapping[str, Callable[[Row], Any]]
 """Headings, each with how to make the cell below it from a row."""
+
+
+class Styled(NamedTuple):
+    """A cell in a colour, which only a terminal shows."""
+
+    text: str
+    style: str
+
 
 _SEQUENCES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor movements
@@ -111,6 +125,8 @@ def cell(value: Any) -> str:
     match value:
         case None | "":
             return "-"
+        case Styled(text, _):
+            return cell(text)
         case bool():
             return "yes" if value else "no"
         case datetime():
@@ -158,5 +174,134 @@ def as_table(headings: Sequence[str], rows: Sequence[Sequence[Any]], cut: str | 
             ratio=1 if is_cut else None,
         )
     for row in rows:
-        table.add_row(*(Text(cell(value)) for value in row))
+        table.add_row(*(Text(cell(value), value.style if isinstance(value, Styled) else "") for value in row))
     return table
+
+
+@contextmanager
+def paged(invocation: Invocation) -> Iterator[None]:
+    """Show everything that is printed inside in a pager, if it is longer than the screen. Leaving the pager early is no
+    error.
+
+    Only a terminal has a pager: never a pipe, and never JSON. `RAMET_PAGER`, or else `PAGER`, names it (default: less);
+    `cat` or an empty value turns it off, and so does `NO_PAGER`. Print notes on standard error after the block: inside
+    it they would be written across the pager's screen.
+    """
+    command = _find_pager(invocation)
+    if not command:
+        yield
+        return
+    screen = sys.stdout
+    pages = _Pages(screen, command, {"LESS": "FRX", **invocation.environ})
+    sys.stdout = pages
+    try:
+        with suppress(_PagerLeft):
+            yield
+    finally:
+        sys.stdout = screen
+        pages.finish()
+
+
+def _find_pager(invocation: Invocation) -> list[str]:
+    environ = invocation.environ
+    is_off = invocation.as_json or "NO_PAGER" in environ or environ.get("TERM") == "dumb"
+    if is_off or not sys.stdout.isatty():
+        return []
+    named = environ.get("RAMET_PAGER", environ.get("PAGER"))
+    try:
+        words = shlex.split("less" if named is None else named)
+    except ValueError:  # a quote without its end
+        return []
+    return [] if words[:1] == ["cat"] else words
+
+
+class _PagerLeft(Exception):
+    """The person has left the pager, and nothing more need be printed."""
+
+
+class _Pages(io.TextIOBase):
+    """Standard output that is kept back until it is longer than the screen, and then goes to a pager."""
+
+    def __init__(self, screen: TextIO, command: list[str], environ: Mapping[str, str]) -> None:
+        self._screen = screen
+        self._command = command
+        self._environ = environ
+        self._kept: list[str] | None = []
+        """None when nothing is kept back any more."""
+        self._rows = 0
+        self._size = shutil.get_terminal_size()
+        self._pager: subprocess.Popen[str] | None = None
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._screen.encoding
+
+    def isatty(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._screen.fileno()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):  # click finds out like this what a stream takes
+            raise TypeError("a text is needed")
+        if self._kept is None:
+            self._pass_on(text)
+        else:
+            self._kept.append(text)
+            self._rows += self._count_rows(text)
+            if self._rows >= self._size.lines:
+                self._start_pager()
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing waits here but what the screen may still have room for."""
+
+    def finish(self) -> None:
+        """Print what was kept back, or wait until the person leaves the pager."""
+        if self._kept is not None:
+            self._release()
+        if self._pager is None:
+            return self._screen.flush()
+        with suppress(BrokenPipeError):
+            if self._pager.stdin is not None:
+                self._pager.stdin.close()
+        while True:
+            with suppress(KeyboardInterrupt):  # Ctrl-C is the pager's
+                self._pager.wait()
+                return None
+
+    def _count_rows(self, text: str) -> int:
+        lines = clean(text).split("\n")
+        return len(lines) - 1 + sum((len(line) - 1) // self._size.columns for line in lines if line)
+
+    def _start_pager(self) -> None:
+        import subprocess  # noqa: PLC0415
+
+        with suppress(OSError):  # a pager that cannot be started is no reason to show nothing
+            self._pager = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                env=dict(self._environ),
+                text=True,
+                encoding=self.encoding,
+                errors="replace",
+            )
+        self._release()
+
+    def _release(self) -> None:
+        kept, self._kept = self._kept or [], None
+        for text in kept:
+            self._pass_on(text)
+
+    def _pass_on(self, text: str) -> None:
+        if self._pager is None or self._pager.stdin is None:
+            self._screen.write(text)
+            return
+        try:
+            self._pager.stdin.write(text)
+        except BrokenPipeError as error:
+            raise _PagerLeft from error

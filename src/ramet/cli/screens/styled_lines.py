@@ -1,8 +1,9 @@
-"""Lines made of coloured parts: in colour and to its width on a terminal, as plain text for anybody else."""
+"""Lines made of coloured parts: in colour and cut to its width on a terminal, as plain text anywhere else."""
 
+import shutil
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import click
 
@@ -14,10 +15,80 @@ if TYPE_CHECKING:
 Part = tuple[str, str]
 """A text and its style; the style is empty for plain text."""
 Line = Sequence[Part]
+Row = TypeVar("Row")
+
+_GAP = "  "
+_LAST_WIDTH = 40
+"""A column that can be left out is shown only if the last column keeps this much room."""
+
+
+class Column(NamedTuple, Generic[Row]):
+    """A heading, and how to make the cell below it from a row."""
+
+    heading: str
+    cell: Callable[[Row], Line]
+    is_number: bool = False
+    """Numbers are aligned on the right."""
+    is_extra: bool = False
+    """Whether a narrow terminal goes without it. Of several, those on the left are kept longest."""
+
+
+def plain(text: str | None) -> Line:
+    """A cell without a style; `-` if there is nothing to show."""
+    return [(clean(text or "-"), "")]
+
+
+def terminal_width() -> int | None:
+    """How many columns there are; None if the output does not go to a terminal, which has room for everything."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def draw_table(columns: Sequence[Column[Row]], rows: Sequence[Row], width: int | None) -> list[Line]:
+    """A table with one line for each row. The last column gets all the room that the others leave."""
+    *fixed, last = [_Filled.of(column, rows) for column in columns]
+    room = None if width is None else width - _LAST_WIDTH - sum(each.room for each in fixed if not each.column.is_extra)
+    shown = []
+    for each in fixed:
+        if each.column.is_extra and room is not None:
+            room -= each.room
+            if room < 0:
+                continue
+        shown.append(each)
+    heads = [(each.pad([(each.column.heading, "bold")])) for each in shown]
+    bodies = [[each.pad(each.cells[index]) for each in shown] for index in range(len(rows))]
+    return [
+        [*(part for cell in head for part in (*cell, (_GAP, ""))), *end]
+        for head, end in zip([heads, *bodies], [[(last.column.heading, "bold")], *last.cells], strict=True)
+    ]
+
+
+class _Filled(NamedTuple):
+    """A column with its cells."""
+
+    column: Column[Any]
+    cells: list[Line]
+    width: int
+
+    @classmethod
+    def of(cls, column: Column[Row], rows: Sequence[Row]) -> "_Filled":
+        cells = [column.cell(row) for row in rows]
+        return cls(column, cells, max(map(_length, [[(column.heading, "")], *cells])))
+
+    @property
+    def room(self) -> int:
+        return self.width + len(_GAP)
+
+    def pad(self, cell: Line) -> Line:
+        space = (" " * (self.width - _length(cell)), "")
+        return [space, *cell] if self.column.is_number else [*cell, space]
+
+
+def _length(cell: Line) -> int:
+    return sum(len(text) for text, _ in cell)
 
 
 def print_lines(lines: Iterable[Line], *, cut: bool) -> None:
-    """Each on a line of its own. Where `cut` says so, what a terminal has no room for is left out."""
+    """Each on a line of its own. With `cut`, a terminal shows only as much of a line as it has room for."""
     if not sys.stdout.isatty():
         for line in lines:
             click.echo("".join(clean(text) for text, _ in line).rstrip())
@@ -32,7 +103,7 @@ def print_lines(lines: Iterable[Line], *, cut: bool) -> None:
 
 
 def as_picture(lines: Iterable[Line]) -> "Group":
-    """The lines for a terminal on which they are drawn again and again; what it has no room for is left out."""
+    """The lines for a terminal on which they are drawn again and again, cut to its width."""
     from rich.console import Group  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -47,5 +118,5 @@ def spaced(parts: Iterable[Part | None]) -> list[Part]:
 
 
 def is_unicode() -> bool:
-    """Whether what we print may have characters beyond ASCII."""
+    """Whether the output may have characters beyond ASCII."""
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
