@@ -8,7 +8,7 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.history_places import find_start
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, count, print_json
+from ramet.cli.output import clean, count, paged, print_json
 from ramet.protocol.history.contexts import Compile, Format, Window
 
 
@@ -40,9 +40,10 @@ def compile_branch(
     )
     if invocation.as_json:
         return print_json(reply)
-    if form == "text":
-        click.echo(clean("\n\n".join(str(message["content"]) for message in reply.messages)))
-    else:
-        print_json({"system": reply.system, "messages": reply.messages} if reply.system else reply.messages)
+    with paged(invocation):
+        if form == "text":
+            click.echo(clean("\n\n".join(str(message["content"]) for message in reply.messages)))
+        else:
+            print_json({"system": reply.system, "messages": reply.messages} if reply.system else reply.messages)
     left_out = f", {count(reply.omitted, 'message')} left out" if reply.omitted else ""
     return click.echo(f"{count(reply.tokens, 'token')}{left_out}, prefix {reply.prefix_hash[:12]}", err=True)

@@ -6,7 +6,7 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.history_places import find_place
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import count, print_json
+from ramet.cli.output import count, paged, print_json
 from ramet.cli.screens.commit_lines import one_line, short, tell
 from ramet.cli.screens.styled_lines import Line, print_lines
 from ramet.protocol.history.contexts import Diff, DiffReply
@@ -34,13 +34,16 @@ def diff(invocation: Invocation, a: str, b: str, stat: bool) -> None:
     lines = reply.text.split("\n") if reply.text else []
     if stat:
         return print_lines(_stat(reply, a, b, lines), cut=False)
-    for name, rows in ((a, reply.only_a), (b, reply.only_b)):
-        if rows:
-            print_lines([[(f"only in {name}:", "bold")]], cut=False)
-            print_lines([[("  ", ""), *one_line(told, ())] for told in tell(invocation, rows)], cut=True)
-    if not lines:
-        return click.echo("a model gets the same text from both")
-    return print_lines([[("", "")], *([(line, _style(line))] for line in lines)], cut=False)
+    with paged(invocation):
+        for name, rows in ((a, reply.only_a), (b, reply.only_b)):
+            if rows:
+                print_lines([[(f"only in {name}:", "bold")]], cut=False)
+                print_lines([[("  ", ""), *one_line(told, ())] for told in tell(invocation, rows)], cut=True)
+        if lines:
+            print_lines([[("", "")], *([(line, _style(line))] for line in lines)], cut=False)
+        else:
+            click.echo("a model gets the same text from both")
+    return None
 
 
 def _stat(reply: DiffReply, a: str, b: str, lines: list[str]) -> list[Line]:

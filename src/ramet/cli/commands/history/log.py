@@ -10,7 +10,7 @@ from ramet.cli.command import Command
 from ramet.cli.exchanges import ask_many
 from ramet.cli.history_places import Start, find_start
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import print_json
+from ramet.cli.output import paged, print_json
 from ramet.cli.screens.commit_graph import Drawing, Node, draw
 from ramet.cli.screens.commit_lines import (
     Told,
@@ -68,7 +68,9 @@ def log(invocation: Invocation, refs: tuple[str, ...], limit: int | None, graph:
     newest = [rows[name] for name in by_time(rows, find_parents(rows.values()))][:most]
     if invocation.as_json:
         return print_json({"items": newest, "next": None})
-    _show(tell(invocation, newest), _heads(branches), graph=graph, oneline=oneline)
+    told = tell(invocation, newest)
+    with paged(invocation):
+        _show(told, _heads(branches), graph=graph, oneline=oneline)
     if not newest:
         click.echo("no commits yet: `ramet history commit BRANCH TEXT`")
     if limit is None and (len(rows) > most or any(page.next is not None for page in pages)):

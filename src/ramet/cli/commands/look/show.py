@@ -1,4 +1,4 @@
-"""`ramet show`: whatever a reference names."""
+"""`ramet show`: anything that a reference names."""
 
 import re
 
@@ -9,11 +9,11 @@ from ramet.cli.command import Command
 from ramet.cli.commands.history.show import show_commit
 from ramet.cli.commands.queue.report import print_output, print_text
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import print_json
+from ramet.cli.output import paged, print_json
 from ramet.cli.screens.effort import show_effort
 from ramet.cli.screens.run import show_run
 from ramet.cli.screens.session import show_session
-from ramet.errors import EffortNotFound
+from ramet.errors import CommitNotFound, EffortNotFound, NotFound, RunNotFound, SessionNotFound
 from ramet.protocol.work.attempts import WorkPrompt
 
 _EFFORT = re.compile(r"e\d+")
@@ -34,25 +34,59 @@ _RUN = re.compile(r"r\d+")
     ],
 )
 @click.argument("reference", metavar="HASH|BRANCH|EFFORT|SESSION|RUN", type=references.anything)
-@click.option("--output", is_flag=True, help="Of an effort: only its output, all of it.")
-@click.option("--prompt", is_flag=True, help="Of an effort: only the prompt, exactly as its agent gets it.")
+@click.option("--output", is_flag=True, help="Print only the output of an effort, all of it.")
+@click.option("--prompt", is_flag=True, help="Print only the prompt of an effort, exactly as its agent gets it.")
 @click.pass_obj
 def show(invocation: Invocation, reference: str, output: bool, prompt: bool) -> None:
-    """A commit with all that it says; of a branch its head; e12 an effort; s7 a session; r3 a run."""
-    if output or prompt:
-        effort_id = references.effort(reference)
-        return print_output(invocation, effort_id) if output else _print_prompt(invocation, effort_id)
+    """Show anything by its name: a commit, the last commit of a branch, effort e12, session s7 or run r3."""
+    with paged(invocation):
+        if output:
+            print_output(invocation, references.effort(reference))
+        elif prompt:
+            _print_prompt(invocation, references.effort(reference))
+        else:
+            _show(invocation, reference)
+
+
+def _show(invocation: Invocation, reference: str) -> None:
     if _SESSION.fullmatch(reference):
-        return show_session(invocation, references.session(reference))
+        return _show_session(invocation, reference)
     if _RUN.fullmatch(reference):
-        return show_run(invocation, references.run(reference))
+        return _show_run(invocation, reference)
     if _EFFORT.fullmatch(reference):
-        try:
-            return show_effort(invocation, references.effort(reference))
-        except EffortNotFound:
-            if not references.is_hash(reference):  # e1234 may also be the beginning of a hash
-                raise
+        return _show_effort(invocation, reference)
     return show_commit(invocation, references.place(reference))
+
+
+def _show_session(invocation: Invocation, reference: str) -> None:
+    try:
+        show_session(invocation, references.session(reference))
+    except SessionNotFound as error:
+        raise _missing(SessionNotFound, "session", reference, "ramet session list") from error
+
+
+def _show_run(invocation: Invocation, reference: str) -> None:
+    try:
+        show_run(invocation, references.run(reference))
+    except RunNotFound as error:
+        raise _missing(RunNotFound, "run", reference, "ramet runs list --all") from error
+
+
+def _show_effort(invocation: Invocation, reference: str) -> None:
+    try:
+        return show_effort(invocation, references.effort(reference))
+    except EffortNotFound as error:
+        missing = _missing(EffortNotFound, "effort", reference, "ramet queue --all")
+        if not references.is_hash(reference):
+            raise missing from error
+    try:  # e1234 can also be the start of a hash
+        return show_commit(invocation, reference)
+    except CommitNotFound as error:
+        raise missing from error
+
+
+def _missing(kind: type[NotFound], noun: str, name: str, command: str) -> NotFound:
+    return kind(f"there is no {noun} {name}", field="reference", value=name, fix=f"list what there is: `{command}`")
 
 
 def _print_prompt(invocation: Invocation, effort_id: int) -> None:

@@ -1,4 +1,4 @@
-"""`ramet report`: the texts that efforts leave behind."""
+"""`ramet report`: the output of efforts, as text."""
 
 import sys
 
@@ -7,7 +7,7 @@ import click
 from ramet.cli import references
 from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, count, print_json, say
+from ramet.cli.output import clean, count, paged, print_json, say
 from ramet.errors import ReportMissing
 from ramet.protocol.work.queue import GetWork
 from ramet.protocol.work.worktrees import SyncReport
@@ -15,40 +15,41 @@ from ramet.protocol.work.worktrees import SyncReport
 
 @click.group(cls=Group)
 def report() -> None:
-    """The texts that efforts leave behind: in the database, and for people in files under .ramet/."""
+    """Print and update the output of efforts. It is kept in the database; people find copies under .ramet/."""
 
 
 @report.command(examples=["ramet report show e12", "ramet report show e12 > plan.md"])
 @click.argument("effort_id", metavar="EFFORT", type=references.effort)
 @click.pass_obj
 def show(invocation: Invocation, effort_id: int) -> None:
-    """The effort's output, as the database has it: what the prompts of later efforts are made from."""
-    print_output(invocation, effort_id)
+    """Print the output of an effort, as the database has it. Later efforts get it in their prompts."""
+    with paged(invocation):
+        print_output(invocation, effort_id)
 
 
 @report.command(examples=["ramet report sync e12"])
 @click.argument("effort_id", metavar="EFFORT", type=references.effort)
 @click.pass_obj
 def sync(invocation: Invocation, effort_id: int) -> None:
-    """Take a report that you edited on disk back into the database."""
+    """Read a report that you edited on disk back into the database."""
     reply = invocation.ask(SyncReport(effort_id=effort_id))
-    how = f"now has {count(reply.characters, 'character')} from" if reply.changed else "is the same as in"
+    how = f"now has {count(reply.characters, 'character')} from" if reply.changed else "is already that of"
     say(invocation, reply, f"the output of e{effort_id} {how} {reply.report_file}")
 
 
 def print_output(invocation: Invocation, effort_id: int) -> None:
-    """The output of an effort, and nothing else."""
+    """Print the output of an effort, and nothing else."""
     row = invocation.ask(GetWork(effort_id=effort_id))
     text = row.output_content
     if text is None:
-        raise ReportMissing(f"effort {effort_id} has no output", fix=f"`ramet show e{effort_id}` says how it went")
+        raise ReportMissing(f"effort {effort_id} has no output", fix=f"see what happened: `ramet show e{effort_id}`")
     if invocation.as_json:
         return print_json({"effort_id": effort_id, "report_file": row.report_file, "output_content": text})
     return print_text(text)
 
 
 def print_text(text: str) -> None:
-    """A text as it is, to the last byte; on a terminal without anything that the terminal would obey."""
+    """Print a text byte for byte; on a terminal, without control sequences."""
     if sys.stdout.isatty():
         return click.echo(clean(text))
-    return click.echo(text.encode(), nl=False)  # as bytes: of a text, click would take the colours out
+    return click.echo(text.encode(), nl=False)  # as bytes: click would strip colours from a text

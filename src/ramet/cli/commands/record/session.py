@@ -8,7 +8,7 @@ import click
 from ramet.cli import callers, references
 from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, clean, print_json, say, short_path, show_items
+from ramet.cli.output import Columns, clean, paged, print_json, say, short_path, show_items
 from ramet.cli.screens.effort_lines import short_agent
 from ramet.cli.screens.session import show_session
 from ramet.cli.times import ago, instant
@@ -197,9 +197,10 @@ def log(invocation: Invocation, reference: int | str, limit: int, offset: int) -
     reply = invocation.ask(ListMessages(session_id=reference, limit=limit, offset=offset))
     if invocation.as_json:
         return print_json(reply)
-    for message in reply.items:
-        who = " ".join(part for part in (message.role, message.tool_name) if part)
-        click.echo(f"--- {clean(who)}  {instant(message.timestamp)}\n{clean(message.content).rstrip()}\n")
+    with paged(invocation):
+        for message in reply.items:
+            who = " ".join(part for part in (message.role, message.tool_name) if part)
+            click.echo(f"--- {clean(who)}  {instant(message.timestamp)}\n{clean(message.content).rstrip()}\n")
     if not reply.items:
         click.echo("no messages")
     if reply.next is not None:
