@@ -68,7 +68,7 @@ def test_the_tree_is_drawn_from_its_root(parent: CommandLine) -> None:
     done = parent("history", "branch", "tree", "deeper", environ={"LC_ALL": "C.UTF-8"})
     assert done.stdout.splitlines() == [
         "main",
-        "├─ research  look (head_snapshot, folded in)",
+        "├─ research  look (head_snapshot, collapsed)",
         "│  └─ deeper  dig (full_clone)",
         "└─ tests  test (head_snapshot)",
     ]

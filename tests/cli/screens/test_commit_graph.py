@@ -64,3 +64,8 @@ def test_a_lane_never_ends_in_the_air(parents: dict[str, list[str]]) -> None:
         for column, symbol in enumerate(upper[: 2 * len(parents)]):
             if symbol in "│├┤┼╮╭┬" and column % 2 == 0:
                 assert graph[column] != " ", "\n".join(picture)
+
+
+def test_a_gap_separates_histories_that_have_nothing_in_common() -> None:
+    assert _picture({"b": ["a"], "a": [], "z": [], "y": []}) == ["● b", "● a", "", "● z", "", "● y"]
+    assert _picture({"m": ["a", "b"], "b": [], "a": [], "z": []})[-2:] == ["", "● z"]

@@ -1,4 +1,4 @@
-"""Which history came out of which, as a picture."""
+"""Which history spawned which, as a picture."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -13,14 +13,14 @@ Children = dict[str, list[SpawnRow]]
 
 
 class Tree(NamedTuple):
-    """A root history and all that came out of it."""
+    """A root history and all its descendants."""
 
     root: str
     children: Children
 
 
 def read_tree(invocation: Invocation, name: str) -> Tree:
-    """From the root that a history descends from, a generation at a time."""
+    """The tree that a history belongs to, read from its root, a generation at a time."""
     ancestors = invocation.ask(Spawns(branch=name)).ancestors
     root = ancestors[-1] if ancestors else name
     children: Children = {}
@@ -33,7 +33,7 @@ def read_tree(invocation: Invocation, name: str) -> Tree:
 
 
 def show_tree(tree: Tree, name: str) -> None:
-    """Each history on a line below what it came out of; the one that was asked for stands out."""
+    """Each history on a line below its parent; the one that a person asked for is highlighted."""
     print_lines(_lines(tree, name), cut=True)
 
 
@@ -59,5 +59,5 @@ def _style(branch: str, name: str) -> str:
 
 def _rest(spawn: SpawnRow) -> tuple[str, str]:
     count = len(spawn.collapses)
-    folded = f", folded in {count} times" if count > 1 else ", folded in" if count else ""
+    folded = f", collapsed {count} times" if count > 1 else ", collapsed" if count else ""
     return f"  {spawn.purpose} ({spawn.inheritance_mode}{folded})", "dim"

@@ -1,6 +1,6 @@
-"""Drawing a history: a lane for each line of commits, joined where they part and where they meet.
+"""Draws a history: a lane for each line of commits, joined at the commits where lines fork and merge.
 
-It knows nothing of commits but their names and their parents, and is given them children first.
+It knows only the names and the parents of commits, and gets them children first.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ _ASCII = str.maketrans(dict(zip("●○◆│┆─├┤┼┴┬╮╭╯╰",
 
 
 class Node(NamedTuple):
-    """A commit to draw: its parents first to last, those that are not shown left out."""
+    """A commit to draw, with those of its parents that are shown."""
 
     name: str
     parents: Sequence[str]
@@ -23,7 +23,7 @@ class Node(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What stands left of a commit: on its own line, on its further lines, and on lines before and after."""
+    """The graph left of a commit: on its own line, on its further lines, and on lines before and after."""
 
     before: list[Line]
     line: Line
@@ -44,21 +44,33 @@ class _Lanes:
     def __init__(self, *, unicode: bool) -> None:
         self._unicode = unicode
         self._next: list[str | None] = []
+        self._ended: tuple[int, str] | None = None
+        """The lane that ended with the last commit, and what is drawn below it."""
 
     def place(self, node: Node) -> Drawing:
         waiting = [lane for lane, name in enumerate(self._next) if name == node.name]
         lane = waiting[0] if waiting else self._free()
-        before = self._join(lane, waiting[1:])
+        before = [*self._separate(lane), *self._join(lane, waiting[1:])]
         self._next[lane] = node.name
         line = self._paint(self._row({lane: node.mark}))
         self._next[lane] = node.parents[0] if node.parents else None
-        below = self._row({lane: "┆"} if node.goes_on and not node.parents else {})
+        end = "┆" if node.goes_on else " "
+        below = self._row({} if node.parents else {lane: end})
+        self._ended = None if node.parents else (lane, end)
         after = self._part(lane, node.parents[1:])
         self._trim()
         return Drawing(before, line, self._paint(below), after)
 
+    def _separate(self, lane: int) -> list[Line]:
+        """A row between the end of a lane and a commit that has nothing to do with it: one below the other they would
+        look like parent and child.
+        """
+        if self._ended is None or self._ended[0] != lane:
+            return []
+        return [self._paint(self._row({lane: self._ended[1]}))]
+
     def _join(self, lane: int, others: list[int]) -> list[Line]:
-        """Lanes that lead to the same commit become one."""
+        """Join the lanes that lead to the same commit."""
         if not others:
             return []
         row = self._across(lane, {**dict.fromkeys(others, "┴"), max(others): "╯"})
@@ -68,7 +80,7 @@ class _Lanes:
         return [row]
 
     def _part(self, lane: int, parents: Sequence[str]) -> list[Line]:
-        """A commit with several parents opens a lane for each, or leads to the one that is there."""
+        """Open a lane for each further parent of a commit, or lead to the lane that is there."""
         ends: dict[int, str] = {}
         for parent in parents:
             if parent in self._next:
@@ -97,7 +109,7 @@ class _Lanes:
         return self._paint(row)
 
     def _row(self, marks: Mapping[int, str]) -> list[tuple[str, str]]:
-        """For each lane its symbol and what fills the room to the next."""
+        """The symbol of each lane, and the filler between it and the next."""
         return [(marks.get(lane, " " if name is None else "│"), " ") for lane, name in enumerate(self._next)]
 
     def _paint(self, row: list[tuple[str, str]]) -> Line:
@@ -115,5 +127,5 @@ class _Lanes:
 
 
 def _passing(end: str) -> str:
-    """The symbol of an end that the row goes on behind."""
+    """The symbol of an end that the row continues behind."""
     return {"╯": "┴", "╮": "┬", "╭": "┬"}.get(end, "┼" if end in "├┤" else end)

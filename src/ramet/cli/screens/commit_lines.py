@@ -1,4 +1,4 @@
-"""How a commit reads on a line or two: its name, its place, whose it is, and the beginning of what it says."""
+"""A commit on a line or two: its name, its place, its author, and the start of its text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -12,17 +12,17 @@ from ramet.cli.times import ago
 from ramet.protocol.history.commits import CommitDetail, CommitRow, Show
 
 SHORT = 8
-"""How much of a hash people see; any unique beginning of four digits or more names the commit."""
+"""How much of a hash is shown; any unique start of four digits or more names the commit."""
 
 _PRIORITY_STYLES = {"pinned": "bold magenta", "important": "magenta", "skip": "dim"}
 
 
 class Told(NamedTuple):
-    """A commit's row, with what the row alone does not say."""
+    """A commit's row, and the note that a program wrote into the commit."""
 
     row: CommitRow
     note: Mapping[str, Any]
-    """What a program wrote: of a merge, a spawn, a collapse."""
+    """The parts of a merge, a spawn or a collapse."""
 
     @property
     def kind(self) -> str:
@@ -42,7 +42,7 @@ def short(commit_hash: str) -> str:
 
 
 def tell(invocation: Invocation, rows: Sequence[CommitRow]) -> list[Told]:
-    """The rows, each with its note; those that have one are read together."""
+    """The rows, each with its note; all notes are read together."""
     linked = [row.hash for row in rows if row.content_type == "metadata" or row.collapses]
     details = ask_many(invocation, [Show(hash=each) for each in linked])
     notes = {detail.hash: note(detail) for detail in details}
@@ -50,7 +50,7 @@ def tell(invocation: Invocation, rows: Sequence[CommitRow]) -> list[Told]:
 
 
 def note(detail: CommitDetail) -> Mapping[str, Any]:
-    """What a program wrote into a commit: of which kind it is, and its parts."""
+    """What a program wrote into a commit: its kind, and its parts."""
     collapse = (detail.metadata or {}).get("collapse")
     if collapse:
         return {"kind": "collapse", **collapse}
@@ -60,7 +60,7 @@ def note(detail: CommitDetail) -> Mapping[str, Any]:
 
 
 def title(told: Told, branches: Iterable[str]) -> Line:
-    """Which commit it is, where it stands, what it is, and whose."""
+    """A commit's hash, branches, place, kind and author."""
     row = told.row
     names = ", ".join(branches)
     return spaced(
@@ -77,7 +77,7 @@ def title(told: Told, branches: Iterable[str]) -> Line:
 
 
 def one_line(told: Told, branches: Iterable[str]) -> Line:
-    """The same in few words, and the beginning of what it says."""
+    """The same in a few words, and the start of its text."""
     row = told.row
     names = ", ".join(branches)
     return spaced(
@@ -93,7 +93,7 @@ def one_line(told: Told, branches: Iterable[str]) -> Line:
 
 
 def summary(told: Told) -> str:
-    """What it says, or what it did, in one line."""
+    """Its text, or what it did, in one line."""
     row, note = told.row, told.note
     match told.kind:
         case "merge":
@@ -104,7 +104,7 @@ def summary(told: Told) -> str:
             return f"collapses {row.collapses}: {row.preview}"
         case "compression" if row.compresses:
             first, last = row.compresses
-            return f"stands for #{first} to #{last}: {row.preview}"
+            return f"replaces #{first} to #{last}: {row.preview}"
         case "edit" if row.target:
             return f"edits {short(row.target)}: {row.preview}"
         case _:
@@ -112,15 +112,13 @@ def summary(told: Told) -> str:
 
 
 def since(moment: datetime) -> str:
-    """`3m ago`; what is younger than a second is `now`."""
+    """`3m ago`; `now` if it is less than a second."""
     elapsed = (ago(moment) or "0s").split()[0]
     return "now" if elapsed == "0s" else f"{elapsed} ago"
 
 
 def _what(told: Told) -> str:
-    """The role and the type; of a turn of a dialogue the role alone, of a tool's its name, of what a program wrote its
-    kind.
-    """
+    """The role and the type; only the role for dialogue, the tool for a tool call, the kind for a program's note."""
     row = told.row
     if row.content_type == "metadata":
         return told.kind or "metadata"

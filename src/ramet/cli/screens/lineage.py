@@ -1,4 +1,4 @@
-"""What came out of what: the parents of commits, and the orders in which they can be shown, children first."""
+"""The parents of commits, and the orders in which commits can be shown, children first."""
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,13 +7,13 @@ from ramet.cli.screens.commit_lines import Told
 from ramet.protocol.history.commits import CommitRow
 
 Heads = Mapping[str, Sequence[str]]
-"""The branches that stand at a commit, by its hash."""
+"""The branches whose head is a commit, by its hash."""
 Parents = Mapping[str, Sequence[str]]
-"""The parents of each commit, by its hash; only those that are in it themselves."""
+"""The parents of each commit, by its hash; only those that are shown themselves."""
 
 
 def find_parents(rows: Iterable[CommitRow]) -> dict[str, list[str]]:
-    """The parents of each commit that are there themselves."""
+    """The parents of each commit that are among the rows."""
     found = {row.hash: [row.parent, row.second_parent] for row in rows}
     return {
         name: [parent for parent in parents if parent is not None and parent in found]
@@ -22,9 +22,9 @@ def find_parents(rows: Iterable[CommitRow]) -> dict[str, list[str]]:
 
 
 def link(told: Sequence[Told], heads: Heads) -> dict[str, list[str]]:
-    """The parents of each commit, and where one history came out of another or was folded into it.
+    """The parents of each commit, and the links by which one history spawned another or collapsed it.
 
-    A child's first commit hangs on its spawn, a collapse on where the child then stood.
+    A child's first commit is linked to its spawn, a collapse to the child's head at that time.
     """
     parents = find_parents(each.row for each in told)
     roots = {name: _root(head, parents) for head, names in heads.items() if head in parents for name in names}
@@ -46,7 +46,7 @@ def _root(name: str, parents: Parents) -> str:
 
 
 def _hang(parents: dict[str, list[str]], child: str, parent: str) -> None:
-    """Let a commit hang on another, unless that one comes out of it: equal contents may be one commit of both."""
+    """Link a commit to another, unless that one descends from it: equal contents can be one commit of both."""
     ahead, seen = [parent], {parent}
     while ahead:
         for each in parents[ahead.pop()]:
@@ -58,7 +58,7 @@ def _hang(parents: dict[str, list[str]], child: str, parent: str) -> None:
 
 
 def by_time(rows: Mapping[str, CommitRow], parents: Parents) -> Iterator[str]:
-    """The newest first, and none before what came out of it."""
+    """Newest first, and no commit before its children."""
     children = _count_children(parents)
     ready = [(_age(rows[name]), name) for name in parents if not children[name]]
     heapq.heapify(ready)
@@ -76,7 +76,7 @@ def _age(row: CommitRow) -> tuple[float, int]:
 
 
 def by_line(names: Sequence[str], parents: Parents) -> Iterator[str]:
-    """None before what came out of it, and each line as far together as that allows."""
+    """No commit before its children, and each line as far together as that allows."""
     children = _count_children(parents)
     ready = [name for name in reversed(names) if not children[name]]
     while ready:
