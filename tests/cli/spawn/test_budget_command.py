@@ -17,7 +17,7 @@ def table(text: str) -> list[list[str]]:
 
 def test_without_a_bound_it_says_what_was_used(ramet: CommandLine) -> None:
     ramet.ok("spawn", goal("Look", says("done"), uses(1200, 0.03)), "--parent", "s1")
-    assert ramet.ok("budget") == "nothing bounds s1; with all below it, it has used 1,200 tokens, $0.03\n"
+    assert ramet.ok("budget") == "s1 has no budget; with its children it has used 1,200 tokens, $0.03\n"
 
 
 def test_a_bound_counts_what_is_below_and_what_is_promised(ramet: CommandLine) -> None:
@@ -58,3 +58,12 @@ def test_an_agent_may_look_at_its_budget_and_not_change_it(ramet: CommandLine) -
     assert "s2       tokens  0     -         3,000  3,000" in said
     assert "budget.set is not available to agents" in said
     assert ramet.json("budget", "s2")["own"]["tokens"] == 3000
+
+
+def test_a_cost_that_no_agent_reports_is_unknown_and_not_nothing(ramet: CommandLine) -> None:
+    assert ramet.ok("budget") == "s1 has no budget; with its children it has used 0 tokens, -\n"
+    ramet.ok("budget", "s1", "--cost", "2")
+    assert table(ramet.ok("budget"))[1] == ["s1", "cost", "-", "-", "$2.00", "$2.00"]
+    silent = {"event": {"kind": "usage", "key": "m1", "input_tokens": 1200}}
+    ramet.ok("spawn", goal("Look", says("done"), silent), "--parent", "s1")
+    assert table(ramet.ok("budget"))[1] == ["s1", "cost", "-", "-", "-", "$2.00"]

@@ -1,6 +1,6 @@
-"""`ramet budget`: what sessions may use together with all below them, and what they have used."""
+"""`ramet budget`: what a session and its children may use, and what they have used."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import click
@@ -10,29 +10,40 @@ from ramet.cli.command import Command
 from ramet.cli.commands.look.tree import find_roots
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, print_json, show_items
+from ramet.cli.screens.effort_lines import dollars
 from ramet.model.spawn.child import BudgetState
 from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
 from ramet.protocol.replies import Page
 
 
 class _Bound(NamedTuple):
-    """One of a session's bounds. What is left is neither used nor promised."""
+    """One of a session's limits. What is left is neither used nor reserved for children."""
 
     session_id: int
     name: str
-    form: str
+    form: Callable[[float], str | None]
     limit: float
-    used: float
+    used: float | None
+    """None if it is unknown: the agents have used something, and none of them reported a cost."""
     reserved: float
+
+    @property
+    def left(self) -> str | None:
+        left = None if self.used is None else max(self.limit - self.used - self.reserved, 0)
+        return None if left is None else self.form(left) or "$0.00"
+
+
+def _tokens(number: float) -> str:
+    return f"{number:,.0f}"
 
 
 _COLUMNS: Columns[_Bound] = {
     "SESSION": lambda row: f"s{row.session_id}",
     "BOUND": lambda row: row.name,
-    "USED": lambda row: row.form.format(row.used),
-    "RESERVED": lambda row: row.form.format(row.reserved) if row.reserved else None,
-    "LEFT": lambda row: row.form.format(max(row.limit - row.used - row.reserved, 0)),
-    "OF": lambda row: row.form.format(row.limit),
+    "USED": lambda row: None if row.used is None else row.form(row.used),
+    "RESERVED": lambda row: row.form(row.reserved) if row.reserved else None,
+    "LEFT": lambda row: row.left,
+    "OF": lambda row: row.form(row.limit),
 }
 
 
@@ -47,23 +58,29 @@ _COLUMNS: Columns[_Bound] = {
     ],
 )
 @click.argument("session", required=False, type=references.session)
-@click.option("--tokens", type=click.IntRange(min=1), help="How many tokens it and all below it may use.")
-@click.option("--cost", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="How much they may cost.")
-@click.option("--clear", is_flag=True, help="Take its bounds away. Those above it still bind it.")
+@click.option("--tokens", type=click.IntRange(min=1), help="Limit the tokens of the session and its children.")
+@click.option(
+    "--cost",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="USD",
+    help="Limit the cost of the session and its children, in USD.",
+)
+@click.option("--clear", is_flag=True, help="Remove its limits. The limits of its parents still apply.")
 @click.pass_obj
 def budget(
     invocation: Invocation, session: int | str | None, tokens: int | None, cost: float | None, clear: bool
 ) -> None:
-    """What SESSION and all below it may use, have used, and have promised to children; else of all that is going on.
+    """Show or set the budget of SESSION, including its children (default: show the budgets of all open sessions).
 
-    With --tokens or --cost its bound is set, and the other one stays. Whoever reaches a bound is ended with the outcome
-    `budget`; what it did until then is kept. A child for which there is no room is refused.
+    --tokens and --cost each set one limit and keep the other. A session that reaches a limit is stopped with the
+    outcome `budget`, and its work is kept. A child that does not fit into the budget is refused. A cost of `-` is
+    unknown: the agent reports none, so a cost limit cannot stop it.
     """
     is_change = tokens is not None or cost is not None
     if clear and is_change:
-        raise click.UsageError("give --clear, or what to set, not both.")
+        raise click.UsageError("give --clear, or --tokens and --cost, not both.")
     if session is None and (clear or is_change):
-        raise click.UsageError("whose budget? Give SESSION.")
+        raise click.UsageError("give the SESSION whose budget to change.")
     if session is None:
         return _show(invocation, [invocation.ask(GetBudget(session_id=root)) for root in find_roots(invocation)])
     if clear:
@@ -80,30 +97,31 @@ def _show(invocation: Invocation, replies: list[BudgetReply]) -> None:
     if invocation.as_json:
         return print_json(replies[0] if len(replies) == 1 else {"items": replies})
     if not replies:
-        return click.echo("no sessions yet: `ramet work` runs what is queued")
+        return click.echo("no sessions yet: `ramet work` runs queued efforts")
     states = {state.session_id: state for reply in replies for state in [reply.own, *reply.above] if state}
     if states:
         rows = [bound for state in states.values() for bound in _bounds(state)]
         show_items(invocation, Page(items=rows), _COLUMNS, nothing="")
     for reply in replies:
         if not reply.own and not reply.above:
-            used = f"{reply.tokens:,} tokens, ${reply.cost_usd:,.2f}"
-            click.echo(f"nothing bounds s{reply.session_id}; with all below it, it has used {used}")
+            used = f"{reply.tokens:,} tokens, {dollars(reply.cost_usd) or '-'}"
+            click.echo(f"s{reply.session_id} has no budget; with its children it has used {used}")
     return None
 
 
 def _bounds(state: BudgetState) -> Iterator[_Bound]:
-    """Those of tokens and of cost, where there are such."""
+    """The limits on tokens and on cost that are set."""
     if state.tokens is not None:
         yield _Bound(
-            state.session_id, "tokens", "{:,}", state.tokens, used=state.spent_tokens, reserved=state.reserved_tokens
+            state.session_id, "tokens", _tokens, state.tokens, used=state.spent_tokens, reserved=state.reserved_tokens
         )
     if state.cost_usd is not None:
+        is_unknown = state.spent_tokens > 0 and not state.spent_cost_usd
         yield _Bound(
             state.session_id,
             "cost",
-            "${:,.2f}",
+            dollars,
             state.cost_usd,
-            used=state.spent_cost_usd,
+            used=None if is_unknown else state.spent_cost_usd,
             reserved=state.reserved_cost_usd,
         )

@@ -1,4 +1,4 @@
-"""`ramet spawn`: give a session a child with a goal, and wait for what comes of it."""
+"""`ramet spawn`: start a child session with a goal and wait for its result."""
 
 import sys
 import uuid
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 Spawned = TypeVar("Spawned", SpawnResult, Results)
-"""What is answered for one child, or for several."""
+"""The reply for one child, or for several."""
 
 STATUSES: dict[Outcome, int] = {
     "success": 0,
@@ -43,13 +43,13 @@ STATUSES: dict[Outcome, int] = {
     "cancelled": 11,
     "dropped": 12,
 }
-"""The exit status of each outcome; those of refusals are between them."""
+"""The exit status of each outcome. Refusals use the numbers between them."""
 _INHERITANCES = [mode for mode in get_args(Inheritance) if mode != "selective"]
-"""A selection takes more words than a command has: `spawn.agent` has them."""
+"""A selection needs more parameters than a command has: `spawn.agent` has them."""
 _INTERRUPTED = 130
 _LOOK_SECONDS = 0.5
 _LOSSES = 5
-"""How often a daemon that has gone is started again."""
+"""How often a daemon that has stopped is started again."""
 
 
 @click.command(
@@ -62,21 +62,29 @@ _LOSSES = 5
     ],
 )
 @click.argument("goals", metavar="GOAL...", nargs=-1, required=True)
-@click.option("--parent", type=references.session, metavar="SESSION", help="Whose child. An agent's own where it asks.")
-@click.option("--skill", help="What to do with it: plan, implement, review, …  [default: do]")
-@click.option("--driver", metavar="NAME", help="The agent program, see `ramet drivers`. Default: its parent's.")
-@click.option("--model", help="The model, as the agent program calls it.")
-@click.option("--dir", "directory", type=references.path, metavar="DIR", help="Where it works. Default: as its parent.")
-@click.option("--context", type=references.json_object, metavar="JSON", help="What it is told beside the goal.")
 @click.option(
-    "--inherit", type=click.Choice(_INHERITANCES), help="Begin with the parent's history: whole, or as a text."
+    "--parent", type=references.session, metavar="SESSION", help="The parent session (default: the calling agent's)."
 )
-@click.option("--seconds", type=click.IntRange(min=1), help="How long it may take.")
-@click.option("--tokens", type=click.IntRange(min=1), help="How many tokens it may use, with all that it spawns.")
+@click.option("--skill", help="What to do: plan, implement, review, … (default: do).")
+@click.option("--driver", metavar="NAME", help="The agent program, see `ramet drivers` (default: its parent's).")
+@click.option("--model", help="The model, by the agent program's own name for it.")
 @click.option(
-    "--cost", "cost_usd", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="And how much cost."
+    "--dir", "directory", type=references.path, metavar="DIR", help="Where it works (default: its parent's directory)."
 )
-@click.option("--detach", is_flag=True, help="Leave it to the queue, instead of waiting for it.")
+@click.option(
+    "--context", type=references.json_object, metavar="JSON", help="More facts for the child, beside the goal."
+)
+@click.option(
+    "--inherit",
+    type=click.Choice(_INHERITANCES),
+    help="Start with the parent's history: full_clone copies it, head_snapshot passes it as one text.",
+)
+@click.option("--seconds", type=click.IntRange(min=1), help="Stop it after this many seconds.")
+@click.option("--tokens", type=click.IntRange(min=1), help="Maximum tokens, including its own children.")
+@click.option(
+    "--cost", "cost_usd", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Maximum cost in USD."
+)
+@click.option("--detach", is_flag=True, help="Queue it and return, instead of waiting for it.")
 @click.pass_context
 def spawn(  # noqa: PLR0913  one for each option
     ctx: click.Context,
@@ -94,15 +102,15 @@ def spawn(  # noqa: PLR0913  one for each option
     cost_usd: float | None,
     detach: bool,
 ) -> None:
-    """Spawn a child session for each GOAL, wait for them, and print what they report.
+    """Start a child session for each GOAL, wait for them, and print their reports.
 
-    A child works where its parent does, within its parent's limits. Exits with 0 where all of them succeed; else with 1
-    for an error, 8 for a timeout, 9 where it was stuck, 10 for a budget, 11 where it was cancelled and 12 where it was
-    dropped: that of the first that did not. Ctrl-C leaves them to the queue.
+    A child works in its parent's directory and within its parent's limits. Exits with 0 if every child succeeds.
+    Otherwise the first child that does not succeed decides: 1 for an error, 8 for a timeout, 9 if it is stuck, 10 for a
+    budget, 11 if it is cancelled, 12 if it is dropped. Ctrl-C leaves the children to the queue.
     """
     invocation: Invocation = ctx.obj
     if parent is None and invocation.target.token is None:
-        raise click.UsageError("whose child? Give --parent s3; `ramet tree` shows who is there.")
+        raise click.UsageError("give the parent session, such as --parent s3; `ramet tree` lists sessions.")
     if invocation.target.token is None:
         check_driver(invocation, driver)
     limits = ChildLimits(seconds=seconds, tokens=tokens, cost_usd=cost_usd)
@@ -123,7 +131,7 @@ def spawn(  # noqa: PLR0913  one for each option
 
 
 def _request_one(order: ChildOrder, parent: int | str | None, *, detach: bool) -> SpawnAgent:
-    """What to ask for. Asked again, when the daemon has gone, it makes no second child."""
+    """The request for one child. Sent again after the daemon has stopped, it makes no second child."""
     return SpawnAgent(
         goal=order.goal,
         parent_session_id=parent,
@@ -152,20 +160,20 @@ def _carry_out(
     *,
     detach: bool,
 ) -> int:
-    """Spawn, wait where that is wanted, and show what came of it; the exit status."""
+    """Start the children, wait unless they are detached, and show their results; the exit status."""
     if detach:
         return _show_detached(invocation, invocation.ask(request), goals)
     errand = Errand(invocation, parent if parent is not None else own_session(invocation))
     try:
         reply = errand.run(request)
     except KeyboardInterrupt:
-        click.echo(f"it goes on without you: `ramet tree s{errand.parent}`", err=True)
+        click.echo(f"the children keep running: `ramet tree s{errand.parent}`", err=True)
         return _INTERRUPTED
     return _show_results(invocation, reply, goals, errand.rows())
 
 
 class Errand:
-    """A request for children that is waited for, through every daemon that serves it."""
+    """Waits for children, through every daemon that serves the request."""
 
     def __init__(self, invocation: Invocation, parent: int | str) -> None:
         self._invocation = invocation
@@ -173,7 +181,7 @@ class Errand:
         self._known = {row.id for row in self._below()}
 
     def run(self, request: Request[R]) -> R:
-        """The answer, when all of them have ended."""
+        """The reply, when all children have ended."""
         if self._invocation.as_json or not sys.stderr.isatty():
             return self._ask(request, lambda: None)
         from rich.console import Console  # noqa: PLC0415
@@ -185,7 +193,7 @@ class Errand:
             return self._ask(request, lambda: self._draw(live))
 
     def rows(self) -> list[TreeRow]:
-        """What is below the parent now and was not before."""
+        """The sessions below the parent that were not there before."""
         return [row for row in self._below() if row.id not in self._known]
 
     def _below(self) -> list[TreeRow]:
@@ -219,7 +227,7 @@ class Errand:
     def _draw(self, live: "Live") -> None:
         rows = self.rows()
         if rows:
-            live.update(as_picture(draw(rows)), refresh=True)
+            live.update(as_picture(draw(rows, width=live.console.width)), refresh=True)
 
 
 def _results(reply: SpawnResult | Results) -> list[SpawnResult]:
@@ -227,7 +235,7 @@ def _results(reply: SpawnResult | Results) -> list[SpawnResult]:
 
 
 def _status(results: list[SpawnResult]) -> int:
-    """The exit status: that of the first that did not succeed."""
+    """The exit status of the first child that did not succeed."""
     return next((status for status in map(_status_of, results) if status), 0)
 
 
@@ -240,7 +248,7 @@ def _status_of(result: SpawnResult) -> int:
 def _show_results(
     invocation: Invocation, reply: SpawnResult | Results, goals: tuple[str, ...], rows: list[TreeRow]
 ) -> int:
-    """Each with a line of facts above what it reports; the exit status."""
+    """Each report below a line of facts; the exit status."""
     results, known = _results(reply), {row.id: row for row in rows}
     if invocation.as_json:
         print_json(reply)
@@ -261,7 +269,7 @@ def _show_results(
 
 
 def _show_detached(invocation: Invocation, reply: SpawnResult | Results, goals: tuple[str, ...]) -> int:
-    """What was spawned, and what was not; the exit status."""
+    """The children that are queued, and those that were refused; the exit status."""
     results = _results(reply)
     refused = [result for result in results if result.child_session_id is None]
     if invocation.as_json:
@@ -270,7 +278,7 @@ def _show_detached(invocation: Invocation, reply: SpawnResult | Results, goals: 
     for result, goal in zip(results, goals, strict=True):
         click.echo(clean(f"{_name(result)} {result.notes if result in refused else f'queued: {first_line(goal)}'}"))
     if len(refused) < len(results):
-        click.echo("run what is queued with `ramet work --once`, and look at it with `ramet tree`")
+        click.echo("`ramet work --once` runs queued efforts, `ramet tree` shows them")
     return _status(refused)
 
 
