@@ -23,23 +23,22 @@ def ramet(shop: CommandLine) -> CommandLine:
 
 
 def drawn(lines: list[str]) -> list[str]:
-    """The sessions as they are drawn."""
-    return [found[0] for line in lines if (found := re.match(r"[^a-z]*s\d+", line))]
+    """The agents as they are drawn."""
+    return [found[0] for line in lines if (found := re.match(r"[^a-z]*\w+ [es]\d+", line))]
 
 
 @pytest.mark.requirement("R140")
 def test_each_session_stands_below_the_one_that_spawned_it(ramet: CommandLine) -> None:
     heading, *lines, _, total = ramet.ok("tree", "s1").splitlines()
-    assert heading.split()[:6] == ["SESSION", "STATUS", "AGENT", "SKILL", "AGE", "TOKENS"]
-    assert heading.split()[6:] == ["+BELOW", "COST", "+BELOW", "GOAL"]
-    assert drawn(lines) == ["s1", "├─ s2", "│  └─ s3", "└─ s4"]
-    cells = [re.split(r"  +", line.partition("s")[2]) for line in lines]
-    assert cells[0][1:4] == ["starting", "claude", "plan"]
-    assert cells[1][2:4] == ["command", "do"]
-    assert cells[1][5:] == ["1.0k", "1.5k", "$0.10", "$0.15", "Look"]
-    assert cells[2][5:] == ["500", "500", "$0.05", "$0.05", "Look closer"]
-    assert [cell[1].split()[0] for cell in cells] == ["starting", "success", "success", "error"]
-    assert cells[3][-1] == "Break it (exit status 3)"
+    assert heading.split()[:6] == ["AGENT", "STATE", "AGE", "COST", "+BELOW", "TOOK"]
+    assert heading.split()[6:] == ["TOKENS", "+BELOW", "SESSION", "SKILL", "NOW"]
+    assert drawn(lines) == ["claude s1", "├─ fake e2", "│  └─ fake e3", "└─ fake e4"]
+    cells = [re.split(r"  +", line.lstrip("├─└│ ")) for line in lines]
+    assert [cell[1] for cell in cells] == ["starting", "success", "success", "error"]
+    assert cells[0][8:10] == ["s1", "plan"]
+    assert [*cells[1][3:5], *cells[1][6:]] == ["$0.10", "$0.15", "1.0k", "1.5k", "s2", "do", "Look"]
+    assert [*cells[2][3:5], *cells[2][6:]] == ["$0.05", "$0.05", "500", "500", "s3", "do", "Look closer"]
+    assert cells[3][-1] == "exit status 3 · Break it"
     assert total == "4 sessions: 2 success, 1 starting, 1 error; 1,500 tokens, $0.15"
 
 
@@ -74,7 +73,7 @@ def test_nothing_yet_is_no_error(ramet: CommandLine, offline: CommandLine) -> No
     assert offline is ramet
     empty = CommandLine(ramet.home / "other", ramet.cwd)
     try:
-        assert empty.ok("tree") == "no sessions yet: `ramet work` runs what is queued\n"
+        assert empty.ok("tree") == "no sessions yet: `ramet work` runs queued efforts\n"
     finally:
         empty("daemon", "stop")
 
@@ -89,7 +88,7 @@ def test_a_terminal_has_colours_and_a_pipe_has_not(ramet: CommandLine) -> None:
 
 def test_without_unicode_it_is_drawn_in_ascii(ramet: CommandLine) -> None:
     done = ramet("tree", "s1", environ={"PYTHONIOENCODING": "ascii"})
-    assert drawn(done.stdout.splitlines()[1:5]) == ["s1", "|- s2", "|  `- s3", "`- s4"]
+    assert drawn(done.stdout.splitlines()[1:5]) == ["claude s1", "|- fake e2", "|  `- fake e3", "`- fake e4"]
 
 
 def test_watching_ends_when_everything_has_ended(ramet: CommandLine) -> None:

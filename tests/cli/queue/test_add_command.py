@@ -32,7 +32,7 @@ def test_a_prompt_without_latin_letters_is_named_by_its_hash() -> None:
 def test_a_repository_becomes_a_project_and_the_prompt_a_task(shop: CommandLine) -> None:
     said = shop.ok("add", "Fix the cart\nIt forgets.", "--skill", "plan").splitlines()
     assert said == [
-        f"{shop.cwd} is a project now",
+        f"registered {shop.cwd} as a project",
         "e1 queued (plan): Fix the cart",
         "run it with `ramet work --once`",
     ]

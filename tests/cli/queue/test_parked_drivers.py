@@ -54,9 +54,9 @@ def test_a_parked_program_is_released_by_hand_and_what_waited_runs(shop: Command
     for number in range(4):
         shop.ok("add", f"mend the cart {number}")
     shop("work", "--once")
-    assert "at once: `ramet drivers release claude`" in shop.ok("drivers")
+    assert "to use it now: `ramet drivers release claude`" in shop.ok("drivers")
     (waiting,) = shop.json("queue")["items"]
-    assert shop.ok("drivers", "release", "claude") == f"claude is used again; may begin: e{waiting['id']}\n"
+    assert shop.ok("drivers", "release", "claude") == f"claude is used again; can start: e{waiting['id']}\n"
     assert parked(shop) is None
     shop("work", "--once")
     assert outcomes(shop) == ["error", "error", "error", "error"]

@@ -38,14 +38,10 @@ def test_an_empty_queue_says_how_to_fill_it(ramet: CommandLine) -> None:
 @pytest.mark.requirement("R180", "R181")
 def test_the_queue_is_shown_in_the_order_in_which_it_is_claimed(queue: CommandLine) -> None:
     heading, *rows = (line.split() for line in queue.ok("queue").splitlines())
-    assert heading == ["EFFORT", "SKILL", "STATE", "DRIVER", "WAITS", "FOR", "AGE", "PROMPT"]
-    assert [row[:3] for row in rows] == [
-        ["e3", "implement", "queued"],
-        ["e1", "plan", "queued"],
-        ["e2", "implement", "blocked"],
-    ]
-    assert rows[2][3:6] == ["shell", "e1", "(queued)"]
-    assert rows[2][-2:] == ["Build", "it"]
+    assert heading == ["AGENT", "STATE", "AGE", "COST", "SKILL", "NOW"]
+    assert [row[:2] for row in rows] == [["e3", "queued"], ["e1", "queued"], ["shell", "e2"]]
+    assert (rows[0][4], rows[1][4]) == ("implement", "plan")
+    assert rows[2][2:] == ["blocked", rows[2][3], "-", "implement", "after", "e1", "(queued)", "·", "Build", "it"]
     assert queue.ok("next") == "e3 (implement): Put out the fire\n"
 
 
@@ -77,7 +73,7 @@ def test_a_retry_is_a_fresh_copy_and_what_waited_waits_for_it(queue: CommandLine
 
 def test_a_resume_is_the_same_effort(queue: CommandLine) -> None:
     end(queue, 1, "cancelled")
-    assert queue.ok("resume", "e1") == "e1 queued (plan), begins anew\n"
+    assert queue.ok("resume", "e1") == "e1 queued (plan), starts from scratch\n"
     assert queue.json("show", "e1")["lifecycle"] == "queued"
 
 
@@ -93,7 +89,7 @@ def test_several_are_done_in_turn_until_one_is_refused(queue: CommandLine) -> No
     assert (done.returncode, json.loads(done.stderr)["error"]["code"]) == (4, "effort_finished")
     assert [row["outcome"] for row in json.loads(done.stdout)["items"]] == ["dropped"]
     assert queue.json("show", "e2")["lifecycle"] == "queued"
-    assert queue.ok("drop", "e2") == "e2 is dropped (implement)\n"
+    assert queue.ok("drop", "e2") == "e2 dropped (implement)\n"
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -109,10 +105,11 @@ def test_an_effort_is_shown_with_all_that_is_known(queue: CommandLine) -> None:
     changes = {"files": ["a.py", "b.py"], "insertions": 40, "deletions": 2}
     end(queue, 3, "success", output_content="Out it is.\n", usage=usage, changes=changes, reason="there was water")
     text = queue.ok("show", "e3")
-    assert text.startswith("e3 implement: success, ")
+    assert text.startswith("e3: success, finished ")
     for fact in (
         "prompt    Put out the fire\n",
-        "why       there was water\n",
+        "skill     implement\n",
+        "result    there was water\n",
         "attempts  1\n",
         "changes   2 files +40 -2: a.py, b.py\n",
         "usage     1,204 tokens, $0.03\n",

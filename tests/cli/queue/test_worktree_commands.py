@@ -73,7 +73,7 @@ def test_a_person_is_asked(done: CommandLine, answer: str, is_removed: bool) -> 
         [done.program, "worktree", "clean"], stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, env=done.environ
     )
     asked = b""
-    while b"Clean up? [y/N]" not in asked:
+    while b"Remove them? [y/N]" not in asked:
         assert select.select([ours], [], [], 30)[0]
         asked += os.read(ours, 4096)
     os.write(ours, f"{answer}\n".encode())
@@ -87,7 +87,7 @@ def test_a_person_is_asked(done: CommandLine, answer: str, is_removed: bool) -> 
 def test_a_report_that_a_person_edited_is_taken_back(done: CommandLine) -> None:
     file = done.cwd / done.json("show", "e1")["report_file"]
     assert file.read_text().strip() == "Count them."
-    assert "is the same as in" in done.ok("report", "sync", "e1")
+    assert "is already that of" in done.ok("report", "sync", "e1")
     file.write_text("Count them twice.\n")
     assert done.ok("report", "sync", "e1").startswith("the output of e1 now has 18 characters from ")
     assert done.ok("report", "show", "e1") == "Count them twice.\n"

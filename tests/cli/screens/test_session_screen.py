@@ -32,16 +32,16 @@ def test_it_says_what_was_asked_for_and_what_is_at_work(asked: CommandLine) -> N
     tell(asked, "PostToolUse", tool_name="Read", tool_input={"file_path": file}, tool_use_id="t1")
     tell(asked, "PreToolUse", tool_name="Bash", tool_input={"command": "make"}, tool_use_id="t2")
     lines = asked.ok("show", "s1").splitlines()
-    assert lines[0].startswith("s1 claude: running, ")
+    assert lines[0].startswith("claude s1: running, started ")
     assert lines[1:6] == [
-        "asked for  Mend the cart.",
-        "effort     e1 do",
-        "task       .ramet/adhoc",
-        f"agent      claude:{WINDOW}",
-        "at work    1 tool call",
+        "prompt      Mend the cart.",
+        "effort      e1 do",
+        "task        .ramet/adhoc",
+        f"agent       claude:{WINDOW}",
+        "tool calls  1 running",
     ]
-    assert "files      cart.py" in lines
-    assert lines[-1] == "`ramet session log s1` has what was said, `ramet history log s1` its history"
+    assert "files       cart.py" in lines
+    assert lines[-1] == "`ramet session log s1` prints its transcript, `ramet history log s1` its history"
     assert asked.ok("session", "show", f"claude:{WINDOW}").splitlines()[1:] == lines[1:]
 
 
@@ -51,7 +51,7 @@ def test_it_says_how_a_session_ended(asked: CommandLine) -> None:
     assert session.ended_at is not None
     took = duration(seconds_between(session.created_at, session.ended_at))
     headline = asked.ok("show", "s1").splitlines()[0]
-    assert re.fullmatch(rf"s1 claude: success after {took}, \d+s ago", headline)
+    assert re.fullmatch(rf"claude s1: success after {took}, \d+s ago", headline)
 
 
 def test_programs_get_all_of_it(asked: CommandLine) -> None:

@@ -100,7 +100,7 @@ def test_several_goals_are_several_children_in_their_order(ramet: CommandLine) -
         (["--parent", "s1", "--dir", "/"], "lies outside", 2),
         (["--parent", "s1", "--skill", "juggle"], "juggle", 2),
         (["--parent", "s1", "--driver", "nobody"], "there is no driver 'nobody'", 2),
-        ([], "whose child?", 2),
+        ([], "give the parent session", 2),
     ],
 )
 def test_a_refusal_creates_nothing_and_says_what_to_do(
@@ -134,11 +134,11 @@ def test_who_leaves_a_child_leaves_it_running(ramet: CommandLine, start: Start) 
     go = ramet.cwd / "go"
     spawn = start("spawn", goal("Wait", {"wait_for": str(go)}, says("done")), "--parent", "s1")
     wait_for(lambda: status_of(ramet, 2) == "running")
-    assert "waiting_child" in ramet.ok("ps")
+    assert "awaits child" in ramet.ok("ps")
     spawn.send_signal(signal.SIGINT)
     assert spawn.wait(60) == 130
     assert spawn.stderr is not None
-    assert "it goes on without you: `ramet tree s1`" in spawn.stderr.read()
+    assert "the children keep running: `ramet tree s1`" in spawn.stderr.read()
     go.touch()
     wait_for(lambda: status_of(ramet, 2) == "success")
 
@@ -161,7 +161,7 @@ def test_a_terminal_shows_the_children_while_they_are_waited_for(ramet: CommandL
     goals = [goal("Slow", {"sleep": 2}, says("one")), goal("Quick", says("two"))]
     seen = at_terminal(ramet, "spawn", *goals, "--parent", "s1", environ=ramet.environ)
     assert seen.status == 0
-    assert "SESSION" in seen.text
+    assert "AGENT" in seen.text
     assert "running" in seen.text
     assert "s3 (e3) success" in seen.text
 
@@ -172,7 +172,8 @@ def test_a_child_that_waits_for_its_parents_slot_says_so(ramet: CommandLine, sta
     start("spawn", *goals, "--parent", "s1")
     wait_for(lambda: status_of(ramet, 2) == "running")
     waiting = ramet.ok("queue").splitlines()[-1]
-    assert waiting.split()[:5] == ["e3", "do", "queued", "-", "s1"]
+    assert waiting.split()[:2] == ["e3", "queued"]
+    assert "waits for s1 · Two" in waiting
     assert "e3 (do) is run by s1, which waits for it" in ramet.ok("next")
 
 

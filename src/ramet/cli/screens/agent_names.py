@@ -7,9 +7,10 @@ profile.
 
 import re
 
-from ramet.cli.output import clean
+from ramet.cli.invocation import Invocation
+from ramet.cli.output import clean, short_path
 from ramet.cli.screens.effort_lines import first_line, short_agent
-from ramet.cli.screens.styled_lines import Line, is_unicode
+from ramet.cli.screens.styled_lines import Line, is_unicode, plain
 from ramet.model.record.agent import FleetMember
 from ramet.model.spawn.child import TreeRow
 
@@ -49,6 +50,11 @@ def doing(tool: str | None, prompt: str | None) -> Line:
     """What an agent does now: its newest tool call, then its newest prompt; `Bash: make test · Fix the cart`."""
     asked = first_line(prompt)
     if not tool:
-        return [(asked or "-", "")]
+        return plain(asked)
     joint = " · " if is_unicode() else " - "
     return [(first_line(tool), ""), (f"{joint}{asked}" if asked else "", "dim")]
+
+
+def project_place(invocation: Invocation, task_id: str) -> str:
+    """Where an agent works, as people write it: the project, or a task of its own in it; never `.ramet/tasks/…`."""
+    return short_path(invocation, task_id.partition("/.ramet/")[0])

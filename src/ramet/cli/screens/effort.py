@@ -1,4 +1,4 @@
-"""`ramet show e12`: all about one effort, on one screen."""
+"""`ramet show e12`: everything about one effort, on one screen."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import click
 from msgspec.structs import asdict
 
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, count, print_fields, print_json
+from ramet.cli.output import clean, count, print_fields, print_json, short_path
+from ramet.cli.screens.agent_names import effort_agent
 from ramet.cli.screens.commit_lines import short
 from ramet.cli.screens.effort_lines import (
     changed,
@@ -15,9 +16,12 @@ from ramet.cli.screens.effort_lines import (
     used,
     waits_for,
 )
+from ramet.cli.screens.states import style_of
+from ramet.cli.screens.styled_lines import Line, print_lines
 from ramet.cli.times import ago, duration, seconds_between, until
 from ramet.model.notice import Notice
 from ramet.model.record.session import Session
+from ramet.protocol.record.agents import FleetStatus
 from ramet.protocol.record.efforts import GetEffort
 from ramet.protocol.record.sessions import FindSessions
 from ramet.protocol.system.notices import ListNotices
@@ -28,33 +32,43 @@ _FILES = 10
 
 
 def show_effort(invocation: Invocation, effort_id: int) -> None:
-    """Its state, what it waits for, what it changed, used and said, its sessions and its notices."""
+    """Its state, what it waits for, what it changed, used and printed, its sessions and its notices."""
     detail = invocation.ask(GetEffort(effort_id=effort_id))
     work = invocation.ask(GetWork(effort_id=effort_id))
     sessions = invocation.ask(FindSessions(effort_id=effort_id)).items
     notices = [row for row in invocation.ask(ListNotices(all=True)).items if row.effort_id == effort_id]
     if invocation.as_json:
         return print_json({**asdict(detail), **asdict(work), "sessions": sessions, "notices": notices})
-    click.echo(clean(f"e{effort_id} {work.skill}: {_headline(work)}"))
-    print_fields({name: value for name, value in _facts(work, detail.holder).items() if value})
+    print_lines([_headline(work)], cut=False)
+    facts = {"now": _tool(invocation, work), **_facts(invocation, work, detail.holder)}
+    print_fields({name: value for name, value in facts.items() if value})
     _show_list("sessions", [_session_line(row) for row in sessions])
-    _show_list("notices", [_notice_line(row) for row in notices])
+    _show_list("notices", [[(_notice_text(row), "")] for row in notices])
     return _show_output(work)
 
 
-def _headline(row: WorkReply) -> str:
-    if row.finished_at:
-        return f"{state(row)}, {ago(row.finished_at)} ago"
-    return f"{state(row)}, {ago(row.created_at)} since it was added"
+def _headline(row: WorkReply) -> Line:
+    """`claude e12: error, finished 3m ago`."""
+    word = state(row)
+    since = f"finished {ago(row.finished_at)}" if row.finished_at else f"added {ago(row.created_at)}"
+    return [(effort_agent(row.driver, row.id), "bold"), (": ", ""), (word, style_of(word)), (f", {since} ago", "")]
 
 
-def _facts(row: WorkReply, holder: str | None) -> dict[str, Any]:
+def _tool(invocation: Invocation, row: WorkReply) -> str | None:
+    """The newest tool call of the agent that runs it."""
+    if row.lifecycle != "active":
+        return None
+    return next((each.tool for each in invocation.ask(FleetStatus()).items if each.effort_id == row.id), None)
+
+
+def _facts(invocation: Invocation, row: WorkReply, holder: str | None) -> dict[str, Any]:
     return {
         "prompt": _prompt(row.prompt),
-        "task": row.task_id,
+        "skill": row.skill,
+        "task": short_path(invocation, row.task_id),
         "phase": row.current_phase,
         "waits for": waits_for(row),
-        "why": " ".join(filter(None, [row.reason, row.failure and f"({row.failure})"])),
+        "result" if row.outcome == "success" else "reason": _reason(row),
         "stopping": row.stop_request and (row.stop_request.reason or row.stop_request.outcome),
         "driver": " ".join(filter(None, [row.driver, row.model])),
         "attempts": row.attempts and _attempts(row),
@@ -63,12 +77,16 @@ def _facts(row: WorkReply, holder: str | None) -> dict[str, Any]:
         "retry of": row.retry_of and f"e{row.retry_of}",
         "based on": row.based_on and f"e{row.based_on}",
         "depends on": ", ".join(f"e{effort_id}" for effort_id in row.depends_on or ()),
-        "worktree": row.worktree,
+        "worktree": row.worktree and short_path(invocation, row.worktree),
         "branch": _branch(row),
         "changes": _changes(row),
         "usage": ", ".join(used(row.usage)),
         "report": row.report_file,
     }
+
+
+def _reason(row: WorkReply) -> str:
+    return " ".join(filter(None, [row.reason, row.failure and f"({row.failure})"]))
 
 
 def _prompt(prompt: str | None) -> str:
@@ -77,7 +95,7 @@ def _prompt(prompt: str | None) -> str:
 
 
 def _attempts(row: WorkReply) -> str:
-    failures = {"failed": row.agent_failures, "failed through no fault of the agent's": row.host_failures}
+    failures = {"failed": row.agent_failures, "failed, not because of the agent": row.host_failures}
     return "; ".join([f"{row.attempts}", *(f"{number} {how}" for how, number in failures.items() if number)])
 
 
@@ -101,30 +119,30 @@ def _changes(row: WorkReply) -> str | None:
     return f"{sums}: {', '.join([*files[:_FILES], *more])}"
 
 
-def _session_line(row: Session) -> str:
+def _session_line(row: Session) -> Line:
     status = "open" if row.ended_at is None else row.outcome or "ended"
     took = seconds_between(row.created_at, row.ended_at) if row.ended_at else None
     native = f"{row.driver}:{row.native_id}" if row.native_id else row.driver
-    facts = [status, None if took is None else duration(took), native, row.notes or _exit(row)]
-    return f"s{row.id} " + ", ".join(str(fact) for fact in facts if fact)
+    facts = [None if took is None else duration(took), native, row.notes or _exit(row)]
+    rest = " ".join("".join(f", {fact}" for fact in facts if fact).split())
+    return [(f"s{row.id} ", ""), (status, style_of(status)), (rest, "")]
 
 
 def _exit(row: Session) -> str | None:
-    """How its process ended, where that says anything."""
+    """How its process ended, if that says more than the outcome."""
     if row.exit_signal:
         return f"signal {row.exit_signal}"
     return f"exit status {row.exit_status}" if row.exit_status else None
 
 
-def _notice_line(row: Notice) -> str:
-    return f"{row.id} {row.text}" + (" (dismissed)" if row.dismissed_at else "")
+def _notice_text(row: Notice) -> str:
+    return " ".join(f"{row.id} {row.text}".split()) + (" (dismissed)" if row.dismissed_at else "")
 
 
-def _show_list(name: str, lines: list[str]) -> None:
+def _show_list(name: str, lines: list[Line]) -> None:
     if lines:
         click.echo(f"\n{name}")
-    for line in lines:
-        click.echo(f"  {' '.join(clean(line).split())}")
+    print_lines([[("  ", ""), *line] for line in lines], cut=False)
 
 
 def _show_output(row: WorkReply) -> None:

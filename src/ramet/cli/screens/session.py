@@ -1,12 +1,16 @@
-"""`ramet show s7`: all about one session, on one screen."""
+"""`ramet show s7`: everything about one session, on one screen."""
 
 from typing import Any
 
 import click
 
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, count, print_fields, print_json, short_path
+from ramet.cli.output import count, print_fields, print_json, short_path
+from ramet.cli.screens.agent_names import agent_name
 from ramet.cli.screens.effort_lines import cost, first_line
+from ramet.cli.screens.session_tree import word
+from ramet.cli.screens.states import style_of
+from ramet.cli.screens.styled_lines import Line, print_lines
 from ramet.cli.times import ago, duration, seconds_between
 from ramet.model.record.session import Session
 from ramet.model.spawn.child import TreeRow
@@ -18,39 +22,45 @@ _FILES = 5
 
 
 def show_session(invocation: Invocation, reference: int | str) -> None:
-    """What it does, for whom, since when, what it used, and where its words are."""
+    """What it does, for which effort, since when, what it used, and where its transcript is."""
     session = invocation.ask(GetSession(session_id=reference))
     if invocation.as_json:
         return print_json(session)
     tree = invocation.ask(ShowTree(session_id=session.id))
     transcripts = [row.path for row in invocation.ask(ListIngests(session_id=session.id)).items]
-    told = next(row for row in tree.items if row.id == session.id)
-    click.echo(clean(f"s{session.id} {session.driver or 'session'}: {_headline(told)}"))
-    facts = _facts(invocation, session, told) | {"transcript": _paths(invocation, transcripts)}
+    row = next(row for row in tree.items if row.id == session.id)
+    print_lines([_headline(row)], cut=False)
+    facts = _facts(invocation, session, row) | {"transcript": _paths(invocation, transcripts)}
     print_fields({name: value for name, value in facts.items() if value})
     name = f"s{session.id}"
-    return click.echo(f"\n`ramet session log {name}` has what was said, `ramet history log {name}` its history")
+    return click.echo(f"\n`ramet session log {name}` prints its transcript, `ramet history log {name}` its history")
 
 
-def _headline(row: TreeRow) -> str:
+def _headline(row: TreeRow) -> Line:
+    """`claude s7: running for 5m`."""
+    name, state = agent_name(row.driver_name, f"s{row.id}", agent=row.agent_id), word(row)
     if row.ended_at is None:
-        return f"{row.status.replace('_', ' for a ')}, {ago(row.created_at)} so far"
-    took = duration(seconds_between(row.created_at, row.ended_at))
-    return f"{row.outcome} after {took}, {ago(row.ended_at)} ago"
+        rest = f", started {ago(row.created_at)} ago"
+    else:
+        rest = f" after {duration(seconds_between(row.created_at, row.ended_at))}, {ago(row.ended_at)} ago"
+    return [(name, "bold"), (": ", ""), (state, style_of(state)), (rest, "")]
 
 
-def _facts(invocation: Invocation, session: Session, told: TreeRow) -> dict[str, Any]:
+def _facts(invocation: Invocation, session: Session, row: TreeRow) -> dict[str, Any]:
+    newest = first_line(row.prompt)
     return {
-        "asked for": first_line(told.goal),
-        "effort": f"e{session.effort_id} {told.skill}",
+        "now": row.tool,
+        "prompt": newest or first_line(row.goal),
+        "first prompt": "" if newest in ("", first_line(row.goal)) else first_line(row.goal),
+        "effort": f"e{session.effort_id} {row.skill}",
         "task": short_path(invocation, session.task_id),
         "agent": session.agent_id,
         "program": _program(session),
         "continues": session.prev_session_id and f"s{session.prev_session_id}",
-        "below": session.parent_session_id and f"s{session.parent_session_id}",
-        "at work": session.tools_in_flight and count(len(session.tools_in_flight), "tool call"),
+        "parent": session.parent_session_id and f"s{session.parent_session_id}",
+        "tool calls": session.tools_in_flight and f"{len(session.tools_in_flight)} running",
         "context": session.context_usage is not None and f"{session.context_usage:.0%} full",
-        "usage": _usage(told),
+        "usage": _usage(row),
         "files": _paths(invocation, session.loaded_files or []),
         "notes": first_line(session.notes),
     }
@@ -64,11 +74,11 @@ def _program(session: Session) -> str:
     return " ".join(filter(None, [name, process, where]))
 
 
-def _usage(told: TreeRow) -> str:
-    below = told.total_tokens - told.tokens
+def _usage(row: TreeRow) -> str:
+    below = row.total_tokens - row.tokens
     parts = [
-        f"{told.tokens:,} tokens" if told.tokens else None,
-        cost({"cost_usd": told.cost_usd}),
+        f"{row.tokens:,} tokens" if row.tokens else None,
+        cost({"cost_usd": row.cost_usd}),
         f"and {below:,} tokens below it" if below else None,
     ]
     return ", ".join(filter(None, parts))

@@ -6,7 +6,7 @@ from ramet.model.record.session import SessionStatus
 _GREEN = ("success", "completed", "succeeded", "approved", "finished")
 _RED = ("error", "failed", "timeout", "stuck", "budget", "orphaned", "refused", "gave up")
 _CYAN = ("running", "active", "in progress", "starting", "open")
-_YELLOW = ("waiting", "waiting for child", "blocked", "silent", "stopping", "interrupted", "parked")
+_YELLOW = ("waiting", "awaits child", "blocked", "silent", "stopping", "interrupted", "parked")
 _DIM = ("dropped", "cancelled", "ended", "skipped", "archived")
 
 STYLES: dict[str, str] = {
@@ -20,7 +20,7 @@ STYLES: dict[str, str] = {
 
 _STATUSES: dict[SessionStatus, str] = {
     "waiting_person": "waiting",
-    "waiting_child": "waiting for child",
+    "waiting_child": "awaits child",
     "detecting": "silent",
 }
 """Session statuses whose wire name is not the word that people read."""

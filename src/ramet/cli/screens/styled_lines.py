@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import click
@@ -18,6 +18,7 @@ Line = Sequence[Part]
 Row = TypeVar("Row")
 
 _GAP = "  "
+_EMPTY = "-"
 _LAST_WIDTH = 40
 """A column that can be left out is shown only if the last column keeps this much room."""
 
@@ -30,12 +31,14 @@ class Column(NamedTuple, Generic[Row]):
     is_number: bool = False
     """Numbers are aligned on the right."""
     is_extra: bool = False
-    """Whether a narrow terminal goes without it. Of several, those on the left are kept longest."""
+    """Whether it is left out if every cell is empty or the terminal is too narrow. Of several, those on the left are
+    kept longest.
+    """
 
 
 def plain(text: str | None) -> Line:
     """A cell without a style; `-` if there is nothing to show."""
-    return [(clean(text or "-"), "")]
+    return [(clean(text or _EMPTY), "")]
 
 
 def terminal_width() -> int | None:
@@ -46,20 +49,25 @@ def terminal_width() -> int | None:
 def draw_table(columns: Sequence[Column[Row]], rows: Sequence[Row], width: int | None) -> list[Line]:
     """A table with one line for each row. The last column gets all the room that the others leave."""
     *fixed, last = [_Filled.of(column, rows) for column in columns]
-    room = None if width is None else width - _LAST_WIDTH - sum(each.room for each in fixed if not each.column.is_extra)
-    shown = []
-    for each in fixed:
-        if each.column.is_extra and room is not None:
-            room -= each.room
-            if room < 0:
-                continue
-        shown.append(each)
-    heads = [(each.pad([(each.column.heading, "bold")])) for each in shown]
+    shown = list(_choose(fixed, width))
+    heads = [each.pad([(each.column.heading, "bold")]) for each in shown]
     bodies = [[each.pad(each.cells[index]) for each in shown] for index in range(len(rows))]
     return [
         [*(part for cell in head for part in (*cell, (_GAP, ""))), *end]
         for head, end in zip([heads, *bodies], [[(last.column.heading, "bold")], *last.cells], strict=True)
     ]
+
+
+def _choose(columns: Sequence["_Filled"], width: int | None) -> Iterator["_Filled"]:
+    """The columns that are always shown, and as many of the others as leave enough room for the last column."""
+    needed = sum(each.room for each in columns if not each.column.is_extra)
+    room = sys.maxsize if width is None else width - _LAST_WIDTH - needed
+    for each in columns:
+        if each.column.is_extra:
+            room -= 0 if each.is_empty else each.room
+            if each.is_empty or room < 0:
+                continue
+        yield each
 
 
 class _Filled(NamedTuple):
@@ -77,6 +85,10 @@ class _Filled(NamedTuple):
     @property
     def room(self) -> int:
         return self.width + len(_GAP)
+
+    @property
+    def is_empty(self) -> bool:
+        return all("".join(text for text, _ in cell) == _EMPTY for cell in self.cells)
 
     def pad(self, cell: Line) -> Line:
         space = (" " * (self.width - _length(cell)), "")

@@ -1,1 +1,1 @@
-"""Commands that see what is going on."""
+"""Commands that show the fleet, the queue and the database."""

@@ -1,4 +1,4 @@
-"""`ramet events`: what happened, and what happens."""
+"""`ramet events`: past events, and new ones as they happen."""
 
 from typing import get_args
 
@@ -14,7 +14,7 @@ from ramet.protocol.system.events import ListEvents
 
 
 def _about(row: Event) -> str:
-    """What the event concerns, by the names that commands take."""
+    """What the event is about, by the references that commands take."""
     named = (
         ("", row.agent_id),
         ("s", row.session_id),
@@ -42,19 +42,19 @@ _COLUMNS: Columns[Event] = {
         "ramet events --follow --json | jq .kind",
     ],
 )
-@click.option("--after", type=click.IntRange(min=0), help="Only events behind this id; 0 begins with the first.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many events.")
-@click.option("--kind", type=click.Choice(get_args(EventKind)), metavar="KIND", help="Only events of this kind.")
-@click.option("-f", "--follow", is_flag=True, help="Go on with events as they happen; with --json one a line.")
+@click.option("--after", type=click.IntRange(min=0), help="Show events after this id; 0 starts with the first.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, help="Show at most this many events (default: 50).")
+@click.option("--kind", type=click.Choice(get_args(EventKind)), metavar="KIND", help="Show only events of this kind.")
+@click.option("-f", "--follow", is_flag=True, help="Show new events as they happen; with --json, one document a line.")
 @click.pass_obj
 def events(invocation: Invocation, after: int | None, limit: int, kind: EventKind | None, follow: bool) -> None:
-    """The last events, or those behind an id, or with --follow those that are to come."""
+    """Show the newest events, the events after an id, or with --follow new ones as they happen."""
     if follow:
         return _follow(invocation, after, kind)
     reply = invocation.ask(ListEvents(after=after or 0, limit=limit, kind=kind, newest=after is None))
     show_items(invocation, reply, _COLUMNS, nothing="no events")
     if reply.next is not None and not invocation.as_json:
-        click.echo(f"there are more: --after {reply.next}", err=True)
+        click.echo(f"more events exist: --after {reply.next} shows them", err=True)
     return None
 
 

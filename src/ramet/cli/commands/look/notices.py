@@ -1,4 +1,4 @@
-"""`ramet notices`: what needs a person's attention."""
+"""`ramet notices`: things that need a person's attention."""
 
 import click
 
@@ -26,10 +26,10 @@ _COLUMNS: Columns[Notice] = {
     params=[json_option()],
     epilog="Examples: `ramet notices`, `ramet notices --all`, `ramet notices dismiss 3`.",
 )
-@click.option("--all", "everything", is_flag=True, help="Those that were dismissed too.")
+@click.option("--all", "everything", is_flag=True, help="List dismissed notices too.")
 @click.pass_context
 def notices(ctx: click.Context, everything: bool) -> None:
-    """What needs a person's attention, the newest first: every bound that was reached leaves one notice."""
+    """List what needs your attention, newest first. Every limit that is reached leaves one notice."""
     invocation: Invocation = ctx.obj
     if ctx.invoked_subcommand is None:
         columns = _COLUMNS if everything else {name: pick for name, pick in _COLUMNS.items() if name != "SEEN"}
@@ -39,10 +39,10 @@ def notices(ctx: click.Context, everything: bool) -> None:
 
 @notices.command(examples=["ramet notices dismiss 3", "ramet notices dismiss --all"])
 @click.argument("notice_ids", metavar="[ID]...", nargs=-1, type=click.IntRange(min=1))
-@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option("--all", "everything", is_flag=True, help="Dismiss every notice.")
 @click.pass_obj
 def dismiss(invocation: Invocation, notice_ids: tuple[int, ...], everything: bool) -> None:
-    """Put notices aside: each ID, or --all."""
+    """Dismiss each notice ID, or all of them with --all."""
     if everything == bool(notice_ids):
         raise click.UsageError("give the ID of a notice, or --all.")
     replies = [invocation.ask(DismissNotice(notice_id=notice_id)) for notice_id in notice_ids or (None,)]

@@ -1,19 +1,21 @@
-"""`ramet ps`: who is doing what."""
+"""`ramet ps`: every agent and what it does now."""
 
-import shutil
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
 from ramet.cli.command import Command
+from ramet.cli.commands.look.watching import Keys, reading_keys
 from ramet.cli.connections import ask
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, as_table, cell, pick_cells, print_json, short_path, show_items
-from ramet.cli.screens.effort_lines import first_line, short_agent
+from ramet.cli.output import print_json
+from ramet.cli.screens.agent_names import doing, member_name, project_place
+from ramet.cli.screens.effort_lines import dollars
+from ramet.cli.screens.states import status_word, style_of
+from ramet.cli.screens.styled_lines import Column, Line, as_picture, draw_table, plain, print_lines, terminal_width
 from ramet.cli.times import ago
 from ramet.errors import DaemonStopping, DaemonUnreachable
 from ramet.model.record.agent import FleetMember
@@ -21,131 +23,114 @@ from ramet.protocol.record.agents import FleetStatus
 from ramet.protocol.replies import Page
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ramet.client.connection import Connection
 
 Fleet = Page[FleetMember]
 
-_IDLE = "the fleet is idle: no agent holds an effort"
-_NOBODY = "no daemon runs; `ramet daemon start` starts one"
+_IDLE = "no agent is running: `ramet add PROMPT` queues work, `ramet work` runs it"
+_NO_DAEMON = "no daemon is running: `ramet daemon start` starts one"
 _LOOK_SECONDS = 1.0
-_WHAT = "TASK"
 _PHASE_WIDTH = 12
-_LEAST_WIDTH = 20
-"""Of TASK: what an agent does is what people look for."""
-_GIVING_WAY = ("LABEL", "SKILL", "EFFORT", "AGE", "PHASE")
-"""Columns that a narrow terminal goes without, the first first. `ramet tree` and --json have them."""
-_WAITING = {"waiting_person": "waiting"}
-"""Most of those that wait do so for a person, and a line is short."""
+
+
+@click.command(cls=Command, examples=["ramet ps", "ramet ps --watch", "ramet ps --json"])
+@click.option(
+    "-w", "--watch", is_flag=True, help="Keep showing it until you press q or Ctrl-C; with --json, one document a line."
+)
+@click.pass_obj
+def ps(invocation: Invocation, watch: bool) -> None:
+    """List every agent that holds an effort, and what it does now, no matter who started it.
+
+    AGENT is the driver, then the reference that other commands take: e12 for an effort of the queue, s7 for a session
+    that a person started. AGE is the time since the session started, COST its cost so far. NOW is the newest tool call,
+    then the newest prompt.
+
+    A wide terminal shows more columns. CTX is how full the context window is: agents that show Ramet's status line
+    report it (`ramet hooks install --status-line`).
+    """
+    if watch:
+        return _watch(invocation)
+    fleet = invocation.ask(FleetStatus())
+    return print_json(fleet) if invocation.as_json else _print(invocation, fleet)
+
+
+def _print(invocation: Invocation, fleet: Fleet) -> None:
+    print_lines(_lines(invocation, fleet), cut=True)
+
+
+def _lines(invocation: Invocation, fleet: Fleet) -> list[Line]:
+    if not fleet.items:
+        return [[(_IDLE, "")]]
+    rows = sorted(fleet.items, key=lambda row: row.since)
+    return draw_table(_columns(invocation), rows, terminal_width())
+
+
+def _columns(invocation: Invocation) -> list[Column[FleetMember]]:
+    """Who, in which state, for how long, at what cost, and what it does now; the rest if there is room for it."""
+    return [
+        Column("AGENT", lambda row: [(member_name(row), "bold")]),
+        Column("STATE", _state),
+        Column("AGE", lambda row: plain(ago(row.since)), is_number=True),
+        Column("COST", lambda row: plain(dollars(row.cost_usd)), is_number=True),
+        Column("CTX", lambda row: plain(_context(row)), is_number=True, is_extra=True),
+        Column("SKILL", lambda row: plain(row.skill), is_extra=True),
+        Column("PHASE", lambda row: plain(_phase(row)), is_extra=True),
+        Column("LABEL", lambda row: plain(row.label), is_extra=True),
+        Column("SESSION", lambda row: plain(row.session_id and f"s{row.session_id}"), is_extra=True),
+        Column("EFFORT", lambda row: plain(f"e{row.effort_id}"), is_extra=True),
+        Column("WHERE", lambda row: plain(project_place(invocation, row.task_id)), is_extra=True),
+        Column("NOW", lambda row: doing(_tool(row), row.prompt or row.goal)),
+    ]
+
+
+def _state(row: FleetMember) -> Line:
+    word = "starting" if row.status is None else status_word(row.status)
+    return [(word, style_of(word))]
 
 
 def _context(row: FleetMember) -> str | None:
     return None if row.context_usage is None else f"{row.context_usage:.0%}"
 
 
-def _cost(row: FleetMember) -> str | None:
-    return None if row.cost_usd is None else f"${row.cost_usd:,.2f}"
-
-
-def _phase(label: str) -> str:
+def _phase(row: FleetMember) -> str:
+    label = row.current_phase or ""
     return label if len(label) <= _PHASE_WIDTH else f"{label[: _PHASE_WIDTH - 1]}…"
 
 
-_COLUMNS: Columns[FleetMember] = {
-    "SESSION": lambda row: row.session_id and f"s{row.session_id}",
-    "AGENT": lambda row: short_agent(row.agent),
-    "LABEL": lambda row: row.label,
-    "EFFORT": lambda row: f"e{row.effort_id}",
-    "SKILL": lambda row: row.skill,
-    "PHASE": lambda row: _phase(row.current_phase or ""),
-    "STATUS": lambda row: _WAITING.get(row.status or "", row.status),
-    "CTX": _context,
-    "COST": _cost,
-    "AGE": lambda row: ago(row.since),
-}
-_SAID_BY_SOME: Columns[FleetMember] = {
-    "LABEL": lambda row: row.label,
-    "PHASE": lambda row: row.current_phase,
-    "CTX": lambda row: row.context_usage,
-    "COST": lambda row: row.cost_usd,
-}
-"""Columns that are left out where no agent has anything to put there."""
-
-
-@click.command(cls=Command, examples=["ramet ps", "ramet ps --watch", "ramet ps --json"])
-@click.option("-w", "--watch", is_flag=True, help="Go on showing it until Ctrl-C; with --json one a line.")
-@click.pass_obj
-def ps(invocation: Invocation, watch: bool) -> None:
-    """Who is doing what: every agent that holds an effort, whoever started it.
-
-    CTX is how full its context window is, which a program tells if it shows our status line (`ramet hooks install
-    --status-line`); COST what its session has cost so far, AGE how old that is. A narrow terminal has not all columns.
-    """
-    if watch:
-        return _watch(invocation)
-    fleet = invocation.ask(FleetStatus())
-    return show_items(invocation, fleet, _columns(invocation, fleet), nothing=_IDLE, cut=_WHAT)
-
-
-def _columns(invocation: Invocation, fleet: Fleet) -> Columns[FleetMember]:
-    """Those that have something to say, as far as the terminal is wide."""
-    rows = fleet.items
-    empty = {heading for heading, pick in _SAID_BY_SOME.items() if not any(map(pick, rows))}
-    shown = {heading: pick for heading, pick in _COLUMNS.items() if heading not in empty}
-    if sys.stdout.isatty():
-        room = shutil.get_terminal_size().columns - _LEAST_WIDTH
-        for heading in _GIVING_WAY:
-            if _width(shown, rows) > room:
-                shown.pop(heading, None)
-    return {**shown, _WHAT: lambda row: _what(invocation, row)}
-
-
-def _width(columns: Columns[FleetMember], rows: Sequence[FleetMember]) -> int:
-    lines = [list(columns), *([cell(value) for value in cells] for cells in pick_cells(rows, columns))]
-    return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True))
-
-
-def _what(invocation: Invocation, row: FleetMember) -> str:
-    """`login: Mend the cart`; of an agent that was given no task, the project."""
-    place = short_path(invocation, row.task_id.removesuffix("/.ramet/adhoc"))
-    goal = first_line(row.goal)
-    return goal if goal and place == "." else f"{place}: {goal}" if goal else place
+def _tool(row: FleetMember) -> str | None:
+    """An agent that waits for a person calls no tool now."""
+    return None if row.status == "waiting_person" else row.tool
 
 
 def _watch(invocation: Invocation) -> None:
-    """Look again and again: on a terminal in its place, for anybody else whenever something has changed."""
+    """Show it again and again: on a terminal in the same place, anywhere else whenever something has changed."""
     if invocation.as_json or not sys.stdout.isatty():
         return _print_changes(invocation)
     from rich.console import Console  # noqa: PLC0415
     from rich.live import Live  # noqa: PLC0415
 
     invocation.is_working = True
-    with Live(console=Console(highlight=False), auto_refresh=False, screen=True) as live:
-        for fleet in _looks(invocation):
-            live.update(_NOBODY if fleet is None else _draw(invocation, fleet), refresh=True)
+    with reading_keys() as keys, Live(console=Console(highlight=False), auto_refresh=False, screen=True) as live:
+        for fleet in _fleets(invocation, keys):
+            lines = [[(_NO_DAEMON, "")]] if fleet is None else _lines(invocation, fleet)
+            live.update(as_picture([*lines, [], [("q leaves", "dim")]]), refresh=True)
     return None
 
 
-def _draw(invocation: Invocation, fleet: Fleet) -> "Table | str":
-    columns = _columns(invocation, fleet)
-    return as_table(list(columns), pick_cells(fleet.items, columns), _WHAT) if fleet.items else _IDLE
-
-
 def _print_changes(invocation: Invocation) -> None:
-    for fleet, _ in groupby(_looks(invocation)):
-        if fleet is not None and invocation.as_json:
+    fleets = _fleets(invocation, Keys())
+    if invocation.as_json:  # a program reads about agents: while no daemon is running, nothing is known of them
+        for fleet, _ in groupby(fleet for fleet in fleets if fleet is not None):
             print_json(fleet, indent=None)
-        elif fleet is not None:
-            show_items(invocation, fleet, _columns(invocation, fleet), nothing=_IDLE)
-        elif not invocation.as_json:  # a program is told of agents, and of them nothing is known
-            click.echo(_NOBODY)
+            sys.stdout.flush()
+    for shown, _ in groupby(fleets):
+        click.echo(_NO_DAEMON) if shown is None else _print(invocation, shown)
         sys.stdout.flush()
 
 
-def _looks(invocation: Invocation) -> Iterator[Fleet | None]:
-    """The fleet, again and again; None while no daemon answers. Only for the first look is one started: whoever stops
-    it while somebody watches wants it to stay away.
+def _fleets(invocation: Invocation, keys: Keys) -> Iterator[Fleet | None]:
+    """The fleet, again and again until `q` is pressed; None while no daemon answers. Only the first look starts a
+    daemon: a person who stops it while another one watches wants it to stay stopped.
     """
     connection: Connection | None = invocation.connection
     while True:
@@ -154,7 +139,8 @@ def _looks(invocation: Invocation) -> Iterator[Fleet | None]:
             connection = _connect(invocation)
             fleet = _look(connection)
         yield fleet
-        time.sleep(_LOOK_SECONDS)
+        if keys.wait(_LOOK_SECONDS):
+            return
 
 
 def _look(connection: "Connection | None") -> Fleet | None:

@@ -1,4 +1,4 @@
-"""`ramet query`: look at the database directly. It reads, and only reads."""
+"""`ramet query`: read the database directly. It cannot change anything."""
 
 import json
 import math
@@ -26,10 +26,10 @@ Scalar = str | int | float | bool | None
 @click.argument("params", nargs=-1)
 @click.pass_obj
 def query(invocation: Invocation, sql: str, params: tuple[str, ...]) -> None:
-    """Run one SELECT; `-` reads it from standard input. Each PARAM takes the place of a `?`.
+    """Run a read-only SELECT; `-` reads it from standard input. Each PARAM replaces one `?`.
 
-    A PARAM that is a JSON number, true, false or null counts as that, anything else as text; to give a number as
-    text, write it in JSON's quotes.
+    A PARAM that is a JSON number, true, false or null has that type; anything else is text. To pass a number as text,
+    put it in JSON quotes.
     """
     reply = invocation.ask(Query(sql=references.text_or_stdin(sql), params=[_parse(param) for param in params]))
     if invocation.as_json:
@@ -37,7 +37,7 @@ def query(invocation: Invocation, sql: str, params: tuple[str, ...]) -> None:
     rows = [["NULL" if value is None else value for value in row] for row in reply.rows]
     print_table(reply.columns, rows)
     if reply.truncated:
-        click.echo(f"only the first {len(rows)} rows (query.max_rows)", err=True)
+        click.echo(f"only the first {len(rows)} rows are shown (query.max_rows)", err=True)
     return None
 
 

@@ -1,4 +1,4 @@
-"""`ramet status`: one screen."""
+"""`ramet status`: the daemon, the database and the fleet on one screen."""
 
 import click
 from msgspec.structs import asdict
@@ -6,16 +6,20 @@ from msgspec.structs import asdict
 from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_fields, print_json
+from ramet.cli.screens.agent_names import member_name
 from ramet.cli.times import duration
-from ramet.protocol.record.agents import CountRows, FleetStale
+from ramet.protocol.record.agents import CountRows, FleetStale, FleetStatus
 from ramet.protocol.system.daemon import DaemonStatus
 from ramet.protocol.system.notices import ListNotices
+
+_AGENTS = 8
+"""How many agents are named."""
 
 
 @click.command(cls=Command, examples=["ramet status", "ramet status --json"])
 @click.pass_obj
 def status(invocation: Invocation) -> None:
-    """One screen: the daemon, the database, what is going on."""
+    """Show the daemon, the database, what there is of everything, and the running agents."""
     daemon, counted = invocation.ask(DaemonStatus()), invocation.ask(CountRows())
     stale, notices = invocation.ask(FleetStale()).items, invocation.ask(ListNotices()).items
     counts = {**asdict(counted), "stale_sessions": len(stale), "notices": len(notices)}
@@ -29,6 +33,10 @@ def status(invocation: Invocation) -> None:
             **{name.replace("_", " "): f"{count:,}" for name, count in counts.items()},
         }
     )
+    fleet = sorted(invocation.ask(FleetStatus()).items, key=lambda row: row.since)
+    if fleet:
+        names = ", ".join(map(member_name, fleet[:_AGENTS])) + (" …" if len(fleet) > _AGENTS else "")
+        click.echo(clean(f"\nrunning: {names} (`ramet ps`)"))
     if notices:
         click.echo(clean(f"\nneeds your attention: {notices[0].text} (`ramet notices`)"))
     return None

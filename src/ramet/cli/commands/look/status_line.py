@@ -1,4 +1,4 @@
-"""`ramet status-line`: what an agent is at, for the line that its program shows below the prompt."""
+"""`ramet status-line`: an agent's progress, for the line that its program shows below the prompt."""
 
 import sys
 from collections.abc import Mapping
@@ -20,10 +20,11 @@ from ramet.vendors import registry
 @click.command(cls=Command, examples=["ramet status-line < status.json", 'echo "$json" | ramet status-line'])
 @click.pass_obj
 def status_line(invocation: Invocation) -> None:
-    """Read what an agent program tells a status line on standard input, and print `[2:impl:P3]`: effort, skill, phase.
+    """Print an agent's progress as `[2:impl:P3]`: the effort, its skill and its phase.
 
-    For a status line of your own; `ramet hooks install --status-line` makes one that costs less. What it is told of the
-    cost and of the context is kept for `ramet ps`. It prints nothing where no daemon runs, or the session is unknown.
+    It reads the JSON that an agent program passes to a status line on standard input. Use it in a status line of your
+    own; `ramet hooks install --status-line` installs a faster one. The cost and the context usage in the JSON are kept
+    for `ramet ps`. It prints nothing if no daemon is running or the session is unknown.
     """
     text = sys.stdin.buffer.read().decode(errors="replace")
     environ = invocation.environ
@@ -37,12 +38,12 @@ def status_line(invocation: Invocation) -> None:
     try:
         with connect(_find_socket(environ)) as connection:
             line = ask(connection, call).output
-    except RametError:  # a line below somebody's prompt is no place for it
+    except RametError:  # the line below a prompt is no place for errors
         line = None
     line = line if isinstance(line, str) else ""
     say(invocation, {"line": line}, line)
 
 
 def _find_socket(environ: Mapping[str, str]) -> str:
-    """Of the daemon that the agent's hooks go to, whatever the project's own is."""
+    """The socket of the daemon that the agent's hooks use, even if the project configures another one."""
     return environ.get("RAMET_SOCKET") or str(find_own(environ, find_home(environ)).places.socket)

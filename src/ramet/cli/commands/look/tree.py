@@ -1,4 +1,4 @@
-"""`ramet tree`: who spawned whom, what each is doing, and what it cost."""
+"""`ramet tree`: which session spawned which, what each does now, and what it cost."""
 
 import os
 import re
@@ -11,10 +11,11 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
+from ramet.cli.commands.look.watching import Keys, reading_keys
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json
 from ramet.cli.screens.session_tree import draw, is_over, summary
-from ramet.cli.screens.styled_lines import Line, as_picture, print_lines
+from ramet.cli.screens.styled_lines import Line, as_picture, print_lines, terminal_width
 from ramet.errors import BranchNotFound, TaskNotFound
 from ramet.model.record.session import Session
 from ramet.model.spawn.child import TreeRow
@@ -26,11 +27,11 @@ _SESSION = re.compile(r"s\d+|[a-z0-9][a-z0-9._-]*:.+")
 _RUN = re.compile(r"r\d+")
 _LOOK_SECONDS = 1.0
 _SHARE = 5
-"""A tree that is large is looked at less often, so that most of the time nobody is."""
+"""A large tree is read less often: reading takes at most this part of the time."""
 
 
 class Looked(NamedTuple):
-    """Some trees, and what was asked for in them."""
+    """Some trees, and the sessions in them that the person asked for."""
 
     rows: list[TreeRow]
     named: set[int]
@@ -42,23 +43,32 @@ class Looked(NamedTuple):
     examples=["ramet tree", "ramet tree s7", "ramet tree e12 --below", "ramet tree r3 --watch", "ramet tree s7 --json"],
 )
 @click.argument("reference", metavar="[SESSION|EFFORT|RUN|BRANCH|TASK]", required=False)
-@click.option("--below", is_flag=True, help="Only what is named and what it spawned, not the whole tree.")
-@click.option("-w", "--watch", is_flag=True, help="Go on showing it until all of it has ended; with --json one a line.")
+@click.option(
+    "--below", is_flag=True, help="Show only the named session and the sessions below it, not the whole tree."
+)
+@click.option(
+    "-w",
+    "--watch",
+    is_flag=True,
+    help="Keep showing it until every session has ended, or you press q or Ctrl-C; with --json, one document a line.",
+)
 @click.pass_obj
 def tree(invocation: Invocation, reference: str | None, below: bool, watch: bool) -> None:
-    """Who spawned whom: the tree that SESSION belongs to, found by any of its names; else everything that is going on.
+    """Show which session spawned which (default: all trees with an open session, or else the newest tree).
 
-    Each session stands below the one that spawned it. +BELOW is what it used together with all that it spawned.
+    Each session is below the one that spawned it. AGENT is the driver, then the reference that other commands take. NOW
+    is the newest tool call, then the newest prompt. A wide terminal shows more columns: +BELOW is the cost, or the
+    tokens, of a session including all sessions below it.
     """
     if below and reference is None:
-        raise click.UsageError("--below needs something to look below of.")
+        raise click.UsageError("--below needs a session: `ramet tree s7 --below`.")
     if watch:
         return _watch(invocation, reference, below=below)
     return _show(invocation, look(invocation, reference, below=below))
 
 
 def look(invocation: Invocation, reference: str | None, *, below: bool = False) -> Looked:
-    """The trees that a reference leads to; without one, those in which something is going on, or else the newest."""
+    """The trees that a reference leads to; without one, those with an open session, or else the newest."""
     if reference is not None:
         lookup, rows = _look_up(invocation, reference, below=below)
         return Looked(rows, set(_meant(lookup, rows)))
@@ -67,7 +77,7 @@ def look(invocation: Invocation, reference: str | None, *, below: bool = False) 
 
 
 def find_roots(invocation: Invocation) -> list[int]:
-    """The roots of everything that is going on, or else the newest one; to an agent, only its own session."""
+    """The roots of all open sessions, or else the newest root; for an agent, only its own session."""
     if invocation.target.token is not None:
         return [own_session(invocation)]
     sessions = list(_open_sessions(invocation)) or invocation.ask(FindSessions()).items[:1]
@@ -89,7 +99,7 @@ def _open_sessions(invocation: Invocation) -> Iterator[Session]:
 
 
 def _look_up(invocation: Invocation, reference: str, *, below: bool) -> tuple[ShowTree, list[TreeRow]]:
-    """Where a name may be a branch's or a task's, it is a branch's if there is one."""
+    """A name that could be a branch or a task is a branch, if there is one of that name."""
     first, *others = _lookups(reference, below=below)
     try:
         return first, invocation.ask(first).items
@@ -116,7 +126,7 @@ def _lookups(reference: str, *, below: bool) -> list[ShowTree]:
 
 
 def _meant(lookup: ShowTree, rows: Iterable[TreeRow]) -> Iterator[int]:
-    """What was asked for, where that is not all of it."""
+    """The sessions that a person asked for, if they are not the whole tree."""
     session = lookup.session_id
     for row in rows:
         native = f"{row.driver}:{row.native_id}"
@@ -129,39 +139,39 @@ def _show(invocation: Invocation, looked: Looked) -> None:
     if invocation.as_json:
         return print_json({"items": looked.rows})
     if not looked.rows:
-        return click.echo("no sessions yet: `ramet work` runs what is queued")
+        return click.echo("no sessions yet: `ramet work` runs queued efforts")
     return print_lines(_lines(looked), cut=True)
 
 
 def _lines(looked: Looked) -> list[Line]:
-    lines = draw(looked.rows, looked.named)
+    lines = draw(looked.rows, looked.named, terminal_width())
     return [*lines, [], [(summary(looked.rows), "dim")]] if len(looked.rows) > 1 else lines
 
 
 def _watch(invocation: Invocation, reference: str | None, *, below: bool) -> None:
-    """Look again and again: on a terminal in its place, for anybody else whenever something has changed."""
+    """Show it again and again: on a terminal in the same place, anywhere else whenever something has changed."""
     if invocation.as_json or not sys.stdout.isatty():
-        return _print_changes(invocation, _looks(invocation, reference, below=below))
+        return _print_changes(invocation, _looks(invocation, reference, Keys(), below=below))
     from rich.console import Console  # noqa: PLC0415
     from rich.live import Live  # noqa: PLC0415
 
     console = Console(highlight=False)
     invocation.is_working = True
-    with Live(console=console, auto_refresh=False, transient=True, vertical_overflow="ellipsis") as live:
-        for looked in _looks(invocation, reference, below=below):
-            live.update(as_picture(_lines(looked)), refresh=True)
+    live = Live(console=console, auto_refresh=False, transient=True, vertical_overflow="ellipsis")
+    with reading_keys() as keys, live:
+        for looked in _looks(invocation, reference, keys, below=below):
+            live.update(as_picture([*_lines(looked), [], [("q leaves", "dim")]]), refresh=True)
     return _show(invocation, looked)
 
 
-def _looks(invocation: Invocation, reference: str | None, *, below: bool) -> Iterator[Looked]:
-    """The trees as they are now, until nothing in them is going on."""
+def _looks(invocation: Invocation, reference: str | None, keys: Keys, *, below: bool) -> Iterator[Looked]:
+    """The trees as they are now, until every session in them has ended or the person leaves."""
     while True:
         began = time.monotonic()
         looked = look(invocation, reference, below=below)
         yield looked
-        if is_over(looked.rows):
+        if is_over(looked.rows) or keys.wait(max(_LOOK_SECONDS, (time.monotonic() - began) * _SHARE)):
             return
-        time.sleep(max(_LOOK_SECONDS, (time.monotonic() - began) * _SHARE))
 
 
 def _print_changes(invocation: Invocation, looks: Iterable[Looked]) -> None:

@@ -1,4 +1,4 @@
-"""`ramet add`: put an effort into the queue."""
+"""`ramet add`: queue an effort."""
 
 import sys
 
@@ -28,20 +28,38 @@ from ramet.protocol.work.queue import AddWork
 )
 @click.argument("prompt", required=False)
 @click.option(
-    "--skill", default="implement", help="What to do with it: plan, explore, implement, review, …  [default: implement]"
-)
-@click.option("--task", metavar="DIR", type=references.path, help="The task. Default: one named after the prompt.")
-@click.option(
-    "--based-on", type=references.effort, metavar="EFFORT", help="Go on with its task, its worktree and its output."
+    "--skill", default="implement", help="What to do: plan, explore, implement, review, … (default: implement)."
 )
 @click.option(
-    "--depends-on", type=references.effort, metavar="EFFORT", multiple=True, help="Wait for it; may be repeated."
+    "--task",
+    metavar="DIR",
+    type=references.path,
+    help="The task to add to (default: a new one, named after the prompt).",
 )
-@click.option("--driver", metavar="NAME", help="The agent program, see `ramet drivers`. Default: chosen when it runs.")
-@click.option("--model", help="The model, as the agent program calls it.")
-@click.option("--priority", type=int, default=0, help="The higher, the earlier.  [default: 0]")
-@click.option("--timeout", "timeout_seconds", type=click.IntRange(min=1), metavar="SECONDS", help="For one attempt.")
-@click.option("--file", metavar="FILE", help="Read the prompt from a file; `-` is standard input.")
+@click.option(
+    "--based-on",
+    type=references.effort,
+    metavar="EFFORT",
+    help="Continue EFFORT: same task and worktree, with its output in the prompt.",
+)
+@click.option(
+    "--depends-on",
+    type=references.effort,
+    metavar="EFFORT",
+    multiple=True,
+    help="Wait until EFFORT has succeeded (repeatable).",
+)
+@click.option("--driver", metavar="NAME", help="The agent program, see `ramet drivers` (default: chosen when it runs).")
+@click.option("--model", help="The model, by the agent program's own name for it.")
+@click.option("--priority", type=int, default=0, help="Higher runs first (default: 0).")
+@click.option(
+    "--timeout",
+    "timeout_seconds",
+    type=click.IntRange(min=1),
+    metavar="SECONDS",
+    help="Stop an attempt after this many seconds.",
+)
+@click.option("--file", metavar="FILE", help="Read the prompt from FILE; `-` is standard input.")
 @click.pass_obj
 def add(  # noqa: PLR0913  one for each option
     invocation: Invocation,
@@ -57,10 +75,10 @@ def add(  # noqa: PLR0913  one for each option
     timeout_seconds: int | None,
     file: str | None,
 ) -> None:
-    """Put PROMPT into the queue, or what standard input has. Nothing runs until `ramet work`.
+    """Queue PROMPT (or standard input). Nothing runs until `ramet work`.
 
-    Without --task and --based-on it becomes a task of its own in the project around the current directory, and a git
-    repository that is no project yet becomes one.
+    Without --task and --based-on, it becomes a new task in the project of the current directory. A git repository is
+    registered as a project on first use.
     """
     text = _read_prompt(prompt, file)
     check_driver(invocation, driver)
@@ -82,7 +100,7 @@ def add(  # noqa: PLR0913  one for each option
     if invocation.as_json:
         return print_json(reply)
     if reply.registered is not None:
-        click.echo(clean(f"{reply.registered} is a project now"))
+        click.echo(clean(f"registered {reply.registered} as a project"))
     click.echo(clean(f"e{reply.id} queued ({reply.skill}): {first_line(text)}"))
     if reply.blocked:
         return click.echo(f"it {waiting_reason(reply)}")
@@ -104,7 +122,7 @@ def _read_prompt(prompt: str | None, file: str | None) -> str:
 
 
 def find_here(invocation: Invocation) -> Here:
-    """Where the user is: the directory, and the repository around it."""
+    """Where the user is: the current directory, and the repository that it is in."""
     checkout = find_checkout(invocation.cwd)
     host = own_host(invocation)
     return Here(

@@ -1,4 +1,4 @@
-"""`ramet drivers`: the agent programs that Ramet can run, and those that are not used for a while."""
+"""`ramet drivers`: the agent programs that Ramet can run, and those that are parked for a while."""
 
 import click
 from msgspec.structs import asdict
@@ -30,11 +30,11 @@ _COLUMNS: Columns[DriverRow] = {
 )
 @click.pass_context
 def drivers(ctx: click.Context) -> None:
-    """The agent programs that Ramet can run: which are installed, and what they can do.
+    """List the agent programs that Ramet can run, whether they are installed, and what they can do.
 
-    resume: go on with a context window; fork: with a copy of it; tools, usage, limits: say which tools it uses, what it
-    used, and when a usage limit ends; mcp: call Ramet's own tools; confinement: be confined to named tools. The default
-    runs efforts that name none; drivers.default changes it.
+    resume: continue a context window; fork: continue a copy of it; tools, usage, limits: report tool calls, usage and
+    the end of a usage limit; mcp: call Ramet's own tools; confinement: use only the tools that are named. The default
+    driver runs efforts that name no driver; drivers.default changes it.
     """
     if ctx.invoked_subcommand is None:
         _show(ctx.obj)
@@ -47,7 +47,7 @@ def _show(invocation: Invocation) -> None:
     told = [f"{row.name}: {row.fix}" for row in reply.items if row.program is None and row.fix]
     told += [
         f"{row.name}: not used until {row.parked_until}: {row.parked_reason}; "
-        f"at once: `ramet drivers release {row.name}`"
+        f"to use it now: `ramet drivers release {row.name}`"
         for row in reply.items
         if row.parked_until
     ]
@@ -59,20 +59,20 @@ def _show(invocation: Invocation) -> None:
 @click.argument("name", metavar="DRIVER")
 @click.pass_obj
 def release(invocation: Invocation, name: str) -> None:
-    """Use DRIVER again at once, which was left alone because of a limit or of its failures; what waits for it begins.
+    """Use a parked DRIVER again now, and let efforts that wait for it start.
 
-    Its failures are counted anew.
+    A driver is parked when it reaches a usage limit or fails too often. Its count of failures starts again at 0.
     """
     reply = invocation.ask(ReleaseDriver(driver=name))
     if reply.already:
         check_driver(invocation, name)
         return say(invocation, reply, f"{name} is not parked")
     waited = " ".join(f"e{effort_id}" for effort_id in reply.effort_ids)
-    return say(invocation, reply, f"{name} is used again" + (f"; may begin: {waited}" if waited else ""))
+    return say(invocation, reply, f"{name} is used again" + (f"; can start: {waited}" if waited else ""))
 
 
 def list_drivers(invocation: Invocation, *, versions: bool) -> Page[DriverRow]:
-    """What can be run from here, with the configuration and the environment that we have."""
+    """The drivers that can run here, with the user's configuration and environment."""
     return invocation.ask(
         ListDrivers(
             versions=versions,
@@ -84,7 +84,7 @@ def list_drivers(invocation: Invocation, *, versions: bool) -> Page[DriverRow]:
 
 
 def check_driver(invocation: Invocation, name: str | None) -> None:
-    """A driver is looked for when an effort runs; a wrong name is better said before."""
+    """Refuse an unknown name now; a driver is resolved only when an effort runs."""
     if name is None:
         return
     known = [row.name for row in list_drivers(invocation, versions=False).items]

@@ -1,51 +1,103 @@
-"""`ramet queue`, `next`, `retry`, `resume` and `drop`: what waits, and what is to become of it."""
+"""`ramet queue`, `next`, `retry`, `resume` and `drop`: the efforts that run and wait, and what becomes of them."""
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import TypeVar, get_args
+from typing import NamedTuple, TypeVar, get_args
 
 import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, clean, print_json, show_items
+from ramet.cli.output import clean, print_json
+from ramet.cli.screens.agent_names import doing, effort_agent
 from ramet.cli.screens.effort_lines import (
     age,
+    cost,
+    dollars,
     first_line,
     list_work,
     state,
     waiting_reason,
     waits_for,
 )
+from ramet.cli.screens.states import status_word, style_of
+from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain, print_lines, terminal_width
+from ramet.cli.times import ago
+from ramet.model.record.agent import FleetMember
 from ramet.model.record.effort import Lifecycle
 from ramet.protocol.operation import Request
+from ramet.protocol.record.agents import FleetStatus
 from ramet.protocol.record.efforts import EffortReply
 from ramet.protocol.replies import Page
 from ramet.protocol.work.queue import DropWork, NextWork, ResumeWork, RetryWork, WorkReply
 
 Changed = TypeVar("Changed", bound=EffortReply)
 
-_COLUMNS: Columns[WorkReply] = {
-    "EFFORT": lambda row: f"e{row.id}",
-    "SKILL": lambda row: row.skill,
-    "STATE": state,
-    "DRIVER": lambda row: row.driver,
-    "WAITS FOR": waits_for,
-    "AGE": age,
-    "PROMPT": lambda row: first_line(row.prompt),
-}
 _UNFINISHED: tuple[Lifecycle, ...] = ("active", "queued")
+_NOTHING = "nothing is queued: `ramet add PROMPT`"
+
+
+class _Shown(NamedTuple):
+    """An effort, and its agent if one runs it."""
+
+    effort: WorkReply
+    agent: FleetMember | None
+
+    @property
+    def word(self) -> str:
+        """The state, in the words of `ramet ps` if an agent runs it."""
+        word = state(self.effort)
+        return status_word(self.agent.status) if word == "running" and self.agent and self.agent.status else word
+
+    @property
+    def age(self) -> str | None:
+        return age(self.effort) if self.agent is None else ago(self.agent.since)
+
+    @property
+    def cost(self) -> str | None:
+        return (self.agent and dollars(self.agent.cost_usd)) or cost(self.effort.usage)
+
+    @property
+    def now(self) -> Line:
+        """What its agent does, what it waits for or why it failed; then its prompt."""
+        waiting, effort = waits_for(self.effort), self.effort
+        first = self.agent.tool if self.agent else None
+        if waiting is not None:
+            first = f"after {waiting}" if effort.blocked_by is not None else f"waits for {waiting}"
+            first = f"again in {waiting}" if effort.blocked and effort.blocked_by is None else first
+        elif effort.outcome not in (None, "success"):
+            first = first_line(effort.reason)
+        return doing(first, effort.prompt)
+
+
+_COLUMNS: list[Column[_Shown]] = [
+    Column("AGENT", lambda row: [(effort_agent(row.effort.driver, row.effort.id), "bold")]),
+    Column("STATE", lambda row: [(row.word, style_of(row.word))]),
+    Column("AGE", lambda row: plain(row.age), is_number=True),
+    Column("COST", lambda row: plain(row.cost), is_number=True),
+    Column("SKILL", lambda row: plain(row.effort.skill), is_extra=True),
+    Column("RUN", lambda row: plain(row.effort.run_id and f"r{row.effort.run_id}"), is_extra=True),
+    Column("TRIES", lambda row: plain(str(row.effort.attempts) if row.effort.attempts > 1 else None), is_extra=True),
+    Column("NOW", lambda row: row.now),
+]
 
 
 @click.command(cls=Command, examples=["ramet queue", "ramet queue --all", "ramet queue --state finished --limit 10"])
-@click.option("--all", "everything", is_flag=True, help="The finished ones too.")
-@click.option("--task", metavar="DIR", type=references.path, help="Only of this task.")
-@click.option("--state", "lifecycle", type=click.Choice(get_args(Lifecycle)), help="Only those in this state.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many finished ones.")
+@click.option("--all", "everything", is_flag=True, help="List finished efforts too.")
+@click.option("--task", metavar="DIR", type=references.path, help="List only the efforts of this task.")
+@click.option("--state", "lifecycle", type=click.Choice(get_args(Lifecycle)), help="List only efforts in this state.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=50, help="List at most this many finished efforts (default: 50)."
+)
 @click.pass_obj
 def queue(invocation: Invocation, everything: bool, task: str | None, lifecycle: Lifecycle | None, limit: int) -> None:
-    """What runs and what waits, in the order in which it is claimed; with --all, what is finished, the newest first."""
+    """List the efforts that run and those that wait, in the order in which they are claimed.
+
+    With --all, finished efforts follow, newest first. AGENT is the driver, then the reference that other commands take.
+    AGE is the time since the effort was queued, since its agent started, or since it finished. NOW is what the agent
+    does, or what the effort waits for, then its prompt. A wide terminal shows more columns.
+    """
     wanted = [lifecycle] if lifecycle else get_args(Lifecycle) if everything else _UNFINISHED
     rows: list[WorkReply] = []
     for name in _UNFINISHED:
@@ -53,14 +105,19 @@ def queue(invocation: Invocation, everything: bool, task: str | None, lifecycle:
             rows += sorted(list_work(invocation, state=name, task=task), key=_claim_order)
     if "finished" in wanted:
         rows += islice(list_work(invocation, state="finished", task=task), limit)
-    nothing = "nothing is queued: `ramet add PROMPT`" if not lifecycle and not everything else "no such efforts"
-    show_items(invocation, Page(items=rows), _COLUMNS, nothing=nothing, cut="PROMPT")
+    if invocation.as_json:
+        return print_json(Page(items=rows))
+    if not rows:
+        return click.echo("no such efforts" if lifecycle or everything else _NOTHING)
+    fleet = {row.effort_id: row for row in invocation.ask(FleetStatus()).items} if "active" in wanted else {}
+    shown = [_Shown(row, fleet.get(row.id)) for row in rows]
+    return print_lines(draw_table(_COLUMNS, shown, terminal_width()), cut=True)
 
 
 @click.command("next", cls=Command, examples=["ramet next", "ramet next --json"])
 @click.pass_obj
 def next_work(invocation: Invocation) -> None:
-    """The effort that would be claimed next; where there is none, what each waits for."""
+    """Show the effort that is claimed next, or what each queued effort waits for."""
     ready = invocation.ask(NextWork())
     waiting = [] if ready else sorted(list_work(invocation, state="queued"), key=_claim_order)
     if invocation.as_json:
@@ -72,9 +129,9 @@ def next_work(invocation: Invocation) -> None:
 
 
 def say_waiting(rows: Sequence[WorkReply]) -> None:
-    """Why nothing can be claimed."""
+    """Say why nothing can be claimed."""
     if not rows:
-        return click.echo("nothing is queued: `ramet add PROMPT`")
+        return click.echo(_NOTHING)
     for row in rows:
         click.echo(clean(f"e{row.id} ({row.skill}) {waiting_reason(row)}"))
     return None
@@ -84,7 +141,7 @@ def say_waiting(rows: Sequence[WorkReply]) -> None:
 @click.argument("efforts", metavar="EFFORT...", nargs=-1, required=True, type=references.effort)
 @click.pass_obj
 def retry(invocation: Invocation, efforts: tuple[int, ...]) -> None:
-    """Queue a fresh copy of each finished EFFORT: a new effort, which knows nothing of the old one's context window."""
+    """Queue a fresh copy of each finished EFFORT, with a new number and a new context window."""
 
     def told(row: WorkReply) -> str:
         return f"e{row.id} queued ({row.skill}), a fresh copy of e{row.retry_of}"
@@ -96,11 +153,11 @@ def retry(invocation: Invocation, efforts: tuple[int, ...]) -> None:
 @click.argument("efforts", metavar="EFFORT...", nargs=-1, required=True, type=references.effort)
 @click.pass_obj
 def resume(invocation: Invocation, efforts: tuple[int, ...]) -> None:
-    """Queue each finished EFFORT again: the same effort, and where its agent can, the same context window."""
+    """Queue each finished EFFORT again: the same effort, and the same context window if its agent can resume it."""
 
     def told(row: WorkReply) -> str:
         session = row.continues_session_id
-        return f"e{row.id} queued ({row.skill}), " + (f"goes on with s{session}" if session else "begins anew")
+        return f"e{row.id} queued ({row.skill}), " + (f"continues s{session}" if session else "starts from scratch")
 
     _change_each(invocation, [ResumeWork(effort_id=each) for each in efforts], told)
 
@@ -109,13 +166,13 @@ def resume(invocation: Invocation, efforts: tuple[int, ...]) -> None:
 @click.argument("efforts", metavar="EFFORT...", nargs=-1, required=True, type=references.effort)
 @click.pass_obj
 def drop(invocation: Invocation, efforts: tuple[int, ...]) -> None:
-    """Take each queued EFFORT out of the queue for good. One that runs is ended with `ramet kill`."""
+    """Take each queued EFFORT out of the queue for good. Stop a running one with `ramet kill`."""
     requests = [DropWork(effort_id=each) for each in efforts]
-    _change_each(invocation, requests, lambda row: f"e{row.id} is dropped ({row.skill})")
+    _change_each(invocation, requests, lambda row: f"e{row.id} dropped ({row.skill})")
 
 
 def _change_each(invocation: Invocation, requests: Sequence[Request[Changed]], tell: Callable[[Changed], str]) -> None:
-    """Do them in turn; one that is refused is the last, and what was done before it is said."""
+    """Do them in turn. A refused one is the last; those before it were done and are shown."""
     done: list[Changed] = []
     try:
         for request in requests:

@@ -1,4 +1,4 @@
-"""`ramet worktree`: the worktrees that Ramet made on this machine."""
+"""`ramet worktree`: the worktrees that Ramet created on this machine."""
 
 import sys
 
@@ -8,12 +8,14 @@ from msgspec.structs import replace
 from ramet.cli import references
 from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, say, show_items
+from ramet.cli.output import Columns, say, short_path, show_items
 from ramet.cli.progress import working
 from ramet.protocol.replies import Page
 from ramet.protocol.work.worktrees import CleanedWorktree, CleanWorktrees, ListWorktrees, WorktreeRow
 
-_of_project = click.option("--project", type=references.project, help="Only of this project: its number or its path.")
+_of_project = click.option(
+    "--project", type=references.project, help="Only the worktrees of this project: its number or a path in it."
+)
 
 
 def _size(row: WorktreeRow) -> str | None:
@@ -33,17 +35,20 @@ _COLUMNS: Columns[WorktreeRow] = {
 
 @click.group(cls=Group)
 def worktree() -> None:
-    """The worktrees that Ramet made on this machine, one for each chain of efforts."""
+    """List and remove the worktrees that Ramet created on this machine, one for each chain of efforts."""
 
 
 @worktree.command("list", examples=["ramet worktree list", "ramet worktree list --project ."])
 @_of_project
 @click.pass_obj
 def list_worktrees(invocation: Invocation, project: int | str | None) -> None:
-    """Every worktree, who uses it, and how much in it exists nowhere else."""
-    with working(invocation, "looking at the worktrees"):
+    """List every worktree, the effort that uses it, and how much of its content exists only there."""
+    with working(invocation, "reading the worktrees"):
         reply = invocation.ask(ListWorktrees(project=project))
-    show_items(invocation, reply, _COLUMNS, nothing="no worktrees")
+    columns: Columns[WorktreeRow] = dict(_COLUMNS)
+    if sys.stdout.isatty():  # a program gets whole paths
+        columns["PATH"] = lambda row: short_path(invocation, row.path)
+    show_items(invocation, reply, columns, nothing="no worktrees", cut="PATH")
 
 
 @worktree.command(
@@ -55,11 +60,15 @@ def list_worktrees(invocation: Invocation, project: int | str | None) -> None:
 )
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=references.path)
 @_of_project
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @click.option(
-    "--discard", metavar="PATH", multiple=True, type=references.path, help="Lose the work in this one; may be repeated."
+    "--discard",
+    metavar="PATH",
+    multiple=True,
+    type=references.path,
+    help="Remove this worktree with the work in it (repeatable).",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def clean(
     invocation: Invocation,
@@ -71,8 +80,8 @@ def clean(
 ) -> None:
     """Remove the worktrees whose efforts have finished, or only each PATH.
 
-    Work in them that exists nowhere else is kept: committed to a ref of its own, which is named. Only --discard PATH
-    loses it.
+    Work that exists only in a worktree is kept: it is committed to a ref of its own, and the ref is shown. Only
+    --discard PATH loses it.
     """
     request = CleanWorktrees(
         project=project, paths=list({*paths, *discard}) or None, discard=list(discard), dry_run=dry_run
@@ -85,14 +94,14 @@ def clean(
 
 
 def _confirm(invocation: Invocation, request: CleanWorktrees) -> bool:
-    """Say what would be done; whether a person wants it."""
+    """Show what would be removed, and ask the person whether to do it."""
     if invocation.as_json or not sys.stdin.isatty():
-        raise click.UsageError("clean asks before it acts, and there is nobody to ask; give --yes or --dry-run.")
+        raise click.UsageError("clean asks for confirmation, and this is no terminal; give --yes or --dry-run.")
     planned = invocation.ask(replace(request, dry_run=True))
     if not planned.items:
         return True
     _show_cleaned(invocation, planned)
-    return click.confirm("Clean up?", err=True)
+    return click.confirm("Remove them?", err=True)
 
 
 def _show_cleaned(invocation: Invocation, reply: Page[CleanedWorktree]) -> None:
