@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from tests.agents import fake_agent
@@ -24,7 +25,7 @@ def fleet(shop: CommandLine) -> Iterator[CommandLine]:
     try:
         for effort, shown in (("e1", {"e1", "e8"}), ("e3", {"e3"}), ("e4", {"e4"})):
             workers.append(_work(shop, effort))
-            wait_for(lambda shown=shown: shown <= _active(shop))
+            wait_for(partial(_are_active, shop, shown))
         yield shop
     finally:
         (shop.home / "gate").touch()
@@ -91,8 +92,7 @@ def _work(shop: CommandLine, effort: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([shop.program, "work", effort], cwd=shop.cwd, env=shop.environ, stdout=subprocess.DEVNULL)
 
 
-def _active(shop: CommandLine) -> set[str]:
-    """The efforts whose agents have called a tool and, if they report a cost, said what it is."""
-    rows = shop.json("ps")["items"]
-    free = {"critic"}
-    return {f"e{row['effort_id']}" for row in rows if row["tool"] and (row["cost_usd"] or row["driver_name"] in free)}
+def _are_active(shop: CommandLine, efforts: set[str]) -> bool:
+    """Whether the agents of these efforts have called a tool and reported a cost; the critic reports none."""
+    rows = [row for row in shop.json("ps")["items"] if row["tool"]]
+    return efforts <= {f"e{row['effort_id']}" for row in rows if row["cost_usd"] or row["driver_name"] == "critic"}

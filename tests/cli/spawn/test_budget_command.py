@@ -17,7 +17,7 @@ def table(text: str) -> list[list[str]]:
 
 def test_without_a_bound_it_says_what_was_used(ramet: CommandLine) -> None:
     ramet.ok("spawn", goal("Look", says("done"), uses(1200, 0.03)), "--parent", "s1")
-    assert ramet.ok("budget") == "s1 has no budget; with its children it has used 1,200 tokens, $0.03\n"
+    assert ramet.ok("budget") == "s1 has no budget; used so far, with its children: 1,200 tokens, $0.03\n"
 
 
 def test_a_bound_counts_what_is_below_and_what_is_promised(ramet: CommandLine) -> None:
@@ -61,7 +61,7 @@ def test_an_agent_may_look_at_its_budget_and_not_change_it(ramet: CommandLine) -
 
 
 def test_a_cost_that_no_agent_reports_is_unknown_and_not_nothing(ramet: CommandLine) -> None:
-    assert ramet.ok("budget") == "s1 has no budget; with its children it has used 0 tokens, -\n"
+    assert ramet.ok("budget") == "s1 has no budget; used so far, with its children: -\n"
     ramet.ok("budget", "s1", "--cost", "2")
     assert table(ramet.ok("budget"))[1] == ["s1", "cost", "-", "-", "$2.00", "$2.00"]
     silent = {"event": {"kind": "usage", "key": "m1", "input_tokens": 1200}}

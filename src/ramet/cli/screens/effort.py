@@ -73,7 +73,7 @@ def _facts(invocation: Invocation, row: WorkReply, holder: str | None) -> dict[s
         "driver": " ".join(filter(None, [row.driver, row.model])),
         "attempts": row.attempts and _attempts(row),
         "lease": _lease(row),
-        "holder": holder,
+        "holder": holder if holder != row.lease_owner else None,
         "retry of": row.retry_of and f"e{row.retry_of}",
         "based on": row.based_on and f"e{row.based_on}",
         "depends on": ", ".join(f"e{effort_id}" for effort_id in row.depends_on or ()),

@@ -62,8 +62,9 @@ def _node(row: Row) -> Node:
     status = "starting" if ended is None else "ended"
     ended_at = None if ended is None else from_iso(ended)
     liveness = Liveness(heartbeat, tool, lease, waiting, unseen) if ended is None else None
-    shown = (*identity, status, outcome, notes, from_iso(created), ended_at, tokens, cost, tokens, cost)
-    return Node(TreeRow(*shown, driver, bool(queued)), liveness)
+    times_and_use = (from_iso(created), ended_at, tokens, cost, tokens, cost)
+    shown = (*identity, status, outcome, notes, *times_and_use, driver, bool(queued))
+    return Node(TreeRow(*shown), liveness)
 
 
 def list_open_children(db: Connection, effort_id: int, *, characters: int, now: str) -> list[OpenChild]:

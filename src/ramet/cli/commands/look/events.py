@@ -45,7 +45,9 @@ _COLUMNS: Columns[Event] = {
 @click.option("--after", type=click.IntRange(min=0), help="Show events after this id; 0 starts with the first.")
 @click.option("--limit", type=click.IntRange(min=1), default=50, help="Show at most this many events (default: 50).")
 @click.option("--kind", type=click.Choice(get_args(EventKind)), metavar="KIND", help="Show only events of this kind.")
-@click.option("-f", "--follow", is_flag=True, help="Show new events as they happen; with --json, one document a line.")
+@click.option(
+    "-f", "--follow", is_flag=True, help="Show new events as they happen; with --json, one document per line."
+)
 @click.pass_obj
 def events(invocation: Invocation, after: int | None, limit: int, kind: EventKind | None, follow: bool) -> None:
     """Show the newest events, the events after an id, or with --follow new ones as they happen."""

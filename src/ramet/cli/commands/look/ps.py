@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ramet.cli.command import Command
-from ramet.cli.commands.look.watching import Keys, reading_keys
+from ramet.cli.commands.look.watching import Keys, live_screen, reading_keys
 from ramet.cli.connections import ask
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json
@@ -35,7 +35,10 @@ _PHASE_WIDTH = 12
 
 @click.command(cls=Command, examples=["ramet ps", "ramet ps --watch", "ramet ps --json"])
 @click.option(
-    "-w", "--watch", is_flag=True, help="Keep showing it until you press q or Ctrl-C; with --json, one document a line."
+    "-w",
+    "--watch",
+    is_flag=True,
+    help="Keep showing it until you press q or Ctrl-C; with --json, one document per line.",
 )
 @click.pass_obj
 def ps(invocation: Invocation, watch: bool) -> None:
@@ -76,7 +79,7 @@ def _columns(invocation: Invocation) -> list[Column[FleetMember]]:
         Column("SKILL", lambda row: plain(row.skill), is_extra=True),
         Column("PHASE", lambda row: plain(_phase(row)), is_extra=True),
         Column("LABEL", lambda row: plain(row.label), is_extra=True),
-        Column("SESSION", lambda row: plain(row.session_id and f"s{row.session_id}"), is_extra=True),
+        Column("SESSION", lambda row: plain(None if row.session_id is None else f"s{row.session_id}"), is_extra=True),
         Column("EFFORT", lambda row: plain(f"e{row.effort_id}"), is_extra=True),
         Column("WHERE", lambda row: plain(project_place(invocation, row.task_id)), is_extra=True),
         Column("NOW", lambda row: doing(_tool(row), row.prompt or row.goal)),
@@ -106,11 +109,8 @@ def _watch(invocation: Invocation) -> None:
     """Show it again and again: on a terminal in the same place, anywhere else whenever something has changed."""
     if invocation.as_json or not sys.stdout.isatty():
         return _print_changes(invocation)
-    from rich.console import Console  # noqa: PLC0415
-    from rich.live import Live  # noqa: PLC0415
-
     invocation.is_working = True
-    with reading_keys() as keys, Live(console=Console(highlight=False), auto_refresh=False, screen=True) as live:
+    with reading_keys() as keys, live_screen(is_whole=True) as live:
         for fleet in _fleets(invocation, keys):
             lines = [[(_NO_DAEMON, "")]] if fleet is None else _lines(invocation, fleet)
             live.update(as_picture([*lines, [], [("q leaves", "dim")]]), refresh=True)

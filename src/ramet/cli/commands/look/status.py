@@ -12,14 +12,14 @@ from ramet.protocol.record.agents import CountRows, FleetStale, FleetStatus
 from ramet.protocol.system.daemon import DaemonStatus
 from ramet.protocol.system.notices import ListNotices
 
-_AGENTS = 8
+_AGENTS = 4
 """How many agents are named."""
 
 
 @click.command(cls=Command, examples=["ramet status", "ramet status --json"])
 @click.pass_obj
 def status(invocation: Invocation) -> None:
-    """Show the daemon, the database, what there is of everything, and the running agents."""
+    """Show the daemon, the database, how many efforts and sessions there are, and the running agents."""
     daemon, counted = invocation.ask(DaemonStatus()), invocation.ask(CountRows())
     stale, notices = invocation.ask(FleetStale()).items, invocation.ask(ListNotices()).items
     counts = {**asdict(counted), "stale_sessions": len(stale), "notices": len(notices)}
@@ -35,8 +35,9 @@ def status(invocation: Invocation) -> None:
     )
     fleet = sorted(invocation.ask(FleetStatus()).items, key=lambda row: row.since)
     if fleet:
-        names = ", ".join(map(member_name, fleet[:_AGENTS])) + (" …" if len(fleet) > _AGENTS else "")
-        click.echo(clean(f"\nrunning: {names} (`ramet ps`)"))
+        names = ", ".join(map(member_name, fleet[:_AGENTS]))
+        more = f" and {len(fleet) - _AGENTS} more" if len(fleet) > _AGENTS else ""
+        click.echo(clean(f"\nrunning: {names}{more} (`ramet ps`)"))
     if notices:
         click.echo(clean(f"\nneeds your attention: {notices[0].text} (`ramet notices`)"))
     return None

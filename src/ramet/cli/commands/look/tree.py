@@ -11,7 +11,7 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
-from ramet.cli.commands.look.watching import Keys, reading_keys
+from ramet.cli.commands.look.watching import Keys, live_screen, reading_keys
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json
 from ramet.cli.screens.session_tree import draw, is_over, summary
@@ -50,7 +50,7 @@ class Looked(NamedTuple):
     "-w",
     "--watch",
     is_flag=True,
-    help="Keep showing it until every session has ended, or you press q or Ctrl-C; with --json, one document a line.",
+    help="Keep showing it until every session has ended, or you press q or Ctrl-C; with --json, one document per line.",
 )
 @click.pass_obj
 def tree(invocation: Invocation, reference: str | None, below: bool, watch: bool) -> None:
@@ -152,13 +152,8 @@ def _watch(invocation: Invocation, reference: str | None, *, below: bool) -> Non
     """Show it again and again: on a terminal in the same place, anywhere else whenever something has changed."""
     if invocation.as_json or not sys.stdout.isatty():
         return _print_changes(invocation, _looks(invocation, reference, Keys(), below=below))
-    from rich.console import Console  # noqa: PLC0415
-    from rich.live import Live  # noqa: PLC0415
-
-    console = Console(highlight=False)
     invocation.is_working = True
-    live = Live(console=console, auto_refresh=False, transient=True, vertical_overflow="ellipsis")
-    with reading_keys() as keys, live:
+    with reading_keys() as keys, live_screen() as live:
         for looked in _looks(invocation, reference, keys, below=below):
             live.update(as_picture([*_lines(looked), [], [("q leaves", "dim")]]), refresh=True)
     return _show(invocation, looked)

@@ -6,7 +6,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 _TERMINATED = 128 + signal.SIGTERM
 
@@ -61,3 +64,21 @@ def reading_keys() -> Iterator[Keys]:
 
 def _exit(*_: Any) -> None:
     raise SystemExit(_TERMINATED)
+
+
+def live_screen(*, is_whole: bool = False, is_error: bool = False) -> "Live":
+    """A place on the terminal that is drawn again and again; `is_whole`: the whole screen, which comes back afterwards;
+    `is_error`: on standard error. Standard output is left alone: what is drawn depends on its encoding.
+    """
+    from rich.console import Console  # noqa: PLC0415
+    from rich.live import Live  # noqa: PLC0415
+
+    return Live(
+        console=Console(highlight=False, stderr=is_error),
+        auto_refresh=False,
+        screen=is_whole,
+        transient=not is_whole,
+        vertical_overflow="ellipsis",
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )

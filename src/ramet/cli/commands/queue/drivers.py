@@ -59,9 +59,10 @@ def _show(invocation: Invocation) -> None:
 @click.argument("name", metavar="DRIVER")
 @click.pass_obj
 def release(invocation: Invocation, name: str) -> None:
-    """Use a parked DRIVER again now, and let efforts that wait for it start.
+    """Use a parked DRIVER again now.
 
-    A driver is parked when it reaches a usage limit or fails too often. Its count of failures starts again at 0.
+    A driver is parked when it reaches a usage limit or fails too often. Efforts that wait for it can start, and its
+    count of failures starts again at 0.
     """
     reply = invocation.ask(ReleaseDriver(driver=name))
     if reply.already:

@@ -77,7 +77,7 @@ _COLUMNS: list[Column[_Shown]] = [
     Column("AGE", lambda row: plain(row.age), is_number=True),
     Column("COST", lambda row: plain(row.cost), is_number=True),
     Column("SKILL", lambda row: plain(row.effort.skill), is_extra=True),
-    Column("RUN", lambda row: plain(row.effort.run_id and f"r{row.effort.run_id}"), is_extra=True),
+    Column("RUN", lambda row: plain(None if row.effort.run_id is None else f"r{row.effort.run_id}"), is_extra=True),
     Column("TRIES", lambda row: plain(str(row.effort.attempts) if row.effort.attempts > 1 else None), is_extra=True),
     Column("NOW", lambda row: row.now),
 ]

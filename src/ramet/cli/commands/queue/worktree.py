@@ -42,12 +42,11 @@ def worktree() -> None:
 @_of_project
 @click.pass_obj
 def list_worktrees(invocation: Invocation, project: int | str | None) -> None:
-    """List every worktree, the effort that uses it, and how much of its content exists only there."""
+    """List every worktree, its effort, and how much work exists only there."""
     with working(invocation, "reading the worktrees"):
         reply = invocation.ask(ListWorktrees(project=project))
-    columns: Columns[WorktreeRow] = dict(_COLUMNS)
-    if sys.stdout.isatty():  # a program gets whole paths
-        columns["PATH"] = lambda row: short_path(invocation, row.path)
+    short: Columns[WorktreeRow] = {**_COLUMNS, "PATH": lambda row: short_path(invocation, row.path)}
+    columns = short if sys.stdout.isatty() else _COLUMNS  # a program gets whole paths
     show_items(invocation, reply, columns, nothing="no worktrees", cut="PATH")
 
 
@@ -78,7 +77,7 @@ def clean(
     discard: tuple[str, ...],
     yes: bool,
 ) -> None:
-    """Remove the worktrees whose efforts have finished, or only each PATH.
+    """Remove worktrees of finished efforts, or only each PATH.
 
     Work that exists only in a worktree is kept: it is committed to a ref of its own, and the ref is shown. Only
     --discard PATH loses it.

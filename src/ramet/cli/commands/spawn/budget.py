@@ -9,7 +9,7 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.look.tree import find_roots
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, print_json, show_items
+from ramet.cli.output import Columns, count, print_json, show_items
 from ramet.cli.screens.effort_lines import dollars
 from ramet.model.spawn.child import BudgetState
 from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
@@ -104,8 +104,9 @@ def _show(invocation: Invocation, replies: list[BudgetReply]) -> None:
         show_items(invocation, Page(items=rows), _COLUMNS, nothing="")
     for reply in replies:
         if not reply.own and not reply.above:
-            used = f"{reply.tokens:,} tokens, {dollars(reply.cost_usd) or '-'}"
-            click.echo(f"s{reply.session_id} has no budget; with its children it has used {used}")
+            known = [count(reply.tokens, "token") if reply.tokens else None, dollars(reply.cost_usd)]
+            used = ", ".join(filter(None, known)) or "-"
+            click.echo(f"s{reply.session_id} has no budget; used so far, with its children: {used}")
     return None
 
 

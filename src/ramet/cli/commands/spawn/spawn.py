@@ -11,6 +11,7 @@ from msgspec import structs
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.look.tree import own_session
+from ramet.cli.commands.look.watching import live_screen
 from ramet.cli.commands.queue.drivers import check_driver
 from ramet.cli.connections import Answered, Failed, Inbox
 from ramet.cli.invocation import Invocation
@@ -184,12 +185,8 @@ class Errand:
         """The reply, when all children have ended."""
         if self._invocation.as_json or not sys.stderr.isatty():
             return self._ask(request, lambda: None)
-        from rich.console import Console  # noqa: PLC0415
-        from rich.live import Live  # noqa: PLC0415
-
-        console = Console(stderr=True, highlight=False)
         self._invocation.is_working = True
-        with Live(console=console, auto_refresh=False, transient=True, vertical_overflow="ellipsis") as live:
+        with live_screen(is_error=True) as live:
             return self._ask(request, lambda: self._draw(live))
 
     def rows(self) -> list[TreeRow]:
