@@ -70,7 +70,7 @@ def test_a_session_is_named_by_number_or_by_its_native_id(work: CommandLine) -> 
 def test_a_session_goes_on_with_another_effort(work: CommandLine) -> None:
     work.ok("session", "start", "login", "e1")
     work.ok("effort", "start", "login", "review")
-    assert work.ok("session", "bind", "s1", "e2") == "session s1 goes on with effort e2\n"
+    assert work.ok("session", "bind", "s1", "e2") == "session s1 now works on effort e2\n"
 
 
 def test_a_transcript_is_shown_without_what_a_terminal_would_obey(work: CommandLine) -> None:

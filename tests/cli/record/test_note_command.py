@@ -89,9 +89,9 @@ def test_a_handoff_ends_one_window_and_the_next_one_has_what_it_left(storm: Comm
 def test_a_person_is_told_how_to_start_the_agent_of_the_next_window(storm: CommandLine) -> None:
     storm.ok("effort", "start", "login", "brainstorm")
     said = at_terminal(storm, "handoff", "half done", "--session", "s1", "--continue")
-    assert said.text.endswith("s2 waits for its agent, who is told this: RAMET_SESSION=2 claude\n")
+    assert said.text.endswith("s2 has no agent yet. Start it with: RAMET_SESSION=2 claude\n")
     said = at_terminal(storm, "session", "continue", "s2", environ={"CLAUDE_CODE_SESSION_ID": "2f1c"})
-    assert "waits for its agent" not in said.text
+    assert "has no agent yet" not in said.text
 
 
 @pytest.mark.requirement("R248")

@@ -55,6 +55,21 @@ def test_a_transcript_is_read_in_pages(
 
 
 @pytest.mark.requirement("R236")
+@pytest.mark.parametrize(
+    ("limit", "expected", "earlier"), [(2, [3, 4], 3), (5, [0, 1, 2, 3, 4], 0), (9, [0, 1, 2, 3, 4], 0)]
+)
+def test_a_transcript_is_read_from_its_end(world: World, limit: int, expected: list[int], earlier: int) -> None:
+    session, other = world.session(), world.session("plan")
+    for number in range(5):
+        append(world, session.id, str(number))
+        append(world, other.id, "noise")
+    page = world.call("db.messages.list", session_id=session.id, limit=limit, newest=True)
+    assert [int(message.content) for message in page.items] == expected
+    assert (page.earlier, page.next) == (earlier, None)
+    assert world.call("db.messages.list", session_id=session.id, offset=2).earlier == 2
+
+
+@pytest.mark.requirement("R236")
 def test_a_limit_above_the_maximum_is_cut_and_not_refused(tmp_path: Any, database_url: str | None) -> None:
     with open_world(tmp_path, database_url, LimitSettings(page_max=3)) as world:
         session = world.session()

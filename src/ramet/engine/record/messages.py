@@ -19,8 +19,7 @@ from ramet.model.history.content import (
 )
 from ramet.model.instant import to_datetime
 from ramet.model.record.message import Message, Role
-from ramet.protocol.record.messages import AppendMessage, ListMessages
-from ramet.protocol.replies import Page
+from ramet.protocol.record.messages import AppendMessage, ListMessages, MessagePage
 from ramet.store.history import segments
 from ramet.store.history.segments import Committed, NewCommit
 from ramet.store.record import messages
@@ -157,10 +156,13 @@ def _add_row(tx: Transaction, session_id: int, turn: Turn, commit_id: int) -> in
 
 
 @answers(ListMessages)
-def list_page(tx: Transaction, request: ListMessages) -> Page[Message]:
-    """A part of a transcript; `next` is the offset of the part behind it."""
+def list_page(tx: Transaction, request: ListMessages) -> MessagePage:
+    """A part of a transcript; `next` is the offset of the part after it."""
     session = lookup.session(tx, request.session_id)
     limit = min(request.limit, tx.limits.page_max)
+    if request.newest:
+        items = messages.list_newest(tx.db, tx.codec, session.id, limit)
+        return MessagePage(items=items, earlier=messages.count(tx.db, session.id) - len(items))
     items = messages.list_page(tx.db, tx.codec, session.id, limit + 1, request.offset)
     more = len(items) > limit
-    return Page(items=items[:limit], next=request.offset + limit if more else None)
+    return MessagePage(items=items[:limit], next=request.offset + limit if more else None, earlier=request.offset)

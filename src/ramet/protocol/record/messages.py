@@ -22,7 +22,14 @@ class AppendMessage(Change[Message], frozen=True, kw_only=True):
     tool_name: Name | None = None
 
 
-class ListMessages(Request[Page[Message]], frozen=True, kw_only=True):
+class MessagePage(Page[Message], frozen=True, kw_only=True):
+    """A part of a transcript in order; `next` is the offset of the part after it."""
+
+    earlier: int
+    """How many messages of the transcript come before these."""
+
+
+class ListMessages(Request[MessagePage], frozen=True, kw_only=True):
     """List the messages of a session's transcript in order, one page at a time."""
 
     op = Operation("db.messages.list", errors=(SessionNotFound,))
@@ -30,3 +37,5 @@ class ListMessages(Request[Page[Message]], frozen=True, kw_only=True):
     session_id: SessionId
     limit: Annotated[int, Meta(ge=1, le=2**31 - 1)] = 100
     offset: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
+    newest: bool = False
+    """Whether to list the last messages, instead of those from `offset` on."""

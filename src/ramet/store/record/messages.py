@@ -1,6 +1,7 @@
 """What is remembered of transcripts: thin rows that point at commits."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -63,21 +64,32 @@ def append(
 
 def list_page(db: Connection, codec: Codec, session_id: int, limit: int, offset: int) -> list[Message]:
     """A part of a transcript, with its contents."""
-    return [
-        Message(
-            id=message_id,
-            session_id=session,
-            role=role,
-            content=codec.unpack(kind, size, data).decode(),
-            tool_name=tool_name,
-            timestamp=to_datetime(at_ms),
-            commit=commit_hash.hex(),
-            source_key=source_key,
-        )
-        for message_id, session, role, tool_name, at_ms, source_key, commit_hash, kind, size, data in db.all(
-            _sql.page, session_id=session_id, limit=limit, offset=offset
-        )
-    ]
+    rows = db.all(_sql.page, session_id=session_id, limit=limit, offset=offset)
+    return [_message(codec, *row) for row in rows]
+
+
+def list_newest(db: Connection, codec: Codec, session_id: int, limit: int) -> list[Message]:
+    """The end of a transcript, in order, with its contents."""
+    return [_message(codec, *row) for row in db.all(_sql.newest, session_id=session_id, limit=limit)]
+
+
+def count(db: Connection, session_id: int) -> int:
+    """How many messages a transcript has."""
+    return int(db.must(_sql.count, session_id=session_id)[0])
+
+
+def _message(codec: Codec, message_id: int, session_id: int, role: Role, *rest: Any) -> Message:
+    tool_name, at_ms, source_key, commit_hash, kind, size, data = rest
+    return Message(
+        id=message_id,
+        session_id=session_id,
+        role=role,
+        content=codec.unpack(kind, size, data).decode(),
+        tool_name=tool_name,
+        timestamp=to_datetime(at_ms),
+        commit=commit_hash.hex(),
+        source_key=source_key,
+    )
 
 
 class NewestPrompt(Struct, frozen=True):

@@ -1,6 +1,8 @@
-"""`ramet session`: the context windows at work, and their transcripts."""
+"""`ramet session`: the context windows of agents, and their transcripts."""
 
 import sys
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, get_args
 
 import click
@@ -8,17 +10,20 @@ import click
 from ramet.cli import callers, references
 from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, clean, paged, print_json, say, short_path, show_items
+from ramet.cli.output import Columns, clean, count, paged, print_json, say, short_path, show_items
 from ramet.cli.screens.effort_lines import short_agent
 from ramet.cli.screens.session import show_session
 from ramet.cli.times import ago, instant
 from ramet.model.record.effort import Outcome
-from ramet.model.record.message import Role
+from ramet.model.record.message import Message, Role
 from ramet.model.record.session import Session
 from ramet.protocol.hooks.effort_starts import Resumed, ResumeSession
-from ramet.protocol.record.messages import AppendMessage, ListMessages
+from ramet.protocol.record.messages import AppendMessage, ListMessages, MessagePage
 from ramet.protocol.record.sessions import BindEffort, FindSessions, FinishSession, Heartbeat, StartSession
 from ramet.vendors.registry import PREFERRED, names
+
+_SHOWN_MESSAGES = 100
+_PAGE = 1000
 
 _COLUMNS: Columns[Session] = {
     "SESSION": lambda row: f"s{row.id}",
@@ -33,21 +38,21 @@ _COLUMNS: Columns[Session] = {
 
 @click.group(cls=Group)
 def session() -> None:
-    """The context windows at work. A session is named s7, 7 or driver:native_id."""
+    """List, show and record sessions: the context windows of agents. Name one as s7, 7 or driver:native_id."""
 
 
 @session.command(examples=["ramet session start login e12", "ramet session start login e12 --agent blue --prev s7"])
 @click.argument("task", type=references.path)
 @click.argument("effort", type=references.effort)
-@click.option("--pid", type=int, help="The agent's process.")
-@click.option("--prev", type=references.session, help="The session that it continues.")
-@click.option("--parent", type=references.session, help="The session that spawned it.")
-@click.option("--agent", help="The agent at work.")
+@click.option("--pid", type=int, help="The process ID of the agent.")
+@click.option("--prev", type=references.session, help="The session that this one continues.")
+@click.option("--parent", type=references.session, help="The session that spawned this one.")
+@click.option("--agent", help="The agent that works in this session.")
 @click.option(
     "--native",
     type=references.native,
     metavar="DRIVER:ID",
-    help="The agent program, and its own name for the session.",
+    help="The agent program, and its own ID for the session.",
 )
 @click.pass_obj
 def start(
@@ -60,7 +65,7 @@ def start(
     agent: str | None,
     native: tuple[str, str] | None,
 ) -> None:
-    """Record a context window at work on EFFORT of TASK; the agent's session before it ends."""
+    """Record a new session for EFFORT of TASK. The agent's previous session ends."""
     driver, native_id = native or (None, None)
     reply = invocation.ask(
         StartSession(
@@ -74,22 +79,22 @@ def start(
             native_id=native_id,
         )
     )
-    how = "goes on" if reply.already else "started"
+    how = "continues" if reply.already else "started"
     say(invocation, reply, f"session s{reply.id} {how} on effort e{reply.effort_id}")
 
 
 @session.command(
     "list", examples=["ramet session list", "ramet session list --open", "ramet session list --task login"]
 )
-@click.option("--task", type=references.path, help="Only of this task.")
-@click.option("--effort", type=references.effort, help="Only of this effort.")
-@click.option("--agent", help="Only of this agent.")
-@click.option("--open/--ended", "is_open", default=None, help="Only those that go on, or only those that ended.")
+@click.option("--task", type=references.path, help="List only sessions of this task.")
+@click.option("--effort", type=references.effort, help="List only sessions of this effort.")
+@click.option("--agent", help="List only sessions of this agent.")
+@click.option("--open/--ended", "is_open", default=None, help="List only open, or only ended sessions.")
 @click.pass_obj
 def list_sessions(
     invocation: Invocation, task: str | None, effort: int | None, agent: str | None, is_open: bool | None
 ) -> None:
-    """Sessions, the newest first."""
+    """List sessions, newest first."""
     reply = invocation.ask(FindSessions(task_id=task, effort_id=effort, agent_id=agent, open=is_open))
     columns: Columns[Session] = {**_COLUMNS, "TASK": lambda row: short_path(invocation, row.task_id)}
     show_items(invocation, reply, columns, nothing="no sessions", cut="NATIVE")
@@ -99,7 +104,7 @@ def list_sessions(
 @click.argument("reference", metavar="SESSION", type=references.session)
 @click.pass_obj
 def show(invocation: Invocation, reference: int | str) -> None:
-    """All about one session."""
+    """Show one session."""
     show_session(invocation, reference)
 
 
@@ -108,12 +113,15 @@ def show(invocation: Invocation, reference: int | str) -> None:
 )
 @click.argument("reference", metavar="SESSION", type=references.session)
 @click.option(
-    "--outcome", type=click.Choice(get_args(Outcome)), default="success", help="How it went; success where not given."
+    "--outcome",
+    type=click.Choice(get_args(Outcome)),
+    default="success",
+    help="The outcome to record (default: success).",
 )
-@click.option("--handoff", type=references.json_object, metavar="JSON", help="What it passes to the next.")
+@click.option("--handoff", type=references.json_object, metavar="JSON", help="Facts for the next session, as JSON.")
 @click.pass_obj
 def finish(invocation: Invocation, reference: int | str, outcome: Outcome, handoff: dict[str, Any] | None) -> None:
-    """End the session."""
+    """Mark a session as ended."""
     reply = invocation.ask(FinishSession(session_id=reference, outcome=outcome, dehydration_payload=handoff))
     how = "had already ended" if reply.already else "has ended"
     say(invocation, reply, f"session s{reply.id} {how}: {reply.outcome}")
@@ -121,13 +129,13 @@ def finish(invocation: Invocation, reference: int | str, outcome: Outcome, hando
 
 @session.command("continue", examples=["ramet session continue s7", "ramet session continue --task login --agent blue"])
 @click.argument("reference", metavar="[SESSION]", type=references.session, required=False)
-@click.option("--task", type=references.path, help="The last one of this task.")
-@click.option("--agent", help="The last one of this agent, who goes on with it.")
+@click.option("--task", type=references.path, help="Continue the last session of this task.")
+@click.option("--agent", help="Continue the last session of this agent.")
 @click.option(
     "--native",
     type=references.native,
     metavar="DRIVER:ID",
-    help="The agent program, and its own name for the new session.",
+    help="The agent program, and its own ID for the new session.",
 )
 @click.pass_obj
 def go_on(
@@ -137,12 +145,12 @@ def go_on(
     agent: str | None,
     native: tuple[str, str] | None,
 ) -> None:
-    """Begin the next context window where SESSION ended: the same effort and phase, and what it left.
+    """Start a session that continues SESSION: same effort and phase, with its handoff.
 
-    An agent that runs this goes on with it in the window that it has.
+    If an agent runs this command, it continues the work in its own context window.
     """
     if (reference, task, agent) == (None, None, None):
-        raise click.UsageError("Say whose work goes on: SESSION, --task or --agent; `ramet session list` has them.")
+        raise click.UsageError("give SESSION, --task or --agent; `ramet session list` lists sessions.")
     driver, native_id = native or callers.find_window(invocation.environ) or (None, None)
     reply = invocation.ask(
         ResumeSession(
@@ -157,7 +165,7 @@ def go_on(
 
 
 def show_next(invocation: Invocation, reply: Resumed) -> None:
-    """What the next context window is told; and to a person, how to start the agent that it waits for."""
+    """Print the text for the next context window; on a terminal, also the command that starts its agent."""
     if invocation.as_json:
         return print_json(reply)
     click.echo(clean(reply.markdown), nl=False)
@@ -165,7 +173,7 @@ def show_next(invocation: Invocation, reply: Resumed) -> None:
         return None
     number, agent = reply.session.id, short_agent(reply.session.agent_id)
     program = agent if agent in names("settings") else PREFERRED[0]
-    return click.echo(f"\ns{number} waits for its agent, who is told this: RAMET_SESSION={number} {program}", err=True)
+    return click.echo(f"\ns{number} has no agent yet. Start it with: RAMET_SESSION={number} {program}", err=True)
 
 
 @session.command(examples=["ramet session bind s7 e13"])
@@ -173,51 +181,104 @@ def show_next(invocation: Invocation, reply: Resumed) -> None:
 @click.argument("effort", type=references.effort)
 @click.pass_obj
 def bind(invocation: Invocation, reference: int | str, effort: int) -> None:
-    """Let the session go on with another EFFORT of its task."""
+    """Move a session to another EFFORT of its task."""
     reply = invocation.ask(BindEffort(session_id=reference, effort_id=effort))
-    say(invocation, reply, f"session s{reply.id} goes on with effort e{reply.effort_id}")
+    say(invocation, reply, f"session s{reply.id} now works on effort e{reply.effort_id}")
 
 
 @session.command(examples=["ramet session heartbeat s7"])
 @click.argument("reference", metavar="SESSION", type=references.session)
 @click.pass_obj
 def heartbeat(invocation: Invocation, reference: int | str) -> None:
-    """A sign of life: counts one tool call and notes the time."""
+    """Record a heartbeat: count one tool call and store the time."""
     reply = invocation.ask(Heartbeat(session_id=reference))
     say(invocation, reply, f"session s{reply.id}: heartbeat {reply.heartbeat_counter}")
 
 
-@session.command(examples=["ramet session log s7", "ramet session log s7 --limit 20 --offset 100"])
+@session.command(
+    examples=[
+        "ramet session log s7",
+        "ramet session log s7 --tail 20",
+        "ramet session log s7 --all > s7.txt",
+        "ramet session log s7 --offset 100 --limit 20 --json",
+    ]
+)
 @click.argument("reference", metavar="SESSION", type=references.session)
-@click.option("--limit", type=int, default=100, show_default=True, help="How many messages.")
-@click.option("--offset", type=int, default=0, help="How many to pass over first.")
+@click.option(
+    "--tail", type=click.IntRange(min=1), metavar="N", help=f"Show the last N messages (default: {_SHOWN_MESSAGES})."
+)
+@click.option("--all", "everything", is_flag=True, help="Show every message.")
+@click.option("--offset", type=click.IntRange(min=0), metavar="N", help="Show a page that starts after N messages.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Messages per page (default: 100).")
 @click.pass_obj
-def log(invocation: Invocation, reference: int | str, limit: int, offset: int) -> None:
-    """The session's transcript in order, a page at a time."""
-    reply = invocation.ask(ListMessages(session_id=reference, limit=limit, offset=offset))
+def log(
+    invocation: Invocation,
+    reference: int | str,
+    *,
+    tail: int | None,
+    everything: bool,
+    offset: int | None,
+    limit: int | None,
+) -> None:
+    """Show a session's transcript, oldest message first.
+
+    With --json, print one page from the start unless --tail or --all is given; `next` is the --offset of the next page.
+    """
+    is_page = offset is not None or limit is not None
+    if (tail is not None) + everything + is_page > 1:
+        raise click.UsageError("give only one of --tail, --all, and a page with --offset or --limit.")
+    if everything:
+        page = MessagePage(items=list(_messages(invocation, reference)), earlier=0)
+    elif is_page or (invocation.as_json and tail is None):
+        page = invocation.ask(ListMessages(session_id=reference, offset=offset or 0, limit=limit or _SHOWN_MESSAGES))
+    else:
+        page = _read_tail(invocation, reference, tail or _SHOWN_MESSAGES)
+    _show_messages(invocation, page)
+
+
+def _read_tail(invocation: Invocation, reference: int | str, number: int) -> MessagePage:
+    """The last messages. If they are more than one page holds, the rest is read forward from its start."""
+    last = invocation.ask(ListMessages(session_id=reference, newest=True, limit=number))
+    start = max(last.earlier - (number - len(last.items)), 0)
+    before = islice(_messages(invocation, reference, offset=start), last.earlier - start)
+    return MessagePage(items=[*before, *last.items], earlier=start)
+
+
+def _messages(invocation: Invocation, reference: int | str, offset: int = 0) -> Iterator[Message]:
+    """The messages from a place on, page after page."""
+    following: int | None = offset
+    while following is not None:
+        page = invocation.ask(ListMessages(session_id=reference, offset=following, limit=_PAGE))
+        yield from page.items
+        following = page.next
+
+
+def _show_messages(invocation: Invocation, page: MessagePage) -> None:
     if invocation.as_json:
-        return print_json(reply)
+        return print_json(page)
     with paged(invocation):
-        for message in reply.items:
+        for message in page.items:
             who = " ".join(part for part in (message.role, message.tool_name) if part)
             click.echo(f"--- {clean(who)}  {instant(message.timestamp)}\n{clean(message.content).rstrip()}\n")
-    if not reply.items:
+    if page.earlier:
+        click.echo(f"{count(page.earlier, 'earlier message')} not shown; --all shows every message", err=True)
+    if not page.items:
         click.echo("no messages")
-    if reply.next is not None:
-        click.echo(f"there are more: --offset {reply.next}", err=True)
+    if page.next is not None:
+        click.echo(f"more messages follow: --offset {page.next}", err=True)
     return None
 
 
 @session.command(
-    "say", examples=["ramet session say s7 user 'look at the tests first'", "ramet session say s7 tool - < out"]
+    "say", examples=["ramet session say s7 user 'run the tests first'", "ramet session say s7 tool - < out"]
 )
 @click.argument("reference", metavar="SESSION", type=references.session)
 @click.argument("role", type=click.Choice(get_args(Role)))
 @click.argument("text")
-@click.option("--tool-name", help="The tool that speaks.")
+@click.option("--tool-name", help="The tool whose output TEXT is.")
 @click.pass_obj
 def say_message(invocation: Invocation, reference: int | str, role: Role, text: str, tool_name: str | None) -> None:
-    """Add one turn to the session's transcript; `-` reads TEXT from standard input."""
+    """Add one message to a session's transcript. With `-`, read TEXT from standard input."""
     content = references.text_or_stdin(text)
     request = AppendMessage(session_id=reference, role=role, content=content, tool_name=tool_name)
     reply = invocation.ask(request)

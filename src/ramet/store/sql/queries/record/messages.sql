@@ -29,6 +29,19 @@ JOIN commits c ON c.id = m.commit_id
 JOIN blobs b ON b.id = c.blob_id
 ORDER BY m.timestamp, m.id;
 
+-- name: newest
+-- The end of a transcript in order. The ids are found in the index first, so that only what is shown is read.
+SELECT m.id, m.session_id, m.role, m.tool_name, m.timestamp, m.source_key, c.hash, b.codec, b.size, b.data
+FROM (SELECT id FROM messages WHERE session_id = :session_id ORDER BY timestamp DESC, id DESC LIMIT :limit) p
+JOIN messages m ON m.id = p.id
+JOIN commits c ON c.id = m.commit_id
+JOIN blobs b ON b.id = c.blob_id
+ORDER BY m.timestamp, m.id;
+
+-- name: count
+-- How many messages a transcript has.
+SELECT count(*) FROM messages WHERE session_id = :session_id;
+
 -- name: newest_prompts
 -- The newest prompt in each of some sessions; the text of a very long one is not read.
 SELECT m.session_id, m.timestamp, m.id, b.codec, b.size, CASE WHEN b.size <= :bytes THEN b.data END
