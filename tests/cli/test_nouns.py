@@ -112,9 +112,9 @@ def test_skills_belong_to_the_project_around(work: CommandLine) -> None:
     assert work.json("skill", "show", "brainstorm")["phases"] == ["1: Talk", "2: Write"]
     assert {"brainstorm", "dig", "implement"} <= {row["name"] for row in work.json("skill", "list")["items"]}
     assert [row["name"] for row in work.json("skill", "find", "seen")["items"]] == ["dig"]
-    assert work.ok("skill", "delete", "dig") == "skill dig is forgotten\n"
+    assert work.ok("skill", "delete", "dig") == "deleted skill dig\n"
     outside = work("skill", "list", "--project", "/")
-    assert (outside.returncode, "is in no project" in outside.stderr) == (3, True)
+    assert (outside.returncode, "is not in a project" in outside.stderr) == (3, True)
 
 
 @pytest.mark.parametrize("definition", ['{"phasez": []}', '{"phases": 3}', '{"modes": {"a": NaN}}'])

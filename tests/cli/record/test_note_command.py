@@ -50,7 +50,7 @@ def test_a_broken_skill_file_is_named_with_its_line_and_begins_nothing(storm: Co
 def test_a_note_is_written_for_an_effort_for_a_session_and_by_an_agent(storm: CommandLine) -> None:
     storm.ok("effort", "start", "login", "brainstorm")
     log = storm.cwd / "login" / "1_BRAINSTORM_LOG.md"
-    assert storm.ok("note", "one", "--effort", "e1") == f"noted in {log}\n"
+    assert storm.ok("note", "one", "--effort", "e1") == f"added to {log}\n"
     storm.ok("note", "-", "--session", "s1", stdin="## Two\nmore")
     assert storm("note", "three", environ={"RAMET_SESSION": "1"}).returncode == 0
     stamp = r"\n## \[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\]"
@@ -74,7 +74,7 @@ def test_a_handoff_ends_one_window_and_the_next_one_has_what_it_left(storm: Comm
     storm.ok("effort", "start", "login", "brainstorm")
     storm.ok("effort", "phase", "e1", "1")
     said = storm.ok("handoff", "half done", "--session", "s1", "--next", "ask about taxes", "--file", "a.md")
-    assert said == "session s1 has ended; `ramet session continue s1` goes on\n"
+    assert said == "session s1 has ended; `ramet session continue s1` starts the next one\n"
     printed = storm.ok("session", "continue", "s1")
     assert "- session: s2, after s1" in printed
     assert "- phase: 1: Dialogue Loop" in printed

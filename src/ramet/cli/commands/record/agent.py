@@ -1,4 +1,4 @@
-"""`ramet agent`: the identities in the fleet, and the efforts they hold."""
+"""`ramet agent`: register agents, and assign efforts to them."""
 
 import click
 
@@ -23,16 +23,16 @@ _COLUMNS: Columns[Agent] = {
 
 @click.group(cls=Group)
 def agent() -> None:
-    """The identities in the fleet. Each holds at most one active effort."""
+    """Register agents, list them, and assign efforts to them. An agent holds at most one active effort."""
 
 
 @agent.command(examples=["ramet agent register blue", "ramet agent register blue --label 'Blue' --claim review"])
 @click.argument("agent_id", metavar="ID")
-@click.option("--label", help="What to call it.")
-@click.option("--claim", "claims", multiple=True, help="What it may take on; may be repeated.")
+@click.option("--label", help="A name for people.")
+@click.option("--claim", "claims", multiple=True, help="A skill that the agent may take on (repeatable).")
 @click.pass_obj
 def register(invocation: Invocation, agent_id: str, label: str | None, claims: tuple[str, ...]) -> None:
-    """Register an agent, or change what is given."""
+    """Register an agent, or change its label and claims."""
     reply = invocation.ask(RegisterAgent(id=agent_id, label=label, claims=list(claims) or None))
     say(invocation, reply, f"agent {reply.id}")
 
@@ -40,7 +40,7 @@ def register(invocation: Invocation, agent_id: str, label: str | None, claims: t
 @agent.command("list", examples=["ramet agent list"])
 @click.pass_obj
 def list_agents(invocation: Invocation) -> None:
-    """All agents and the efforts they hold."""
+    """List all agents and the efforts that they hold."""
     reply = invocation.ask(ListAgents())
     show_items(invocation, reply, _COLUMNS, nothing="no agents yet: `ramet agent register ID`")
 
@@ -49,7 +49,7 @@ def list_agents(invocation: Invocation) -> None:
 @click.argument("agent_id", metavar="ID")
 @click.pass_obj
 def show(invocation: Invocation, agent_id: str) -> None:
-    """All about one agent."""
+    """Show one agent."""
     show_row(invocation, invocation.ask(GetAgent(id=agent_id)))
 
 
@@ -58,7 +58,7 @@ def show(invocation: Invocation, agent_id: str) -> None:
 @click.argument("effort", type=references.effort)
 @click.pass_obj
 def assign(invocation: Invocation, agent_id: str, effort: int) -> None:
-    """Give the agent an effort."""
+    """Assign EFFORT to an agent."""
     reply = invocation.ask(AssignAgent(id=agent_id, effort_id=effort))
     say(invocation, reply, f"agent {agent_id} holds effort e{effort}")
 
@@ -67,6 +67,6 @@ def assign(invocation: Invocation, agent_id: str, effort: int) -> None:
 @click.argument("agent_id", metavar="ID")
 @click.pass_obj
 def release(invocation: Invocation, agent_id: str) -> None:
-    """Take the agent's effort away."""
+    """Take an agent's effort away."""
     reply = ask_as_written(invocation, AssignAgent, {"id": agent_id, "effort_id": None})
     say(invocation, reply, f"agent {agent_id} holds no effort")

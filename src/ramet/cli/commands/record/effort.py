@@ -36,15 +36,20 @@ _COLUMNS: Columns[EffortReply] = {
 
 @click.group(cls=Group)
 def effort() -> None:
-    """Skills applied to tasks. An effort is named e12, or 12."""
+    """Start, list and finish efforts: skills applied to tasks. Name one as e12 or 12."""
 
 
 @effort.command(examples=["ramet effort start login implement", "ramet effort start login plan --session s7"])
 @click.argument("task", type=references.path)
 @click.argument("skill")
-@click.option("--mode", help="The skill's mode.")
-@click.option("--session", type=references.session, help="The session that goes on with the new effort.")
-@click.option("--metadata", type=references.json_object, metavar="JSON", help="Anything, as a JSON object.")
+@click.option("--mode", help="The mode of the skill.")
+@click.option("--session", type=references.session, help="The session that continues with the new effort.")
+@click.option(
+    "--metadata",
+    type=references.json_object,
+    metavar="JSON",
+    help="Any facts to store with the effort, as a JSON object.",
+)
 @click.pass_obj
 def start(
     invocation: Invocation,
@@ -54,9 +59,10 @@ def start(
     session: int | str | None,
     metadata: dict[str, Any] | None,
 ) -> None:
-    """Apply SKILL to TASK.
+    """Start an effort: apply SKILL to TASK.
 
-    Where SKILL has a SKILL.md, TASK is made where it is new, a session begins or goes on, and what is known is told.
+    If SKILL has a SKILL.md file, this also creates TASK if it is new, starts or continues a session, and prints a
+    briefing for the agent.
     """
     if _has_file(invocation, task, skill):
         who = callers.identify(invocation.environ) if session is None else callers.Caller()
@@ -77,7 +83,7 @@ def start(
     return say(
         invocation,
         reply,
-        f"effort e{reply.id}: {skill} on {task} (files begin with {reply.artifact_prefix})",
+        f"effort e{reply.id}: {skill} on {task} (its files start with {reply.artifact_prefix})",
     )
 
 
@@ -93,7 +99,7 @@ def _has_file(invocation: Invocation, task: str, skill: str) -> bool:
 @click.argument("task", type=references.path)
 @click.pass_obj
 def list_efforts(invocation: Invocation, task: str) -> None:
-    """The efforts of TASK in their order."""
+    """List the efforts of TASK in order."""
     reply = invocation.ask(ListEfforts(task_id=task))
     show_items(invocation, reply, _COLUMNS, nothing="no efforts yet: `ramet effort start TASK SKILL`")
 
@@ -107,11 +113,13 @@ def list_efforts(invocation: Invocation, task: str) -> None:
 )
 @click.argument("effort_id", metavar="EFFORT", type=references.effort)
 @click.argument("label")
-@click.option("--proof", type=references.json_object, metavar="JSON", help="What the phase wants proved.")
-@click.option("--reason", help="Why phases are skipped or gone back to.")
+@click.option(
+    "--proof", type=references.json_object, metavar="JSON", help="The proof that the phase asks for, as a JSON object."
+)
+@click.option("--reason", help="Why phases are skipped or repeated.")
 @click.pass_obj
 def phase(invocation: Invocation, effort_id: int, label: str, proof: dict[str, Any] | None, reason: str | None) -> None:
-    """Enter the phase LABEL of the effort's skill."""
+    """Enter phase LABEL of the effort's skill."""
     reply = invocation.ask(EnterPhase(effort_id=effort_id, label=label, proof=proof, reason=reason))
     where = "is now in" if reply.recorded else "was already in"
     say(invocation, reply, f"effort e{effort_id} {where} {reply.current_phase}")
@@ -120,12 +128,15 @@ def phase(invocation: Invocation, effort_id: int, label: str, proof: dict[str, A
 @effort.command(examples=["ramet effort finish e12", "ramet effort finish e12 --outcome error"])
 @click.argument("effort_id", metavar="EFFORT", type=references.effort)
 @click.option(
-    "--outcome", type=click.Choice(get_args(Outcome)), default="success", help="How it went; success where not given."
+    "--outcome",
+    type=click.Choice(get_args(Outcome)),
+    default="success",
+    help="The outcome to record (default: success).",
 )
-@click.option("--keywords", help="Words to find its task by, with commas between them.")
+@click.option("--keywords", help="Keywords for finding its task, separated by commas.")
 @click.pass_obj
 def finish(invocation: Invocation, effort_id: int, outcome: Outcome, keywords: str | None) -> None:
-    """Finish the effort; its agent is free again."""
+    """Finish an effort. Its agent becomes free."""
     reply = invocation.ask(FinishEffort(effort_id=effort_id, outcome=outcome, keywords=keywords))
     how = "was already finished" if reply.already else "is finished"
     say(invocation, reply, f"effort e{effort_id} {how}: {reply.outcome}")
@@ -135,7 +146,7 @@ def finish(invocation: Invocation, effort_id: int, outcome: Outcome, keywords: s
 @click.argument("effort_id", metavar="EFFORT", type=references.effort)
 @click.pass_context
 def validate(ctx: click.Context, effort_id: int) -> None:
-    """Whether the effort's record is complete. Exits with 1 where it is not."""
+    """Check that an effort's record is complete. Exits with 1 if it is not."""
     invocation: Invocation = ctx.obj
     reply = invocation.ask(ValidateEffort(effort_id=effort_id))
     if invocation.as_json:
@@ -151,5 +162,5 @@ def validate(ctx: click.Context, effort_id: int) -> None:
 @click.argument("effort_id", metavar="EFFORT", type=references.effort)
 @click.pass_obj
 def show(invocation: Invocation, effort_id: int) -> None:
-    """All about one effort."""
+    """Show one effort."""
     show_effort(invocation, effort_id)

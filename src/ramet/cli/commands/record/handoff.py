@@ -1,4 +1,4 @@
-"""`ramet handoff`: end a context window, and leave what the next one needs."""
+"""`ramet handoff`: end a session, and leave a summary for the next one."""
 
 import click
 
@@ -19,16 +19,18 @@ from ramet.protocol.hooks.handoffs import HandOff
     ],
 )
 @click.argument("summary")
-@click.option("--session", type=references.session, help="Which one. Default: that of the agent that runs this.")
-@click.option("--decision", "decisions", multiple=True, metavar="TEXT", help="What was decided; may be repeated.")
-@click.option("--failed", "failed", multiple=True, metavar="TEXT", help="What was tried in vain; may be repeated.")
-@click.option("--next", "next_steps", multiple=True, metavar="TEXT", help="What is to be done; may be repeated.")
+@click.option("--session", type=references.session, help="The session to end (default: the calling agent's).")
+@click.option("--decision", "decisions", multiple=True, metavar="TEXT", help="A decision that was made (repeatable).")
+@click.option("--failed", "failed", multiple=True, metavar="TEXT", help="An approach that failed (repeatable).")
+@click.option("--next", "next_steps", multiple=True, metavar="TEXT", help="A next step (repeatable).")
 @click.option(
-    "--file", "files", multiple=True, type=references.path, help="What the next one should read; may be repeated."
+    "--file",
+    "files",
+    multiple=True,
+    type=references.path,
+    help="A file that the next session should read (repeatable).",
 )
-@click.option(
-    "--continue", "goes_on", is_flag=True, help="Begin the next one at once, and print what it needs to know."
-)
+@click.option("--continue", "goes_on", is_flag=True, help="Start the next session at once, and print its briefing.")
 @click.pass_obj
 def handoff(
     invocation: Invocation,
@@ -40,14 +42,14 @@ def handoff(
     files: tuple[str, ...],
     goes_on: bool,
 ) -> None:
-    """End a session with SUMMARY; `-` reads it from standard input.
+    """End a session and leave SUMMARY for the next one. With `-`, read it from standard input.
 
-    The next context window of the same effort is given all of it: when the agent's program starts one, or by
+    The next session of the same effort receives all of it, either when the agent program starts one or with
     `ramet session continue`.
     """
     session = session if session is not None else callers.find_session(invocation.environ)
     if session is None:
-        raise click.UsageError("Say which session ends: --session s7; `ramet ps` lists them.")
+        raise click.UsageError("name the session to end: --session s7; `ramet ps` lists sessions.")
     ended = invocation.ask(
         HandOff(
             session_id=session,
@@ -60,5 +62,7 @@ def handoff(
     )
     number = ended.session.id
     if not goes_on:
-        return say(invocation, ended, f"session s{number} has ended; `ramet session continue s{number}` goes on")
+        return say(
+            invocation, ended, f"session s{number} has ended; `ramet session continue s{number}` starts the next one"
+        )
     return show_next(invocation, invocation.ask(ResumeSession(session_id=number)))

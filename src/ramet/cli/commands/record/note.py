@@ -1,4 +1,4 @@
-"""`ramet note`: a few words for the log of an effort."""
+"""`ramet note`: add a note to the log of an effort."""
 
 import uuid
 
@@ -16,18 +16,19 @@ from ramet.protocol.hooks.notes import AppendLog
     examples=["ramet note 'the cart forgets its items'", "ramet note - --effort e12 < found.md"],
 )
 @click.argument("text")
-@click.option("--effort", type=references.effort, help="Whose log. Default: that of the agent that runs this.")
-@click.option("--session", type=references.session, help="The session whose effort's log it is.")
+@click.option("--effort", type=references.effort, help="The effort whose log to write (default: the calling agent's).")
+@click.option("--session", type=references.session, help="Write the log of this session's effort.")
 @click.pass_obj
 def note(invocation: Invocation, text: str, effort: int | None, session: int | str | None) -> None:
-    """Write TEXT into the log of an effort, with the time; `-` reads it from standard input.
+    """Add TEXT with the current time to an effort's log. With `-`, read it from standard input.
 
-    The log is a file in the task's directory, `1_PLAN_LOG.md`. An agent that logs shows that it has not lost its way.
+    The log is a file in the task's directory, such as `1_PLAN_LOG.md`. A skill can ask for notes: hooks then remind,
+    and later block, an agent that makes too many tool calls without one.
     """
     if effort is None and session is None:
         session = callers.find_session(invocation.environ)
         if session is None:
-            raise click.UsageError("Say whose log it is: --effort e12, or --session s7; `ramet ps` lists them.")
+            raise click.UsageError("name the log: --effort e12 or --session s7; `ramet ps` lists both.")
     reply = invocation.ask(
         AppendLog(
             text=references.text_or_stdin(text),
@@ -36,4 +37,4 @@ def note(invocation: Invocation, text: str, effort: int | None, session: int | s
             idempotency_key=uuid.uuid4().hex,
         )
     )
-    say(invocation, reply, f"noted in {reply.path}")
+    say(invocation, reply, f"added to {reply.path}")

@@ -1,4 +1,4 @@
-"""`ramet project`: the directory trees that agents work on."""
+"""`ramet project`: register and list the directory trees that agents work on."""
 
 from pathlib import Path
 
@@ -17,12 +17,12 @@ from ramet.protocol.record.projects import ListProjects, UpsertProject
 
 @click.group(cls=Group)
 def project() -> None:
-    """The directory trees that agents work on."""
+    """Register and list projects: the directory trees that agents work on."""
 
 
 @project.command(examples=["ramet project add .", "ramet project add ~/src/site --name site"])
 @click.argument("path", type=references.path)
-@click.option("--name", help="What to call it.")
+@click.option("--name", help="A name for people.")
 @click.pass_obj
 def add(invocation: Invocation, path: str, name: str | None) -> None:
     """Register the project at PATH, or change its name."""
@@ -33,7 +33,7 @@ def add(invocation: Invocation, path: str, name: str | None) -> None:
 @project.command("list", examples=["ramet project list"])
 @click.pass_obj
 def list_projects(invocation: Invocation) -> None:
-    """All projects."""
+    """List all projects."""
     columns: Columns[Project] = {
         "ID": lambda row: row.id,
         "NAME": lambda row: row.name,
@@ -53,10 +53,10 @@ def find_project(invocation: Invocation, reference: int | str) -> int:
     around = projects_around(invocation, reference)
     if not around:
         raise ProjectNotFound(
-            f"{reference} is in no project",
+            f"{reference} is not in a project",
             field="project",
             value=reference,
-            fix="register it with `ramet project add PATH`, or name one with --project (`ramet project list`)",
+            fix="`ramet project add PATH` registers one; or name one with --project (`ramet project list`)",
         )
     return max(around, key=lambda row: len(path_here(invocation, row) or "")).id
 
@@ -68,14 +68,14 @@ def projects_around(invocation: Invocation, path: str) -> list[Project]:
 
 
 def register(invocation: Invocation, path: str, name: str | None = None) -> Project:
-    """Make a directory a project, or say that it is one that another machine has too."""
+    """Register a directory as a project, or as another machine's copy of one."""
     host = own_host(invocation)
     remote = None if host is None else remote_of(Path(path))
     return invocation.ask(UpsertProject(path=path, name=name, host=host, remote=remote))
 
 
 def path_here(invocation: Invocation, project: Project) -> str | None:
-    """Where a project is on this machine; None where it is only on others."""
+    """Where a project is on this machine; None if it is only on others."""
     host = own_host(invocation)
     return project.hosts.get(host) if host and project.hosts else project.path
 
@@ -100,7 +100,7 @@ def nearest_project(invocation: Invocation) -> str:
     nearest = max([*paths, *([repository] if repository else [])], key=lambda path: len(path.parts), default=None)
     if nearest is None:
         raise ProjectNotFound(
-            f"{invocation.cwd} is in no git repository and in no project",
+            f"{invocation.cwd} is neither in a git repository nor in a project",
             field="task",
             value=str(invocation.cwd),
             fix="`git init` here, register a directory with `ramet project add PATH`, or name a task with --task",

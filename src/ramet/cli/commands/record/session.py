@@ -145,7 +145,7 @@ def go_on(
     agent: str | None,
     native: tuple[str, str] | None,
 ) -> None:
-    """Start a session that continues SESSION: same effort and phase, with its handoff.
+    """Start a session that continues SESSION. It has the same effort and phase, and receives the handoff.
 
     If an agent runs this command, it continues the work in its own context window.
     """

@@ -1,4 +1,4 @@
-"""`ramet skill`: the recipes of a project."""
+"""`ramet skill`: list, show and change the skills of a project."""
 
 import click
 
@@ -15,7 +15,7 @@ _of_project = click.option(
     "--project",
     type=references.project,
     default=".",
-    help="The project: its number, or a path in it. Default: the one around the current directory.",
+    help="The project: its number, or a path in it (default: the project of the current directory).",
 )
 
 
@@ -34,7 +34,7 @@ _COLUMNS: Columns[Skill] = {
 
 @click.group(cls=Group)
 def skill() -> None:
-    """The recipes of a project: its own, and the built-in ones."""
+    """List, show and change the skills of a project. A skill is a recipe for an effort."""
 
 
 @skill.command(
@@ -45,13 +45,13 @@ def skill() -> None:
 )
 @click.argument("name")
 @_of_project
-@click.option("--phase", "phases", multiple=True, metavar="LABEL", help="A phase, in order; may be repeated.")
+@click.option("--phase", "phases", multiple=True, metavar="LABEL", help="A phase; give phases in order (repeatable).")
 @click.option(
-    "--file", "file", metavar="FILE", help="A JSON object with phases, modes, templates, …; `-` is standard input."
+    "--file", "file", metavar="FILE", help="Read phases, modes, templates, … from a JSON file; `-` is standard input."
 )
 @click.pass_obj
 def add(invocation: Invocation, name: str, project: int | str, phases: tuple[str, ...], file: str | None) -> None:
-    """Register a skill, or replace the parts that are given."""
+    """Add a skill, or replace the given parts of one."""
     parts = references.json_object(references.file_or_stdin(file, "--file")) if file else {}
     if phases:
         parts["phases"] = list(phases)
@@ -64,7 +64,7 @@ def add(invocation: Invocation, name: str, project: int | str, phases: tuple[str
 @_of_project
 @click.pass_obj
 def list_skills(invocation: Invocation, project: int | str) -> None:
-    """The project's skills, built-in ones included."""
+    """List the project's skills, including built-in ones."""
     reply = invocation.ask(ListSkills(project_id=find_project(invocation, project)))
     show_items(invocation, reply, _COLUMNS, nothing="no skills")
 
@@ -74,7 +74,7 @@ def list_skills(invocation: Invocation, project: int | str) -> None:
 @_of_project
 @click.pass_obj
 def show(invocation: Invocation, name: str, project: int | str) -> None:
-    """A skill as the project sees it."""
+    """Show a skill as the project sees it."""
     reply = invocation.ask(GetSkill(name=name, project_id=find_project(invocation, project)))
     show_row(invocation, reply)
 
@@ -84,17 +84,17 @@ def show(invocation: Invocation, name: str, project: int | str) -> None:
 @_of_project
 @click.pass_obj
 def delete(invocation: Invocation, name: str, project: int | str) -> None:
-    """Forget the project's skill; a built-in one of that name shows again."""
+    """Delete a skill of the project. A built-in skill with the same name becomes visible again."""
     reply = invocation.ask(DeleteSkill(name=name, project_id=find_project(invocation, project)))
-    say(invocation, reply, f"skill {name} is forgotten" if reply.deleted else f"there was no skill {name}")
+    say(invocation, reply, f"deleted skill {name}" if reply.deleted else f"there was no skill {name}")
 
 
 @skill.command(examples=["ramet skill find dialogue"])
 @click.argument("query")
-@click.option("--project", type=references.project, help="Only in this project: its number, or a path in it.")
+@click.option("--project", type=references.project, help="Search only this project: its number, or a path in it.")
 @click.pass_obj
 def find(invocation: Invocation, query: str, project: int | str | None) -> None:
-    """Registered skills whose name or content has a word."""
+    """Find skills whose name or content contains QUERY."""
     project_id = None if project is None else find_project(invocation, project)
     reply = invocation.ask(FindSkills(query=query, project_id=project_id))
-    show_items(invocation, reply, _COLUMNS, nothing=f"no skill has {query!r}")
+    show_items(invocation, reply, _COLUMNS, nothing=f"no skill contains {query!r}")

@@ -1,4 +1,4 @@
-"""`ramet task`: the persistent containers of work."""
+"""`ramet task`: add, list and find tasks."""
 
 import click
 
@@ -23,15 +23,15 @@ _COLUMNS: Columns[Task] = {
 
 @click.group(cls=Group)
 def task() -> None:
-    """The persistent containers of work, each known by its directory."""
+    """Add, list and find tasks: pieces of work, each named by its directory."""
 
 
 @task.command(examples=["ramet task add login", "ramet task add docs/api --title 'API page' --keywords api,docs"])
 @click.argument("directory", metavar="DIR", type=references.path)
-@click.option("--title", help="A few words.")
+@click.option("--title", help="A short title.")
 @click.option("--workspace", help="The workspace it belongs to.")
-@click.option("--description", help="More words.")
-@click.option("--keywords", help="Words to find it by, with commas between them.")
+@click.option("--description", help="A longer description.")
+@click.option("--keywords", help="Keywords for finding it, separated by commas.")
 @click.pass_obj
 def add(
     invocation: Invocation,
@@ -41,7 +41,7 @@ def add(
     description: str | None,
     keywords: str | None,
 ) -> None:
-    """Create the task of the directory DIR in a registered project, or change what is given."""
+    """Add a task, or change its fields. DIR is its directory, in a registered project."""
     reply = invocation.ask(
         UpsertTask(
             dir_path=directory,
@@ -55,21 +55,21 @@ def add(
 
 
 @task.command("list", examples=["ramet task list", "ramet task list --project 1", "ramet task list --project ."])
-@click.option("--project", type=references.project, help="Only of this project: its number or its path.")
+@click.option("--project", type=references.project, help="List only tasks of this project: its number or path.")
 @click.pass_obj
 def list_tasks(invocation: Invocation, project: int | str | None) -> None:
-    """All tasks, the most recently active first."""
+    """List all tasks, most recently active first."""
     reply = invocation.ask(ListTasks(project=project))
     show_items(invocation, reply, _COLUMNS, nothing="no tasks yet: `ramet task add DIR`")
 
 
 @task.command(examples=["ramet task find login", "ramet task find api --project 1"])
 @click.argument("query")
-@click.option("--project", type=references.project, help="Only of this project: its number or its path.")
-@click.option("--workspace", help="Only of this workspace.")
+@click.option("--project", type=references.project, help="Find only tasks of this project: its number or path.")
+@click.option("--workspace", help="Find only tasks of this workspace.")
 @click.pass_obj
 def find(invocation: Invocation, query: str, project: int | str | None, workspace: str | None) -> None:
-    """The tasks that match a keyword."""
+    """Find tasks that match QUERY."""
     reply = invocation.ask(FindTasks(query=query, project=project, workspace=workspace))
     show_items(invocation, reply, _COLUMNS, nothing=f"no task matches {query!r}")
 
@@ -78,7 +78,7 @@ def find(invocation: Invocation, query: str, project: int | str | None, workspac
 @click.argument("directory", metavar="DIR", type=references.path)
 @click.pass_obj
 def show(invocation: Invocation, directory: str) -> None:
-    """All about one task."""
+    """Show one task."""
     for row in invocation.ask(ListTasks()).items:
         if row.dir_path == directory:
             return show_row(invocation, row)
