@@ -4,8 +4,11 @@ import json
 
 import pytest
 from tests.cli.command_line import CommandLine
+from tests.docs.pages import ROOT, blocks
 
 from ramet.config.keys import KEYS
+
+DRIVERS_PAGE = ROOT / "docs" / "drivers.md"
 
 
 @pytest.mark.requirement("R298")
@@ -52,6 +55,22 @@ def test_agents_see_the_variables_of_their_programs_unless_somebody_says_otherwi
 def test_profiles_are_shown_like_any_other_value(offline: CommandLine, words: tuple[str, ...]) -> None:
     profiles = '{"careful": {"driver": "shell", "model": "large"}}'
     assert '"model": "large"' in offline.ok("--set", f"drivers.profiles={profiles}", "config", *words)
+
+
+@pytest.mark.parametrize("words", [(), ("drivers.profiles",), ("--json",), ("drivers.profiles", "--json")])
+def test_the_profiles_of_the_documentation_are_shown(offline: CommandLine, words: tuple[str, ...]) -> None:
+    example = next(block.code for block in blocks(DRIVERS_PAGE) if block.language == "yaml")
+    (offline.cwd / "ramet.yaml").write_text(example)
+    shown = offline.ok("config", *words)
+    assert "careful" in shown
+    assert "CLAUDE_CODE_MAX_RETRIES" in shown
+
+
+def test_a_long_value_does_not_widen_the_other_rows(offline: CommandLine) -> None:
+    rows = offline.ok("config").splitlines()
+    wide = [row for row in rows if len(row) > 120]
+    assert {row.split()[0] for row in wide} == {"work.environment", "redaction.environment"}
+    assert all(row.split()[-2:] == ["same", "default"] for row in wide)
 
 
 def test_a_key_that_does_not_exist_is_refused_with_what_may_be_meant(offline: CommandLine) -> None:

@@ -1,20 +1,28 @@
-"""`ramet config`: every configuration key, its value, and where the value comes from."""
+"""`ramet config`: show every configuration key, its value, and the source of the value."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
 
 import click
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import as_builtins, print_json, print_table, show_row
+from ramet.cli.output import as_builtins, cell, print_fields, print_json, print_table, short_path
 from ramet.config.keys import KEYS, Key, Value, close_names, find_defaults
 from ramet.config.layers import Configuration, load
 from ramet.errors import UnknownKey
 from ramet.protocol.replies import Page
 from ramet.vendors import registry
 
+_WIDEST = 40
+"""A longer value does not widen its column."""
+
 
 class DescribedKey(Struct, frozen=True, kw_only=True):
-    """A key, its value, and where that comes from."""
+    """A key, its value, and the source of the value."""
 
     key: str
     value: Value
@@ -31,25 +39,45 @@ class DescribedKey(Struct, frozen=True, kw_only=True):
 @click.argument("key", required=False)
 @click.pass_obj
 def config(invocation: Invocation, key: str | None) -> None:
-    """Every configuration key, its value and where it comes from; or all about one KEY.
+    """Show every configuration key with its value and source, or one KEY in full.
 
-    A value comes from a flag (--set KEY=VALUE), else from the environment (RAMET_SECTION_NAME), else from the
-    nearest ramet.yaml, else from ~/.config/ramet/config.yaml, else it is the default. Passwords are not shown.
+    The first source that sets a key wins: a flag (--set KEY=VALUE), the environment (RAMET_SECTION_NAME), the nearest
+    ramet.yaml, ~/.config/ramet/config.yaml, the default. Passwords are hidden.
     """
-    # Agents see the variables of their programs by default, which only this command has to know before one is started.
+    # By default agents also see the variables of their own programs. Only this command needs them before one starts.
     variables = registry.passed_variables()
     found = load(invocation.environ, invocation.cwd, invocation.flags, agent_variables=variables)
     defaults = find_defaults(variables)
     if key is not None:
         known = _find(key)
-        return show_row(invocation, _describe(found, known, defaults[known.name]))
+        return _show_one(invocation, _describe(found, known, defaults[known.name]))
     rows = [_describe(found, known, defaults[known.name]) for known in KEYS.values()]
     if invocation.as_json:
         return print_json(Page(items=rows))
-    cells = [[row.key, _word(row.value), _word(row.default), row.source] for row in rows]
-    print_table(["KEY", "VALUE", "DEFAULT", "SOURCE"], cells)
+    _print_keys([["KEY", "VALUE", "DEFAULT", "SOURCE"], *(_cells(invocation, row) for row in rows)])
     click.echo(f"\nhome          {invocation.places.home}")
     return click.echo(f"project file  {found.project_file or 'none'}")
+
+
+def _show_one(invocation: Invocation, row: DescribedKey) -> None:
+    if invocation.as_json:
+        return print_json(row)
+    return print_fields({**asdict(row), "value": _word(row.value), "default": _word(row.default)})
+
+
+def _cells(invocation: Invocation, row: DescribedKey) -> list[str]:
+    default = "same" if row.default == row.value else cell(_word(row.default))
+    return [row.key, cell(_word(row.value)), default, short_path(invocation, row.source)]
+
+
+def _print_keys(rows: Sequence[Sequence[str]]) -> None:
+    """A table in which a long value widens its own row only: a few values are lists of hundreds of characters."""
+    if sys.stdout.isatty():
+        return print_table(rows[0], rows[1:])
+    widths = [max(len(text) for text in column if len(text) <= _WIDEST) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(f"{text:{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
+    return None
 
 
 def _describe(configuration: Configuration, key: Key, default: Value) -> DescribedKey:
@@ -65,13 +93,22 @@ def _describe(configuration: Configuration, key: Key, default: Value) -> Describ
 
 
 def _word(value: Value) -> object:
-    """As one would write it in a file."""
-    return str(value).lower() if isinstance(value, bool) else as_builtins(value)
+    """As one would write it in a file: of a profile, only what it sets."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    plain = as_builtins(value)
+    if not isinstance(plain, dict):
+        return plain
+    return {name: _set_fields(each) if isinstance(each, dict) else each for name, each in plain.items()}
+
+
+def _set_fields(profile: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in profile.items() if value not in (None, [], {})}
 
 
 def _find(name: str) -> Key:
     if name not in KEYS:
         close = close_names(name)
-        fix = f"did you mean {' or '.join(close)}?" if close else "`ramet config` lists them all"
+        fix = f"did you mean {' or '.join(close)}?" if close else "`ramet config` lists every key"
         raise UnknownKey(f"there is no key {name!r}", field="key", value=name, fix=fix)
     return KEYS[name]
