@@ -76,9 +76,9 @@ def test_a_project_with_another_database_is_told_where_its_hooks_go(
 ) -> None:
     done = other(*command, "--agent", "claude")
     own = site.home / "ramet/ramet.db"
-    said = f"hooks go to your own database, {own}; commands here use other.db (from ramet.yaml)"
+    said = f"hooks write to your own database, {own}, but commands here use other.db (from ramet.yaml)"
     fix = "set the database in ~/.config/ramet/config.yaml, for all projects"
-    assert done.stderr == f"{said}, and do not see what hooks tell\n  fix: {fix}\n"
+    assert done.stderr == f"{said} and do not show what hooks report\n  fix: {fix}\n"
     (unheeded,) = other.json(*command, "--agent", "claude")["unheeded"]
     assert unheeded["text"].startswith(said)
     assert "`ramet ps` then shows" not in done.stdout
@@ -87,7 +87,7 @@ def test_a_project_with_another_database_is_told_where_its_hooks_go(
 def test_before_a_person_agrees_they_are_told_where_the_hooks_go(other: CommandLine) -> None:
     done = other("hooks", "install", "--agent", "claude")
     assert done.returncode == 2
-    assert done.stderr.index("hooks go to your own database") < done.stderr.index("give --yes")
+    assert done.stderr.index("hooks write to your own database") < done.stderr.index("give --yes")
     assert not (other.cwd / ".claude").exists()
 
 
@@ -95,7 +95,7 @@ def test_status_is_the_same_in_all_projects(site: CommandLine, other: CommandLin
     other("hooks", "install", "--agent", "claude", "--yes")
     for at in (site, other):
         assert at.json("hooks", "status")["hook_program"] == {"file": str(program(site)), "problem": None}
-    assert "hooks go to your own database" in other.ok("hooks", "status")
+    assert "hooks write to your own database" in other.ok("hooks", "status")
     assert "hooks go to" not in site.ok("hooks", "status")
 
 
@@ -105,7 +105,7 @@ def test_no_project_s_file_makes_hooks_hold_agents_up(site: CommandLine) -> None
     cloned.ok("daemon", "start")
     cloned.ok("daemon", "stop")
     done = cloned("hooks", "install", "--agent", "claude", "--yes")
-    assert "hooks do not heed hooks.on_daemon_down: block (from ramet.yaml), only your own: allow" in done.stderr
+    assert "hooks ignore hooks.on_daemon_down: block (from ramet.yaml) and use your own: allow" in done.stderr
     assert program(site).read_bytes() == before
     assert call_hook(cloned, {"hook_event_name": "PreToolUse", "session_id": "abc", "tool_name": "Bash"}) == 0
     wait_until_it_runs(site)

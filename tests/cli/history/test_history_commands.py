@@ -148,7 +148,7 @@ def test_what_nothing_reaches_is_collected_only_when_asked_for(history: CommandL
     assert history.ok("history", "gc", "--yes", "--retention-days", "0") == (
         "deleted 1 commit and 1 content that nothing reached\n"
     )
-    assert history.ok("db", "check").endswith("the database is whole\n")
+    assert history.ok("db", "check").endswith("the database is intact\n")
 
 
 def test_the_editor_opens_with_the_text_as_the_branch_has_it(history: CommandLine) -> None:

@@ -38,7 +38,7 @@ def test_a_command_starts_the_daemon_that_it_needs(ramet: CommandLine) -> None:
 
 
 def test_logs_show_the_last_lines(ramet: CommandLine) -> None:
-    assert "nothing has been logged yet" in ramet.ok("daemon", "logs")
+    assert "the log is empty" in ramet.ok("daemon", "logs")
     ramet.ok("daemon", "start")
     ramet.ok("daemon", "stop")
     assert "daemon stopped" in ramet.ok("daemon", "logs", "-n", "1")

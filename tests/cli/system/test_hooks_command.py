@@ -62,7 +62,7 @@ def test_without_a_person_to_ask_it_wants_to_be_told(repository: CommandLine) ->
 
 def test_a_person_sees_the_difference_before_they_are_asked(repository: CommandLine) -> None:
     refused = at_terminal(repository, "hooks", "install", "--agent", "claude", typed="n\n")
-    assert refused.text.index('+  "hooks": {') < refused.text.index("Write this?")
+    assert refused.text.index('+  "hooks": {') < refused.text.index("Write these changes?")
     assert "nothing was written" in refused.text
     assert not settings(repository).exists()
     agreed = at_terminal(repository, "hooks", "install", "--agent", "claude", typed="y\n")
@@ -92,7 +92,7 @@ def test_the_user_scope_has_the_users_own_files(repository: CommandLine) -> None
     assert (home / ".codex/hooks.json").exists()
     assert not settings(repository).exists()
     text = repository.ok("hooks", "install", "--agent", "claude", "--yes")
-    assert "its user settings have our hooks too" in text
+    assert "its user settings have the hooks too" in text
 
 
 def test_a_program_that_keeps_its_settings_elsewhere_is_found_there(repository: CommandLine) -> None:
@@ -124,9 +124,9 @@ def test_status_names_what_was_tampered_with_and_install_mends_it(repository: Co
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda program: program.unlink(), "is not there"),
-        (lambda program: program.write_text("#!/bin/sh\ncurl evil\n"), "is not as Ramet would write it now"),
-        (lambda program: program.chmod(0o777), "may be written to by others"),
+        (lambda program: program.unlink(), "is missing"),
+        (lambda program: program.write_text("#!/bin/sh\ncurl evil\n"), "is outdated or was changed"),
+        (lambda program: program.chmod(0o777), "other users can write to"),
     ],
 )
 def test_status_looks_at_the_program_that_the_hooks_start(repository: CommandLine, spoil: Any, said: str) -> None:
@@ -144,8 +144,8 @@ def test_status_says_where_hooks_are_switched_off(repository: CommandLine) -> No
     write(repository.cwd / ".codex/config.toml", "[features]\nhooks = false\n")
     repository.ok("hooks", "install", "--agent", "claude", "--agent", "codex", "--yes")
     text = repository("hooks", "status").stdout
-    assert "claude (project): the program does not call them: disableAllHooks is true" in text
-    assert "codex (project): the program does not call them: features.hooks is false" in text
+    assert "claude (project): the program does not call the hooks: disableAllHooks is true" in text
+    assert "codex (project): the program does not call the hooks: features.hooks is false" in text
 
 
 def test_status_says_what_codex_still_wants_until_each_of_our_hooks_is_trusted(repository: CommandLine) -> None:
@@ -206,7 +206,7 @@ def test_without_names_and_without_programs_it_asks_for_names(repository: Comman
 def test_somebody_elses_status_line_stays_and_is_named(repository: CommandLine) -> None:
     write(settings(repository), '{"statusLine": {"type": "command", "command": "mine"}}')
     text = repository.ok("hooks", "install", "--agent", "claude", "--status-line", "--yes")
-    assert "claude: has another status line, which stays" in text
+    assert "claude: kept its own status line" in text
     assert row(repository, "claude", "project")["status_line"] == "foreign"
 
 
@@ -224,4 +224,4 @@ def test_the_doctor_tells_of_the_hooks_and_how_long_they_take(ramet: CommandLine
     details = [item["detail"] for item in items if item["name"] == "hooks"]
     assert details[0] == "installed: claude (project)"
     assert details[1].startswith("claude Stop: p50 ")
-    assert details[1].endswith(" of 1")
+    assert details[1].endswith(" in 1 call")

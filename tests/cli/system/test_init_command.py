@@ -1,6 +1,7 @@
 """`ramet init`: a project set up in one step, and back."""
 
 import json
+import re
 import subprocess
 
 from tests.cli.command_line import CommandLine
@@ -71,9 +72,20 @@ def test_what_agents_wrote_stays_when_it_is_taken_back(shop: CommandLine) -> Non
 def test_a_dry_run_writes_nothing(shop: CommandLine) -> None:
     text = shop.ok("init", "--agent", "claude", "--dry-run")
     assert '+  "hooks": {' in text
+    assert f"project  would register ({shop.cwd})\n" in text
+    assert f"hooks    claude: would add ({shop.cwd}/.claude/settings.json)\n" in text
     assert text.endswith("nothing was written\n")
+    assert not re.search(r": (added|removed|made|created) ", text)
     assert untracked(shop) == ""
     assert shop.json("project", "list")["items"] == []
+
+
+def test_a_dry_run_of_the_removal_removes_nothing(shop: CommandLine) -> None:
+    results(shop)
+    text = shop.ok("init", "--agent", "claude", "--remove", "--dry-run")
+    assert f"hooks    claude: would remove ({shop.cwd}/.claude/settings.json)\n" in text
+    assert text.endswith("nothing was written\n")
+    assert (shop.cwd / ".claude/settings.json").exists()
 
 
 def test_it_is_the_repository_around_that_is_set_up(shop: CommandLine) -> None:
@@ -111,14 +123,14 @@ def test_without_any_program_it_is_a_project_all_the_same(shop: CommandLine) -> 
     only_git.mkdir()
     (only_git / "git").symlink_to(git)
     done = shop("init", environ={"PATH": str(only_git)})
-    assert "no agent program is installed; name one with --agent: claude, codex" in done.stdout
+    assert "no agent program is installed; choose one with --agent: claude, codex" in done.stdout
     assert [row["path"] for row in shop.json("project", "list")["items"]] == [str(shop.cwd)]
 
 
 def test_it_says_what_comes_next(shop: CommandLine) -> None:
     text = shop.ok("init", "--agent", "claude", "--agent", "codex")
     assert 'start it once, and choose "Trust all and continue"' in text
-    assert text.endswith("next: start claude or codex here, as always; `ramet ps` then shows what it does\n")
+    assert text.endswith("next: start claude or codex here, as usual; `ramet ps` then shows it\n")
 
 
 def test_a_file_in_the_way_is_named_and_nothing_is_left_half_done(shop: CommandLine) -> None:
@@ -131,7 +143,7 @@ def test_a_file_in_the_way_is_named_and_nothing_is_left_half_done(shop: CommandL
     (shop.cwd / ".ramet").rename(shop.cwd / "other")
     (shop.cwd / ".ramet").write_text("in the way, too")
     done = shop("init", "--agent", "claude")
-    assert (done.returncode, f"error: {shop.cwd}/.ramet cannot be made" in done.stderr) == (2, True)
+    assert (done.returncode, f"error: cannot create {shop.cwd}/.ramet" in done.stderr) == (2, True)
 
 
 def test_settings_that_are_a_link_stay_one(shop: CommandLine) -> None:

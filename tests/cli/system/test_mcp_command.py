@@ -36,7 +36,7 @@ def test_a_file_that_cannot_be_read_changes_none(shop: CommandLine) -> None:
 
 def test_an_entry_that_is_not_ours_is_left_alone_and_said_so(shop: CommandLine) -> None:
     (shop.cwd / ".mcp.json").write_text('{"mcpServers": {"ramet": {"command": "mine"}}}')
-    assert "claude: left alone: not ours" in shop.ok("mcp", "install", "claude")
+    assert "claude: left alone, it is not from Ramet" in shop.ok("mcp", "install", "claude")
 
 
 def test_without_names_and_without_programs_it_asks_for_names(offline: CommandLine) -> None:

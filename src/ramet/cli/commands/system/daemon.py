@@ -1,4 +1,4 @@
-"""`ramet daemon`: the process that stays up."""
+"""`ramet daemon`: start, stop and inspect the background process."""
 
 import os
 import time
@@ -22,13 +22,13 @@ _FOLLOW_SECONDS = 0.2
 
 @click.group(cls=Group)
 def daemon() -> None:
-    """The process that stays up: one for each database, started by the first command that needs it."""
+    """Start, stop and inspect the daemon. Each database has one; the first command that needs it starts it."""
 
 
 @daemon.command(examples=["ramet daemon start", "ramet --set daemon.idle_exit_seconds=600 daemon start"])
 @click.pass_obj
 def start(invocation: Invocation) -> None:
-    """Start the daemon and return once it answers. Where one runs already, say so."""
+    """Start the daemon and return when it answers. If it runs already, say so."""
     already = _is_running(invocation)
     with invocation.connect(autostart=True) as connection:
         found = ask(connection, DaemonStatus())
@@ -43,7 +43,7 @@ def start(invocation: Invocation) -> None:
 @daemon.command(examples=["ramet daemon stop"])
 @click.pass_obj
 def stop(invocation: Invocation) -> None:
-    """Let the daemon finish what it has, and return when it is gone."""
+    """Stop the daemon, and return when it has exited. It finishes its current requests first."""
     with working(invocation, "stopping the daemon"):
         stopped = invocation.stop_daemon()
     say(invocation, {"stopped": stopped}, "the daemon has stopped" if stopped else "no daemon was running")
@@ -52,7 +52,7 @@ def stop(invocation: Invocation) -> None:
 @daemon.command(examples=["ramet daemon status", "ramet daemon status --json"])
 @click.pass_obj
 def status(invocation: Invocation) -> None:
-    """What the daemon says about itself. Does not start one."""
+    """Show the daemon's state. Does not start it."""
     with invocation.connect(autostart=False) as connection:
         found = ask(connection, DaemonStatus())
     if invocation.as_json:
@@ -64,19 +64,19 @@ def status(invocation: Invocation) -> None:
 
 
 @daemon.command(examples=["ramet daemon logs", "ramet daemon logs -n 100 --follow"])
-@click.option("-n", "--lines", default=20, show_default=True, type=click.IntRange(min=0), help="How many lines.")
 @click.option(
-    "-f", "--follow", is_flag=True, help="Go on with lines as they are written; with --json one string a line."
+    "-n", "--lines", default=20, metavar="N", type=click.IntRange(min=0), help="Show the last N lines (default: 20)."
 )
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new lines; with --json, one JSON string per line.")
 @click.pass_obj
 def logs(invocation: Invocation, lines: int, follow: bool) -> None:
-    """The last lines of the daemon's log."""
+    """Show the last lines of the daemon's log."""
     log = LogFile(invocation.places.log_file)
     last = list(deque(log.read_on(), maxlen=lines))
     if invocation.as_json and not follow:
         return print_json({"items": last, "next": None})
     if not last and not follow:
-        click.echo(f"nothing has been logged yet ({log.path})")
+        click.echo(f"the log is empty ({log.path})")
     while True:
         for line in last:
             print_json(line, indent=None) if invocation.as_json else click.echo(clean(line))
@@ -95,7 +95,7 @@ def _is_running(invocation: Invocation) -> bool:
 
 
 class LogFile:
-    """The log as it grows; where it is rotated, the file that takes its place is read on from its start."""
+    """The log as it grows; if it is rotated, the new file is read from its start."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""`ramet db`: what is done to the database as a whole."""
+"""`ramet db`: back up, check, migrate or reset the database."""
 
 import sys
 from datetime import UTC, datetime
@@ -26,7 +26,10 @@ def db() -> None:
 @click.argument("path", required=False, type=references.path)
 @click.pass_obj
 def backup(invocation: Invocation, path: str | None) -> None:
-    """Write a consistent copy to a new SQLite file, while work goes on. Without PATH, into the backups directory."""
+    """Back up the database to a new SQLite file. The copy is consistent, and work continues meanwhile.
+
+    PATH is the new file (default: one in the backups directory of Ramet's home).
+    """
     target = path or str(_new_backup(invocation.places.backups))
     with working(invocation, "backing up"):
         reply = invocation.ask(BackUpDatabase(path=target))
@@ -36,7 +39,7 @@ def backup(invocation: Invocation, path: str | None) -> None:
 @db.command(examples=["ramet db check"])
 @click.pass_context
 def check(ctx: click.Context) -> None:
-    """Verify the database: its pages, references, hashes and branches. Exits with 1 where something is wrong."""
+    """Check the database: its pages, references, hashes and branches. Exits with 1 if something is wrong."""
     invocation: Invocation = ctx.obj
     with working(invocation, "checking the database"):
         reply = invocation.ask(CheckDatabase())
@@ -51,7 +54,7 @@ def check(ctx: click.Context) -> None:
 @db.command(examples=["ramet db migrate"])
 @click.pass_obj
 def migrate(invocation: Invocation) -> None:
-    """Bring the schema up to date, with a backup first. A running daemon is stopped and started again."""
+    """Back up the database, then update its schema. A running daemon is restarted."""
     from ramet.client.processes import run  # noqa: PLC0415
 
     with working(invocation, "migrating the database"):
@@ -66,10 +69,10 @@ def migrate(invocation: Invocation) -> None:
 
 
 @db.command(examples=["ramet db reset", "ramet db reset --yes"])
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def reset(invocation: Invocation, yes: bool) -> None:
-    """Forget everything and start with an empty database, after a backup. A running daemon is stopped."""
+    """Back up the database, then delete everything in it. A running daemon is stopped."""
     from ramet.client.processes import run  # noqa: PLC0415
 
     if not yes:
@@ -89,16 +92,16 @@ def _new_backup(directory: Path) -> Path:
 def _show_check(reply: CheckReport) -> None:
     print_fields(reply.counts)
     if reply.passed:
-        return click.echo("the database is whole")
+        return click.echo("the database is intact")
     return print_table(["CHECK", "FOUND"], [[finding.check, finding.detail] for finding in reply.findings])
 
 
 def _confirm_reset(invocation: Invocation) -> None:
-    """Say what will be lost, and go on only if a person says so."""
+    """Say what will be deleted, and continue only if the person agrees."""
     if not sys.stdin.isatty():
-        raise click.UsageError("reset asks before it acts, and there is no terminal to ask on; give --yes.")
+        raise click.UsageError("reset asks for confirmation, and there is no terminal; give --yes.")
     where = invocation.places.database or invocation.configuration.value(KEYS["database.url"])
-    click.echo(clean(f"This removes everything from {where}:\n  {_losses(invocation)}"), err=True)
+    click.echo(clean(f"This deletes everything in {where}:\n  {_losses(invocation)}"), err=True)
     click.echo(f"A backup is written to {invocation.places.backups} first.", err=True)
     if not click.confirm("Reset the database?", err=True):
         click.echo("nothing was changed", err=True)
@@ -106,11 +109,11 @@ def _confirm_reset(invocation: Invocation) -> None:
 
 
 def _losses(invocation: Invocation) -> str:
-    """How much there is, where the database can be opened; one that cannot may be reset all the same."""
+    """How much there is, if the database can be opened; one that cannot be opened may still be reset."""
     try:
         counts = invocation.ask(CountRows())
     except RametError as error:
-        return f"it could not be counted, because {error.message}"
+        return f"the rows cannot be counted: {error.message}"
     return (
         f"{counts.projects:,} projects, {counts.tasks:,} tasks, {counts.efforts:,} efforts, "
         f"{counts.sessions:,} sessions, {counts.messages:,} messages"

@@ -1,4 +1,4 @@
-"""`ramet doctor`: whether everything that Ramet needs is there and well, and what to do where it is not."""
+"""`ramet doctor`: check everything that Ramet needs, and say how to fix what is wrong."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ import click
 from ramet.cli.command import Command
 from ramet.cli.commands.system.examinations import EXAMINATIONS, Finding
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import cell, print_json
+from ramet.cli.output import cell, count, print_json
 from ramet.cli.progress import working
 from ramet.errors import RametError
 
@@ -17,10 +17,10 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 @click.command(cls=Command, examples=["ramet doctor", "ramet doctor --json"])
 @click.pass_context
 def doctor(ctx: click.Context) -> None:
-    """Check that everything Ramet needs is there and well. Exits with 1 where something fails."""
+    """Check everything that Ramet needs, and say how to fix it. Exits with 1 if a check fails."""
     invocation: Invocation = ctx.obj
-    with working(invocation, "examining"):
-        # One cause, such as a faulty configuration, may end several examinations; it is said once.
+    with working(invocation, "checking"):
+        # One cause, such as a faulty configuration, may end several checks; it is reported once.
         found = [finding for name in EXAMINATIONS for finding in _examine(invocation, name)]
         findings = list({(finding.result, finding.detail): finding for finding in reversed(found)}.values())[::-1]
     if invocation.as_json:
@@ -32,7 +32,7 @@ def doctor(ctx: click.Context) -> None:
 
 
 def _examine(invocation: Invocation, name: str) -> list[Finding]:
-    """What the examination found; one that cannot even be made has failed."""
+    """What the check found; a check that cannot run has failed."""
     try:
         return list(EXAMINATIONS[name](invocation))
     except RametError as error:
@@ -47,4 +47,4 @@ def _show(findings: list[Finding], *, colour: bool) -> None:
         if finding.fix:
             click.echo(f"{'':4}  {'':{width}}  fix: {cell(finding.fix)}")
     counts = Counter(finding.result for finding in findings)
-    click.echo(f"\n{counts['ok']} ok, {counts['warn']} to look at, {counts['fail']} to mend")
+    click.echo(f"\n{counts['ok']} ok, {count(counts['warn'], 'warning')}, {count(counts['fail'], 'error')}")

@@ -1,4 +1,4 @@
-"""The doctor's examinations: each looks at one thing and says how it is."""
+"""The checks of `ramet doctor`: each examines one thing and says how it is."""
 
 import os
 import platform
@@ -32,9 +32,9 @@ _GIT = (2, 31)
 """Older ones cannot give absolute paths."""
 
 _WORKTREE_FIXES = {
-    "vanished": "its files are gone; `ramet worktree clean` forgets it, and the next attempt makes it again",
-    "locked": "unlock it with `git worktree unlock PATH` when nothing on a removable disk needs it",
-    "foreign": "it is not of Ramet's making, and Ramet leaves it alone: move it elsewhere",
+    "vanished": "its files are gone; `ramet worktree clean` removes it, and the next attempt creates it again",
+    "locked": "`git worktree unlock PATH`, unless a removable disk needs the lock",
+    "foreign": "Ramet did not create it and leaves it alone: move it elsewhere",
 }
 _MUCH_BYTES = 20_000_000_000
 _LITTLE_BYTES = 1_000_000_000
@@ -42,7 +42,7 @@ _TOO_LITTLE_BYTES = 100_000_000
 
 
 class Finding(NamedTuple):
-    """How one thing is, and what to do about it."""
+    """The state of one thing, and how to fix it."""
 
     name: str
     result: Literal["ok", "warn", "fail"]
@@ -71,7 +71,7 @@ def examine_packages(_invocation: Invocation) -> Iterator[Finding]:
 
 
 def examine_sqlite(_invocation: Invocation) -> Iterator[Finding]:
-    """The version of apsw begins with that of the SQLite that it carries."""
+    """The version of apsw starts with the version of the SQLite that it contains."""
     version = _version("apsw") or "0"
     if tuple(int(part) for part in re.findall(r"\d+", version)[:3]) < _SQLITE:
         yield Finding("sqlite", "fail", f"version {version} can lose data", "pip install --upgrade apsw")
@@ -92,7 +92,7 @@ def examine_postgres(invocation: Invocation) -> Iterator[Finding]:
 def examine_git(_invocation: Invocation) -> Iterator[Finding]:
     version = git_version()
     if version is None:
-        yield Finding("git", "warn", "not in PATH", "install git: worktrees need it")
+        yield Finding("git", "warn", "not in PATH", "install git: agents work in git worktrees")
     elif version < _GIT:
         yield Finding("git", "fail", f"version {_dotted(version)} is too old", f"install git {_dotted(_GIT)} or later")
     else:
@@ -111,7 +111,7 @@ def examine_disk(invocation: Invocation) -> Iterator[Finding]:
     free = shutil.disk_usage(_nearest(invocation.places.home)).free
     detail = f"{free / 1e9:,.1f} GB free"
     if free < _TOO_LITTLE_BYTES:
-        yield Finding("disk", "fail", detail, "free some space: nothing can be written when it is gone")
+        yield Finding("disk", "fail", detail, "free some space: Ramet cannot write to a full disk")
     elif free < _LITTLE_BYTES:
         yield Finding("disk", "warn", detail, "free some space soon")
     else:
@@ -126,20 +126,25 @@ def examine_configuration(invocation: Invocation) -> Iterator[Finding]:
 def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
     """The daemon, and through it the database."""
     status = invocation.ask(DaemonStatus())
-    yield Finding("daemon", "ok", f"answers, pid {status.pid}, version {status.version}")
+    yield Finding("daemon", "ok", f"running, pid {status.pid}, version {status.version}")
     if status.version != __version__:
-        fix = "ramet daemon stop; the next command starts the new one"
+        fix = "ramet daemon stop; the next command starts the new version"
         yield Finding("daemon", "warn", f"is version {status.version}, Ramet is {__version__}", fix)
     yield Finding("database", "ok", f"{status.store}, schema version {status.schema_version}")
     report = invocation.ask(CheckDatabase())
     if report.passed:
-        yield Finding("database", "ok", "pages, references, hashes and branches are whole")
+        yield Finding("database", "ok", "pages, references, hashes and branches are intact")
     for found in report.findings:
-        yield Finding("database", "fail", f"{found.check}: {found.detail}", "restore a backup, or ask for help")
+        yield Finding(
+            "database",
+            "fail",
+            f"{found.check}: {found.detail}",
+            "restore a backup from `ramet db backup`, or report it",
+        )
 
 
 def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
-    """The agent programs; `shell` and `command` need none, and can always run."""
+    """The agent programs; the drivers `shell` and `command` need none."""
     drivers = list_drivers(invocation, versions=True).items
     found = [row for row in drivers if row.program is not None]
     told = ", ".join(" ".join(filter(None, [row.name, row.version])) for row in found)
@@ -152,18 +157,23 @@ def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
 
 
 def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
-    """What `ramet mcp` needs. Agents work without it; they only cannot delegate."""
+    """What `ramet mcp` needs. Without it agents work, but cannot delegate."""
     version = _version("mcp")
     if version is None:
-        yield Finding("tools", "warn", "agents cannot spawn: mcp is not installed", "pip install 'ramet[mcp]'")
+        yield Finding(
+            "tools",
+            "warn",
+            "the package mcp is not installed, so agents cannot spawn others",
+            "pip install 'ramet[mcp]'",
+        )
     elif not version.startswith("2."):
         yield Finding("tools", "fail", f"mcp {version} is not 2.x", "pip install --upgrade 'ramet[mcp]'")
     else:
-        yield Finding("tools", "ok", f"mcp {version}: agents can spawn")
+        yield Finding("tools", "ok", f"mcp {version}: agents can spawn others")
 
 
 def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
-    """Whether agent programs call us as they should, and how long they wait for it."""
+    """Whether agent programs call the hooks as they should, and how long they wait for them."""
     found = hook_states.look(invocation)
     present = [each.name for each in found if each.is_there]
     problems = list(hook_states.find_problems(found, hook_states.look_at_hook_program(invocation)))
@@ -171,16 +181,16 @@ def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("hooks", "warn", problem.text, problem.fix)
     for each in found:
         if each.to_do:
-            yield Finding("hooks", "warn", f"{each.name} may not call them yet", each.to_do)
+            yield Finding("hooks", "warn", f"{each.name} may not call its hooks yet", each.to_do)
     if not present:
         yield Finding(
-            "hooks", "ok", "not installed: agents that you start yourself are not seen (`ramet hooks install`)"
+            "hooks", "ok", "not installed: agents that you start yourself are not recorded (`ramet hooks install`)"
         )
     elif not problems:
         yield Finding("hooks", "ok", f"installed: {', '.join(present)}")
     for timing in invocation.ask(ListTimings()).items:
         lead = f"{timing.vendor} {timing.event}"
-        detail = f"{lead}: p50 {timing.p50_ms:.1f} ms, p95 {timing.p95_ms:.1f} ms of {timing.count}"
+        detail = f"{lead}: p50 {timing.p50_ms:.1f} ms, p95 {timing.p95_ms:.1f} ms in {count(timing.count, 'call')}"
         if timing.failed:
             fix = f"the reasons are in {invocation.places.log_file}"
             yield Finding("hooks", "warn", f"{detail}, {timing.failed} failed", fix)
@@ -189,30 +199,30 @@ def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
 
 
 def examine_worktrees(invocation: Invocation) -> Iterator[Finding]:
-    """What git, the queue and the disk say of the worktrees."""
+    """Compare the worktrees in git, in the queue and on the disk."""
     rows = invocation.ask(ListWorktrees()).items
     size = sum(row.bytes or 0 for row in rows)
     troubled = [row for row in rows if row.state in _WORKTREE_FIXES]
     for row in troubled:
         yield Finding("worktrees", "warn", f"{row.path} is {row.state}", _WORKTREE_FIXES[row.state])
     if size > _MUCH_BYTES:
-        yield Finding("worktrees", "warn", f"they take {size / 1e9:,.1f} GB", "ramet worktree clean")
+        yield Finding("worktrees", "warn", f"worktrees use {size / 1e9:,.1f} GB", "ramet worktree clean")
     if not troubled:
         yield Finding("worktrees", "ok", f"{count(len(rows), 'worktree')}, {size / 1e6:,.1f} MB")
 
 
 def examine_keepers(invocation: Invocation) -> Iterator[Finding]:
-    """Each agent that runs has a folder; one without an active effort was never settled."""
+    """Each running agent has a folder; a folder without an active effort is left over."""
     folder = invocation.places.keepers
     finding = _examine_directory("keepers", folder)
     if finding.result != "ok" or not folder.exists():
         yield finding
         return
     kept, active = len(list(folder.iterdir())), invocation.ask(CountRows()).active_efforts
-    detail = f"{count(kept, 'agent')} kept in {folder}"
+    detail = f"{count(kept, 'agent')} in {folder}"
     if kept > active:
         yield Finding(
-            "keepers", "warn", f"{detail}, {active} active", "`ramet daemon stop`: the next daemon settles them"
+            "keepers", "warn", f"{detail}, {active} active", "`ramet daemon stop`: the next daemon cleans them up"
         )
     else:
         yield Finding("keepers", "ok", detail)
@@ -235,7 +245,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "worktrees": examine_worktrees,
     "keepers": examine_keepers,
 }
-"""In the order in which one thing needs the other."""
+"""In order: each check needs those before it."""
 
 
 def _dotted(version: tuple[int, ...]) -> str:
@@ -250,21 +260,21 @@ def _version(package: str) -> str | None:
 
 
 def _examine_directory(name: str, directory: Path) -> Finding:
-    """Whether a directory is the user's alone and can be written to; one that is not there yet can be made so."""
+    """Whether a directory is private and writable; if it does not exist yet, whether it can be created."""
     nearest = _nearest(directory)
     if not os.access(nearest, os.W_OK | os.X_OK):
-        return Finding(name, "fail", f"{nearest} cannot be written to", f"chown it to you, or chmod u+rwx {nearest}")
+        return Finding(name, "fail", f"{nearest} is not writable", f"chown it to you, or chmod u+rwx {nearest}")
     if nearest != directory:
-        return Finding(name, "ok", f"{directory} is made when it is needed")
+        return Finding(name, "ok", f"{directory} is created when it is needed")
     found = directory.stat()
     mode = stat.S_IMODE(found.st_mode)
     if found.st_uid != os.getuid():
         return Finding(name, "fail", f"{directory} belongs to user {found.st_uid}", "use a RAMET_HOME of your own")
     if mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return Finding(name, "fail", f"others may write to {directory}", f"chmod 700 {directory}")
+        return Finding(name, "fail", f"other users can write to {directory}", f"chmod 700 {directory}")
     if mode & 0o077:
-        return Finding(name, "warn", f"others may look into {directory}", f"chmod 700 {directory}")
-    return Finding(name, "ok", f"{directory} is yours alone")
+        return Finding(name, "warn", f"other users can read {directory}", f"chmod 700 {directory}")
+    return Finding(name, "ok", f"{directory} is private")
 
 
 def _nearest(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""How our hooks are: in each settings file of an agent program (`look`), and the hook program that these start
+"""The state of our hooks: in each settings file of an agent program (`look`), and of the hook program that these start
 (`look_at_hook_program`).
 """
 
@@ -29,11 +29,11 @@ class Installed(NamedTuple):
     vendor: str
     scope: Scope
     state: State | Literal["broken"]
-    """`broken`: the file cannot be understood, so nobody knows."""
+    """`broken`: the file cannot be parsed, so it is not known."""
     file: Path
     status_line: State | None
     problems: list[Problem]
-    """Why hooks that are there do not work as they should."""
+    """Why installed hooks do not work as they should."""
     to_do: str | None
     """What is left to do by hand."""
 
@@ -89,7 +89,7 @@ def _look_at(invocation: Invocation, agent: Program, scope: Scope, file: Path) -
     again = f"ramet hooks install --agent {agent.name} --scope {scope}"
     problems = [Problem(difference, again) for difference in installation.find_differences(agent, file)]
     if state != "absent" and (setting := agent.find_switch(file)):
-        problems.append(Problem(f"the program does not call them: {setting}", "take that setting out"))
+        problems.append(Problem(f"the program does not call the hooks: {setting}", "remove that setting"))
     return Installed(
         agent.name,
         scope,
@@ -102,10 +102,10 @@ def _look_at(invocation: Invocation, agent: Program, scope: Scope, file: Path) -
 
 
 def find_to_do(invocation: Invocation, agent: Program, scope: Scope) -> str | None:
-    """What a person has to do before the program runs our hooks; None where nothing is left, as far as can be seen."""
+    """What a person has to do before the program runs our hooks; None if nothing is known to be left."""
     folder = settings_folder(invocation) / agent.folder
     if scope == "project" and agent.shares_worktrees and not folder.is_dir():
-        return f"in a linked worktree {agent.name} reads hooks only where there is a folder {folder}: make it"
+        return f"in a linked worktree {agent.name} reads hooks only if {folder} exists: `mkdir {folder}`"
     if agent.find_advice is None:
         return None
     own, file = agent.settings_file("user", folder, invocation.environ), settings_file(invocation, agent, scope)
@@ -118,16 +118,16 @@ def look_at_hook_program(invocation: Invocation) -> HookProgram:
     path = program_path(own.places.home)
     problem = None
     if not path.is_file():
-        problem = Problem(f"{path} is not there", "ramet hooks install")
+        problem = Problem(f"{path} is missing", "ramet hooks install")
     elif path.read_text(encoding="utf-8", errors="replace") != make_program(*own):
-        problem = Problem(f"{path} is not as Ramet would write it now", "ramet hooks install")
+        problem = Problem(f"{path} is outdated or was changed", "ramet hooks install")
     elif path.stat().st_mode & 0o022:
-        problem = Problem(f"{path} may be written to by others", f"chmod 700 {path}")
+        problem = Problem(f"other users can write to {path}", f"chmod 700 {path}")
     return HookProgram(path, problem)
 
 
 def find_problems(found: Sequence[Installed], hook_program: HookProgram) -> Iterator[Problem]:
-    """Why hooks that are installed do not work as they should, with the names of what they concern."""
+    """Why installed hooks do not work as they should, each with the name of its program."""
     for each in found:
         # What is wrong with a file that is broken says which one it is.
         lead = "" if each.state == "broken" else f"{each.name}: "

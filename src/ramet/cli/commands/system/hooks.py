@@ -1,4 +1,4 @@
-"""`ramet hooks`: what agent programs tell Ramet while they work, and the files that make them do so."""
+"""`ramet hooks`: install, remove and check the hooks by which agent programs report to Ramet."""
 
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -41,29 +41,34 @@ _COLUMNS: Columns[Installed] = {
 _PROGRAMS = registry.settings()
 
 _agents = click.option(
-    "--agent", "names", multiple=True, type=click.Choice(list(_PROGRAMS)), help="Which program; may be repeated."
+    "--agent",
+    "names",
+    multiple=True,
+    type=click.Choice(list(_PROGRAMS)),
+    help="Only this agent program (repeatable).",
 )
 _scope = click.option(
     "--scope",
     type=click.Choice(get_args(Scope)),
     default="project",
-    show_default=True,
-    help="The settings of this project, which everybody who works on it shares; or your own.",
+    help="`project`: the settings that everyone on this project shares; `user`: your own (default: project).",
 )
 status_line_option = click.option(
     "--status-line",
     is_flag=True,
-    help=f"Let {' and '.join(registry.with_status_line().values())} show `[2:impl:P3]` below its prompt as well.",
+    help=f"Also show effort, skill and phase below the prompt of {' and '.join(registry.with_status_line().values())},"
+    " such as `[2:impl:P3]`.",
 )
-_dry_run = click.option("--dry-run", is_flag=True, help="Only show what would change.")
-_yes = click.option("--yes", is_flag=True, help="Do not ask.")
+_dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, and write nothing.")
+_yes = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 
 
 @click.group(cls=Group, epilog=f"Programs: {', '.join(_PROGRAMS)}.")
 def hooks() -> None:
-    """What agents that you start yourself tell Ramet while they work.
+    """Install, remove and check hooks: they report agents that you start yourself to Ramet.
 
-    They then stand in `ramet ps`, are told what they should know, and lose nothing when their context is compacted.
+    Such agents then appear in `ramet ps`, receive the project's directives, and lose nothing when their context is
+    compacted.
     """
 
 
@@ -84,14 +89,15 @@ def hooks() -> None:
 def install(
     invocation: Invocation, names: Sequence[str], scope: Scope, status_line: bool, dry_run: bool, yes: bool
 ) -> None:
-    """Write our hooks into agent programs' settings, after showing the difference.
+    """Add Ramet's hooks to the settings of agent programs. It shows the changes and asks first.
 
-    Without --agent: those that are installed. What else is in the files stays as it is; `remove` restores them to the
-    last byte, and a copy of what they said is kept. Entries of ours that somebody has changed are made again.
+    Without --agent, every installed program is set up. Other entries in the files stay unchanged, and a copy of each
+    file is kept; `remove` restores the files byte for byte. Entries of Ramet that were changed by hand are written
+    again.
     """
     programs = [_PROGRAMS[name] for name in names] or find_installed(invocation)
     if not programs:
-        raise click.UsageError(f"none of the programs is installed; name one with --agent: {', '.join(_PROGRAMS)}.")
+        raise click.UsageError(f"no agent program is installed; choose one with --agent: {', '.join(_PROGRAMS)}.")
     planned = plan(invocation, programs, scope, status_line=status_line)
     unheeded = list(find_unheeded(invocation))
     if not invocation.as_json:
@@ -103,7 +109,7 @@ def install(
         write_program(*find_own(invocation.environ, invocation.places.home))
     more = {"unheeded": [each._asdict() for each in unheeded]}
     _show(invocation, planned, DONE, shown=not yes and not dry_run, dry_run=dry_run, **more)
-    return None if invocation.as_json else _advise(invocation, programs, scope, status_line=status_line)
+    return None if invocation.as_json or dry_run else _advise(invocation, programs, scope, status_line=status_line)
 
 
 @hooks.command(
@@ -119,7 +125,10 @@ def install(
 @_yes
 @click.pass_obj
 def remove(invocation: Invocation, names: Sequence[str], scope: Scope, dry_run: bool, yes: bool) -> None:
-    """Take out of agent programs' settings what `install` wrote, and nothing else."""
+    """Remove Ramet's hooks from the settings of agent programs. Other entries stay unchanged.
+
+    Without --agent, the hooks are removed from every program.
+    """
     planned = plan_removal(invocation, [_PROGRAMS[name] for name in names or _PROGRAMS], scope)
     if not dry_run:
         if not yes and not confirm(invocation, planned, "remove"):
@@ -131,7 +140,7 @@ def remove(invocation: Invocation, names: Sequence[str], scope: Scope, dry_run: 
 @hooks.command(examples=["ramet hooks status", "ramet hooks status --json"])
 @click.pass_context
 def status(ctx: click.Context) -> None:
-    """Which programs have our hooks, and whether somebody has changed them. Exits with 1 where something is wrong."""
+    """Show which agent programs have Ramet's hooks, and check them. Exits with 1 if something is wrong."""
     invocation: Invocation = ctx.obj
     found, hook_program = look(invocation), look_at_hook_program(invocation)
     problems = list(find_problems(found, hook_program))
@@ -157,7 +166,7 @@ def status(ctx: click.Context) -> None:
 def plan(
     invocation: Invocation, programs: Sequence[Program], scope: Scope, *, status_line: bool = False
 ) -> list[Change]:
-    """What would be written for some programs. All are planned before the first is written."""
+    """The changes for some programs. All are planned before the first is written."""
     return [
         installation.plan_install(program, settings_file(invocation, program, scope), status_line=status_line)
         for program in programs
@@ -165,7 +174,7 @@ def plan(
 
 
 def plan_removal(invocation: Invocation, programs: Sequence[Program], scope: Scope) -> list[Change]:
-    """What would be taken out again."""
+    """The changes that remove the hooks again."""
     return [installation.plan_remove(program, settings_file(invocation, program, scope)) for program in programs]
 
 
@@ -177,14 +186,14 @@ def find_installed(invocation: Invocation) -> list[Program]:
 def _show(
     invocation: Invocation, planned: list[Change], words: dict[str, str], *, shown: bool, dry_run: bool, **more: Any
 ) -> None:
-    """The differences, where nobody was asked about them, and the results."""
+    """The differences, unless they were shown before a question, and the results."""
     if not shown and not invocation.as_json:
         show_differences(planned)
     show_results(invocation, planned, words, dry_run=dry_run, **more)
 
 
 def _advise(invocation: Invocation, programs: Sequence[Program], scope: Scope, *, status_line: bool) -> None:
-    """What is left to do, and what a person might not expect."""
+    """Say what is left to do, and what a person might not expect."""
     other: Scope = "user" if scope == "project" else "project"
     for program in programs:
         here, there = look_at(invocation, program, scope), look_at(invocation, program, other)
@@ -193,6 +202,6 @@ def _advise(invocation: Invocation, programs: Sequence[Program], scope: Scope, *
         if there.state == "broken":
             show_problems(there.problems)
         elif there.is_there:
-            click.echo(f"{program.name}: its {other} settings have our hooks too; `ramet hooks remove --scope {other}`")
+            click.echo(f"{program.name}: its {other} settings have the hooks too; `ramet hooks remove --scope {other}`")
         if status_line and here.status_line == "foreign":
-            click.echo(f"{program.name}: has another status line, which stays")
+            click.echo(f"{program.name}: kept its own status line")

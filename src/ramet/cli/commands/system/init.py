@@ -1,4 +1,4 @@
-"""`ramet init`: a project set up in one step, and back."""
+"""`ramet init`: set up a project in one step, and undo it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
@@ -17,6 +17,7 @@ from ramet.cli.commands.system.settings_changes import (
     DONE,
     UNDONE,
     project_folder,
+    say_result,
     settings_folder,
     show_differences,
     word,
@@ -36,7 +37,7 @@ _PROGRAMS = registry.settings()
 
 
 class Step(NamedTuple):
-    """One thing that is set up, or taken back."""
+    """One thing that is set up, or removed."""
 
     what: str
     file: Path
@@ -50,9 +51,10 @@ class Step(NamedTuple):
         named = {"what": self.what, "vendor": self.vendor, "file": str(self.file)}
         return {**named, "result": self.result, "diff": self.diff}
 
-    def __str__(self) -> str:
+    def say(self, *, dry_run: bool) -> str:
+        """`hooks    claude: added (/home/me/shop/.claude/settings.json)`."""
         lead = f"{self.vendor}: " if self.vendor else ""
-        return f"{self.what:7}  {lead}{self.result} ({self.file})"
+        return f"{self.what:7}  {lead}{say_result(self.result, dry_run=dry_run)} ({self.file})"
 
 
 @click.command(
@@ -69,17 +71,17 @@ class Step(NamedTuple):
     "names",
     multiple=True,
     type=click.Choice(list(_PROGRAMS)),
-    help="Set it up for this program; may be repeated.  [those that are installed]",
+    help="Set up this agent program (repeatable; default: every installed one).",
 )
 @hooks.status_line_option
-@click.option("--remove", is_flag=True, help="Take everything back that it wrote.")
-@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.option("--remove", is_flag=True, help="Remove everything that init wrote.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and write nothing.")
 @click.pass_obj
 def init(invocation: Invocation, names: Sequence[str], status_line: bool, remove: bool, dry_run: bool) -> None:
-    """Set the project around the current directory up in one step, and say what was done.
+    """Set up the project around the current directory, and list what was done.
 
-    It is registered; agent programs are told of our hooks and tools in its files; `.ramet/` is made, which git leaves
-    alone. What is set up already stays, so it can be run again at any time.
+    This registers the project, adds Ramet's hooks and tools to the project's settings files for agent programs, and
+    creates `.ramet/`, which git ignores. It leaves alone what is set up already, so you can run it again at any time.
     """
     folder = project_folder(invocation)
     programs = [_PROGRAMS[name] for name in names]
@@ -110,7 +112,7 @@ def init(invocation: Invocation, names: Sequence[str], status_line: bool, remove
 
 
 def _plan(invocation: Invocation, programs: Sequence[Program], *, status_line: bool) -> list[tuple[str, Change]]:
-    """What is written into the files of the programs. Tools need a package that not everybody has."""
+    """The changes to the settings files. The tools need a package that is an extra."""
     changes = [("hooks", change) for change in hooks.plan(invocation, programs, "project", status_line=status_line)]
     if find_spec("mcp") is not None:
         folder, command = settings_folder(invocation), command_name(invocation)
@@ -130,7 +132,7 @@ def _change_steps(changes: Sequence[tuple[str, Change]], words: dict[str, str]) 
 
 
 def _enter(invocation: Invocation, folder: Path) -> Iterator[Step]:
-    """Make it a project, with a folder for what agents write."""
+    """Register the project, and create a folder for the files of agents."""
     is_known = any(row.path == str(folder) for row in projects_around(invocation, str(folder)))
     result = "is registered" if is_known else "registered"
     yield Step("project", folder, result, do=lambda: register(invocation, str(folder)))
@@ -139,18 +141,18 @@ def _enter(invocation: Invocation, folder: Path) -> Iterator[Step]:
 
 
 def _make_folder(folder: Path) -> None:
-    """First of all: where it cannot be made, nothing else is done."""
+    """First of all: if it cannot be created, nothing else is done."""
     try:
         reports.prepare(folder)
     except OSError as error:
         own = folder / reports.FOLDER
         raise ConfigError(
-            f"{own} cannot be made: {error.strerror}", fix=f"chown {folder} to you, or go on elsewhere"
+            f"cannot create {own}: {error.strerror}", fix=f"chown {folder} to you, or run this elsewhere"
         ) from error
 
 
 def _leave(invocation: Invocation, folder: Path) -> Iterator[Step]:
-    """Take the folder away where it is empty. The project stays: what was done in it is remembered."""
+    """Remove the folder if it is empty. The project stays in the database, with its history."""
     own = folder / reports.FOLDER
     if not own.is_dir():
         yield Step("folder", own, "nothing there")
@@ -166,19 +168,20 @@ def _show(changes: Sequence[tuple[str, Change]], steps: Sequence[Step], *, dry_r
     if dry_run:
         show_differences(change for _, change in changes)
     for step in steps:
-        click.echo(clean(str(step)))
+        click.echo(clean(step.say(dry_run=dry_run)))
     return click.echo("nothing was written") if dry_run else None
 
 
 def _advise(invocation: Invocation, programs: Sequence[Program]) -> None:
-    """What is left to do, and what comes next."""
+    """Say what is left to do, and what comes next."""
     click.echo()
     if not programs:
-        return click.echo(f"no agent program is installed; name one with --agent: {', '.join(_PROGRAMS)}")
+        return click.echo(f"no agent program is installed; choose one with --agent: {', '.join(_PROGRAMS)}")
     if find_spec("mcp") is None:
-        click.echo("agents get no tools of Ramet's: pip install 'ramet[mcp]', and run this again")
+        click.echo("agents get no tools from Ramet: run `pip install 'ramet[mcp]'`, then `ramet init` again")
     for to_do in filter(None, (look_at(invocation, program, "project").to_do for program in programs)):
         click.echo(clean(to_do))
     names = " or ".join(program.name for program in programs)
     is_seen = find_own(invocation.environ, invocation.places.home).places.socket == invocation.places.socket
-    return click.echo(f"next: start {names} here, as always{'; `ramet ps` then shows what it does' if is_seen else ''}")
+    shown = "; `ramet ps` then shows it" if is_seen else ""
+    return click.echo(f"next: start {names} here, as usual{shown}")

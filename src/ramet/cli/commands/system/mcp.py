@@ -1,4 +1,4 @@
-"""`ramet mcp`: the tools that agents call, and the files that tell agent programs of them."""
+"""`ramet mcp`: the MCP server with the tools for agents, and its entries in settings files."""
 
 import sys
 from collections.abc import Sequence
@@ -32,16 +32,16 @@ _COLUMNS: Columns[Change] = {
 _VENDORS = registry.names("tools")
 
 _of_vendors = click.argument("vendors", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(_VENDORS))
-_dry_run = click.option("--dry-run", is_flag=True, help="Only show what would change.")
+_dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, and write nothing.")
 
 
 @click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def mcp(ctx: click.Context) -> None:
-    """The tools that agents call: spawn_agent, await_sessions, report, read_output, log.
+    """Serve the tools that agents call: spawn_agent, await_sessions, report, read_output, log.
 
-    Alone it is their MCP server, on standard input and output. Agents that Ramet runs get it by themselves; `install`
-    tells agent programs of it that you start in other ways.
+    Without a command, this is their MCP server on standard input and output. Agents that Ramet starts have it already;
+    `install` adds it to agent programs that you start yourself.
     """
     if ctx.invoked_subcommand is None:
         if find_spec("mcp") is None:
@@ -63,15 +63,15 @@ def mcp(ctx: click.Context) -> None:
 @_dry_run
 @click.pass_obj
 def install(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> None:
-    """Tell agent programs of the server, in this project's files.
+    """Add the server to the project settings of agent programs.
 
-    Without names: those that are installed. What is in the files already stays as it is; `remove` restores them to the
-    last byte. The programs' time limits for a call are raised, because an agent that delegates may wait for long.
+    Without PROGRAM, every installed program is set up. Other entries in the files stay unchanged; `remove` restores the
+    files byte for byte. The programs' time limits for a call are raised, because an agent that delegates may wait long.
     """
     known = registry.tools()
     names = vendors or [name for name, vendor in known.items() if find_program(invocation, vendor.program)]
     if not names:
-        raise click.UsageError(f"none of the programs is installed; name those you mean: {', '.join(_VENDORS)}.")
+        raise click.UsageError(f"no agent program is installed; choose one: {', '.join(_VENDORS)}.")
     changes = [installation.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in names]
     _carry_out(invocation, changes, DONE, dry_run=dry_run)
 
@@ -81,7 +81,7 @@ def install(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> No
 @_dry_run
 @click.pass_obj
 def remove(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> None:
-    """Take out of this project's files what `install` wrote, and nothing else."""
+    """Remove the server from the project settings of agent programs. Other entries stay unchanged."""
     changes = [installation.plan_remove(name, settings_folder(invocation)) for name in vendors or _VENDORS]
     _carry_out(invocation, changes, UNDONE, dry_run=dry_run)
 
@@ -89,7 +89,7 @@ def remove(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> Non
 @mcp.command(examples=["ramet mcp status"])
 @click.pass_obj
 def status(invocation: Invocation) -> None:
-    """Which agent programs this project's files tell of the server."""
+    """Show which agent programs have the server in their project settings."""
     changes = [
         installation.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in _VENDORS
     ]
@@ -100,7 +100,7 @@ def status(invocation: Invocation) -> None:
 
 
 def _carry_out(invocation: Invocation, changes: list[Change], words: dict[str, str], *, dry_run: bool) -> None:
-    """All are planned before the first is written: a file that cannot be read changes none."""
+    """All are planned before the first is written: if one file cannot be read, none is changed."""
     if not dry_run:
         write(invocation, changes)
     if not invocation.as_json:
@@ -109,5 +109,5 @@ def _carry_out(invocation: Invocation, changes: list[Change], words: dict[str, s
 
 
 def command_name(invocation: Invocation) -> str:
-    """`ramet`, where whoever reads the file finds it under that name; else where it is on this machine."""
+    """`ramet` if it is in PATH; otherwise its path on this machine."""
     return "ramet" if find_program(invocation, "ramet") else str(Path(sys.argv[0]).resolve())

@@ -1,4 +1,4 @@
-"""What is set here and does not count for hooks: they follow the user's own settings, wherever they are called."""
+"""Settings of this place that hooks ignore: hooks read only the user's own settings, in every project."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,22 +18,22 @@ _HEEDED = ("daemon.autostart", "hooks.deadline_ms", "hooks.start_deadline_ms", "
 
 
 def find_unheeded(invocation: Invocation) -> Iterator[Problem]:
-    """What a person who works here may not expect."""
+    """Differences that a person who works here may not expect."""
     here, own = invocation.configuration, load_own(invocation.environ)
     places, own_places = invocation.places, find_own(invocation.environ, invocation.places.home).places
     file = short_path(invocation, str(user_file(invocation.environ)))
     if places.socket != own_places.socket:
         source = short_path(invocation, here.sources["database.path" if places.database else "database.url"])
         yield Problem(
-            f"hooks go to your own database, {_database(invocation, own, own_places)}; commands here use "
-            f"{_database(invocation, here, places)} (from {source}), and do not see what hooks tell",
+            f"hooks write to your own database, {_database(invocation, own, own_places)}, but commands here use "
+            f"{_database(invocation, here, places)} (from {source}) and do not show what hooks report",
             f"set the database in {file}, for all projects",
         )
     for key in (KEYS[name] for name in _HEEDED):
         if here.value(key) != own.value(key):
             source = short_path(invocation, here.sources[key.name])
             yield Problem(
-                f"hooks do not heed {key.name}: {here.value(key)} (from {source}), only your own: {own.value(key)}",
+                f"hooks ignore {key.name}: {here.value(key)} (from {source}) and use your own: {own.value(key)}",
                 f"set {key.name} in {file}, for all projects",
             )
 

@@ -1,4 +1,4 @@
-"""`ramet rpc`: the operations by their names, as programs call them."""
+"""`ramet rpc`: list and call operations by name, as programs do."""
 
 import click
 
@@ -10,14 +10,14 @@ from ramet.cli.output import print_json, print_table
 
 @click.group(cls=Group)
 def rpc() -> None:
-    """Every operation by its name, as programs call it over the socket."""
+    """List and call operations by name, as programs do over the socket."""
 
 
 @rpc.command("list", examples=["ramet rpc list", "ramet rpc list --json | jq -r '.[].name'"])
 @click.option("--all", "with_internal", is_flag=True, help="Include operations that only Ramet's own processes call.")
 @click.pass_obj
 def list_operations(invocation: Invocation, *, with_internal: bool) -> None:
-    """List operations: their parameters and their purpose. --json adds the schemas."""
+    """List operations with their parameters and purpose. --json adds the schemas."""
     from ramet.protocol.wire.describe import describe  # noqa: PLC0415
 
     operations = [row for row in describe() if with_internal or row["audience"] != "internal"]
@@ -38,7 +38,7 @@ def list_operations(invocation: Invocation, *, with_internal: bool) -> None:
 @click.argument("params", default="{}")
 @click.pass_obj
 def call(invocation: Invocation, method: str, params: str) -> None:
-    """Call METHOD with PARAMS, a JSON object; `-` reads it from standard input. Prints the result as JSON."""
+    """Call METHOD with PARAMS and print the result as JSON. PARAMS is a JSON object, or `-` for standard input."""
     given = references.json_object(references.text_or_stdin(params))
     print_json(invocation.connection.call(method, given))
 

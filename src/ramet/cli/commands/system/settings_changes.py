@@ -1,4 +1,4 @@
-"""Changes to agent programs' files, as people see them: what would be written, what was."""
+"""Changes to the settings files of agent programs, as people see them: planned, or done."""
 
 import shutil
 import sys
@@ -15,35 +15,53 @@ from ramet.installer.changes import Change, apply, back_up
 
 DONE = {"absent": "added", "outdated": "updated", "installed": "unchanged", "foreign": "left alone: not ours"}
 UNDONE = {"absent": "nothing there", "outdated": "removed", "installed": "removed", "foreign": "left alone: not ours"}
+"""By the state of our entry: the result, as programs read it."""
+_SAID = {
+    "left alone: not ours": "left alone, it is not from Ramet",
+    "made": "created",
+    "is there": "exists already",
+    "is registered": "registered already",
+    "stays: there is something in it": "kept, it is not empty",
+    "stays registered, with what was done in it": "kept in the database, with its history",
+}
+"""The results that people read in other words."""
+_PLANNED = {
+    "added": "would add",
+    "made": "would create",
+    "registered": "would register",
+    "removed": "would remove",
+    "updated": "would update",
+}
+"""The results that change something, before they happen."""
 
 
 def settings_folder(invocation: Invocation) -> Path:
-    """Where agent programs look for a project's settings: at the top of the checkout around the current directory, be
-    it a linked worktree; else in the directory.
+    """Where agent programs look for a project's settings: at the top of the checkout around the current directory, also
+    if it is a linked worktree; without a checkout, in the current directory.
     """
     checkout = find_checkout(invocation.cwd)
     return invocation.cwd if checkout is None else checkout.top
 
 
 def project_folder(invocation: Invocation) -> Path:
-    """The project around the current directory: a linked worktree belongs to that of its repository."""
+    """The project around the current directory. A linked worktree belongs to the project of its repository."""
     checkout = find_checkout(invocation.cwd)
     return invocation.cwd if checkout is None else checkout.project
 
 
 def find_program(invocation: Invocation, program: str) -> str | None:
-    """Where a program is; None where it is not installed."""
+    """Where a program is; None if it is not installed."""
     return shutil.which(program, path=invocation.environ.get("PATH"))
 
 
 def confirm(invocation: Invocation, changes: Sequence[Change], verb: str) -> bool:
-    """Show what would change; whether a person wants it."""
+    """Show what would change, and ask; whether the person agrees."""
     if not any(change.diff for change in changes):
         return True
     if invocation.as_json or not sys.stdin.isatty():
-        raise click.UsageError(f"{verb} asks before it acts, and there is nobody to ask; give --yes or --dry-run.")
+        raise click.UsageError(f"{verb} asks before it writes, and there is no terminal; give --yes or --dry-run.")
     show_differences(changes)
-    return click.confirm("Write this?", err=True)
+    return click.confirm("Write these changes?", err=True)
 
 
 def show_differences(changes: Iterable[Change]) -> None:
@@ -52,7 +70,7 @@ def show_differences(changes: Iterable[Change]) -> None:
 
 
 def write(invocation: Invocation, changes: Sequence[Change]) -> None:
-    """Keep what the files said, and write what they are to say."""
+    """Back up the files, then write them."""
     for change in changes:
         back_up(change, invocation.places.backups / "settings")
     for change in changes:
@@ -62,12 +80,17 @@ def write(invocation: Invocation, changes: Sequence[Change]) -> None:
 def show_results(
     invocation: Invocation, changes: Sequence[Change], words: dict[str, str], *, dry_run: bool, **more: Any
 ) -> None:
-    """What became of each file, or would."""
+    """Say what was done to each file, or would be."""
     if invocation.as_json:
         return print_json({"items": [result(change, words) for change in changes], "dry_run": dry_run, **more})
     for change in changes:
-        click.echo(clean(f"{change.vendor}: {word(change, words)} ({change.file})"))
+        click.echo(clean(f"{change.vendor}: {say_result(word(change, words), dry_run=dry_run)} ({change.file})"))
     return click.echo("nothing was written") if dry_run else None
+
+
+def say_result(told: str, *, dry_run: bool) -> str:
+    """A result for people: `added`, or in a dry run `would add`."""
+    return (dry_run and _PLANNED.get(told)) or _SAID.get(told, told)
 
 
 def result(change: Change, words: dict[str, str]) -> dict[str, Any]:
@@ -76,5 +99,5 @@ def result(change: Change, words: dict[str, str]) -> dict[str, Any]:
 
 
 def word(change: Change, words: dict[str, str]) -> str:
-    """What happened; where the entry was right and something beside it was added, that it was brought up to date."""
+    """The result. If our entry was right but something beside it was added, the file was updated."""
     return words["outdated"] if change.state == "installed" and change.diff else words[change.state]
