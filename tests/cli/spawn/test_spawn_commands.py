@@ -186,9 +186,9 @@ def test_killing_says_which_children_ended_with_it(ramet: CommandLine, start: St
     start("work", "--once")
     wait_for(lambda: status_of(ramet, 3) == "running" and status_of(ramet, 4) is not None)
     said = ramet.ok("kill", "e2").splitlines()
-    assert said[0].startswith("e2 is cancelled: ended ")
-    assert said[1].startswith("  below it: e3 is cancelled: ended ")
-    assert said[2] == "  below it: e4 is cancelled: it was not running"
+    assert said[0].startswith("e2 is cancelled: stopped ")
+    assert said[1].startswith("  child e3 is cancelled: stopped ")
+    assert said[2] == "  child e4 is cancelled: it was not running"
     assert {status_of(ramet, number) for number in (2, 3, 4)} == {"cancelled"}
 
 

@@ -1,4 +1,4 @@
-"""`ramet kill`: end what runs, with everything that it started."""
+"""`ramet kill`: stop running efforts, with all their processes and children."""
 
 import re
 import time
@@ -28,32 +28,32 @@ _MARGIN_SECONDS = 10
 
 
 EndedProcesses = dict[int, list[dict[str, Any]]]
-"""By effort, the processes that had to be ended: name, pid and signal."""
+"""By effort, the processes that were stopped: name, pid and signal."""
 
 
 class Target(NamedTuple):
-    """What is to be ended: an effort, or that of a session."""
+    """What to stop: an effort, or the effort of a session."""
 
     effort_id: int | None = None
     session_id: int | str | None = None
 
 
 class Ending(NamedTuple):
-    """An effort as it is after it was told to end."""
+    """An effort after its stop was requested."""
 
     effort: WorkReply
     was_running: bool
     processes: list[dict[str, Any]]
-    """Those that had to be ended."""
+    """The processes that were stopped."""
     children: list["Ending"] | None = None
-    """The same of what it spawned; None if it is such a child itself."""
+    """The same for the efforts that it spawned; None if it is such a child itself."""
 
     @property
     def has_ended(self) -> bool:
         return self.effort.lifecycle != "active"
 
     def as_json(self) -> dict[str, Any]:
-        """What a program reads."""
+        """The document for programs."""
         told = {
             **asdict(self.effort),
             "was_running": self.was_running,
@@ -73,14 +73,14 @@ def _reference(text: str) -> Target:
     cls=Command, examples=["ramet kill e12", "ramet kill s7 --reason 'the wrong branch'", "ramet kill e3 e4"]
 )
 @click.argument("targets", metavar="EFFORT|SESSION...", nargs=-1, required=True, type=_reference)
-@click.option("--reason", help="Why, for whoever looks at it later.")
-@click.option("--keep-children", is_flag=True, help="Let what it spawned go on.")
+@click.option("--reason", help="The reason, which is stored with the effort.")
+@click.option("--keep-children", is_flag=True, help="Do not stop the efforts that it spawned.")
 @click.pass_context
 def kill(ctx: click.Context, targets: tuple[Target, ...], reason: str | None, keep_children: bool) -> None:
-    """End each EFFORT that runs, or that of SESSION, with its processes and what it spawned, and say what was ended.
+    """Stop running efforts, with their processes and the efforts that they spawned, and list what was stopped.
 
-    A process is asked first (SIGINT), then told (SIGTERM), then killed (SIGKILL), work.grace_seconds apart. An effort
-    that is only queued is cancelled. Exits with 1 where something has not ended in time.
+    Name each by its EFFORT or SESSION. A process receives SIGINT, then SIGTERM, then SIGKILL, work.grace_seconds apart.
+    A queued effort is cancelled. Exits with 1 if something has not stopped in time.
     """
     invocation: Invocation = ctx.obj
     inbox = Inbox()
@@ -99,7 +99,7 @@ def kill(ctx: click.Context, targets: tuple[Target, ...], reason: str | None, ke
         for target in targets
     ]
     running = {row.id for row in killed if row.is_running}.union(*(row.also for row in killed))
-    with working(invocation, "ending " + " ".join(f"e{effort_id}" for effort_id in sorted(running))):
+    with working(invocation, "stopping " + " ".join(f"e{effort_id}" for effort_id in sorted(running))):
         processes = _wait(inbox, running, _patience_seconds(invocation))
     endings = [_look(invocation, row, efforts, processes) for row, efforts in zip(killed, below, strict=True)]
     if invocation.as_json:
@@ -108,7 +108,7 @@ def kill(ctx: click.Context, targets: tuple[Target, ...], reason: str | None, ke
         for ending in endings:
             click.echo(clean(_sentence(ending)))
             for child in ending.children or ():
-                click.echo(clean(f"  below it: {_sentence(child)}"))
+                click.echo(clean(f"  child {_sentence(child)}"))
     if not all(each.has_ended for ending in endings for each in [ending, *(ending.children or ())]):
         ctx.exit(1)
 
@@ -118,7 +118,7 @@ def _patience_seconds(invocation: Invocation) -> int:
 
 
 def _wait(inbox: Inbox, running: set[int], seconds: float) -> EndedProcesses:
-    """Until none of the efforts runs; by effort, the processes that had to be ended."""
+    """Until none of the efforts runs; by effort, the processes that were stopped."""
     ended: EndedProcesses = {}
     waiting, deadline = set(running), time.monotonic() + seconds
     while waiting and (arrival := inbox.take(deadline - time.monotonic())) is not None:
@@ -134,7 +134,7 @@ def _wait(inbox: Inbox, running: set[int], seconds: float) -> EndedProcesses:
 
 
 def _unfinished_below(invocation: Invocation, target: Target) -> list[int]:
-    """The efforts that end with the one that is meant, and that one."""
+    """The unfinished efforts below the target, and the target itself."""
     tree = invocation.ask(ShowTree(effort_id=target.effort_id, session_id=target.session_id, below=True))
     efforts = sorted({row.effort_id for row in tree.items})
     found = ask_many(invocation, [GetWork(effort_id=each) for each in efforts])
@@ -142,7 +142,7 @@ def _unfinished_below(invocation: Invocation, target: Target) -> list[int]:
 
 
 def _look(invocation: Invocation, killed: Killed, below: list[int], processes: EndedProcesses) -> Ending:
-    """The effort as it is now, what was ended for it, and the same of what it spawned."""
+    """The effort as it is now, its stopped processes, and the same for the efforts that it spawned."""
 
     def look(effort_id: int, *, was_running: bool) -> Ending:
         effort = invocation.ask(GetWork(effort_id=effort_id))
@@ -155,9 +155,9 @@ def _look(invocation: Invocation, killed: Killed, below: list[int], processes: E
 def _sentence(ending: Ending) -> str:
     effort, name = ending.effort, f"e{ending.effort.id}"
     if not ending.has_ended:
-        return f"{name} is asked to end, and has not yet: `ramet show {name}`"
+        return f"{name} is still running, although its stop was requested: `ramet show {name}`"
     if not ending.was_running:
         return f"{name} is {effort.outcome}: it was not running"
     outcome = effort.outcome or effort.lifecycle
     processes = [f"{process['name']} ({process['pid']}, {process['signal']})" for process in ending.processes]
-    return f"{name} is {outcome}: " + (f"ended {', '.join(processes)}" if processes else "no process was left to end")
+    return f"{name} is {outcome}: " + (f"stopped {', '.join(processes)}" if processes else "no process was left")
