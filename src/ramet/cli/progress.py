@@ -1,13 +1,41 @@
-"""A sign of life on the terminal while something takes its time."""
+"""Signs of life on the terminal: a spinner while something takes its time, and how far a piece of work is."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+from ramet.cli.times import duration
+
+_MINUTE_SECONDS = 60
+
+
+class Progress(NamedTuple):
+    """How far a run, or the work of one command, is."""
+
+    finished: int
+    total: int
+    seconds: float | None = None
+    """The time that it has taken so far; None if it is not known."""
+    cost: str | None = None
+    """The cost so far; None if it is not known."""
+
+    def __str__(self) -> str:
+        """`7/12 · 3m · $1.20`."""
+        from ramet.cli.screens.styled_lines import is_unicode  # noqa: PLC0415  this module is imported by every command
+
+        took = None if self.seconds is None else _elapsed(self.seconds)
+        parts = filter(None, [f"{self.finished}/{self.total}", took, self.cost])
+        return (" · " if is_unicode() else " - ").join(parts)
+
+
+def _elapsed(seconds: float) -> str:
+    """`45s`, `3m` or `2h 5m`: once there are minutes, seconds are only noise."""
+    return duration(seconds if seconds < _MINUTE_SECONDS else seconds // _MINUTE_SECONDS * _MINUTE_SECONDS)
 
 
 class Shown(Protocol):
-    """What says whether a person watches, and whether they see already that something is going on."""
+    """Says whether a person watches, and whether the terminal already shows that something is happening."""
 
     as_json: bool
     is_working: bool
@@ -15,7 +43,7 @@ class Shown(Protocol):
 
 @contextmanager
 def working(invocation: Shown, what: str) -> Iterator[None]:
-    """Show what is going on until it is over; only to a person, and never where the answer goes."""
+    """Show a spinner until it is done; only on a terminal, and never on standard output."""
     if invocation.as_json or invocation.is_working or not sys.stderr.isatty():
         yield
         return

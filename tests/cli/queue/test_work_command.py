@@ -76,10 +76,10 @@ def test_a_queue_is_run_to_its_end_and_told_in_lines(shop: CommandLine) -> None:
     add(shop, "echo items > cart.txt", "--skill", "implement")
     add(shop, "cat cart.txt", "--skill", "do", "--based-on", "e1")
     lines = shop.ok("work", "--once").splitlines()
-    assert re.fullmatch(r"e1 implement started \(shell\) in /.+/e1", lines[0])
-    assert re.fullmatch(r"e1 success \d+s, 1 file \+1 -0", lines[1])
-    assert lines[2].startswith("e2 do started (shell) in ")
-    assert re.fullmatch(r"e2 success \d+s: no files were changed", lines[3])
+    assert re.fullmatch(r"shell e1 implement started in /.+/e1", lines[0])
+    assert re.fullmatch(r"shell e1 success \d+s, 1 file \+1 -0", lines[1])
+    assert lines[2].startswith("shell e2 do started in ")
+    assert re.fullmatch(r"shell e2 success \d+s: no files were changed", lines[3])
     assert lines[4:] == ["2 efforts: 2 success"]
     assert shop.json("show", "e2")["output_content"].strip() == "items"
 
@@ -88,8 +88,8 @@ def test_a_failure_is_said_and_makes_the_exit_status_1(shop: CommandLine) -> Non
     add(shop, "exit 3", "--skill", "do")
     done = shop("work", "--once")
     assert (done.returncode, done.stderr) == (1, "")
-    assert re.search(r"^e1 error \d+s: .+", done.stdout, re.MULTILINE)
-    assert "1 effort: 1 error\nlook at e1: `ramet show e1`; again: `ramet retry e1`\n" in done.stdout
+    assert re.search(r"^shell e1 error \d+s: .+", done.stdout, re.MULTILINE)
+    assert "1 effort: 1 error\nfailed: e1. See why: `ramet show e1`; run again: `ramet retry e1`\n" in done.stdout
     assert "exit status 3" in shop.ok("show", "e1")
 
 
@@ -134,7 +134,7 @@ def test_only_the_efforts_that_are_named_are_run(shop: CommandLine) -> None:
     shop.ok("work", "e3", "e1")
     assert [row["id"] for row in shop.json("queue")["items"]] == [2]
     finished = shop("work", "e1")
-    assert (finished.returncode, "`ramet retry e1` makes a fresh copy" in finished.stderr) == (4, True)
+    assert (finished.returncode, "`ramet retry e1` queues a fresh copy" in finished.stderr) == (4, True)
     assert shop("work", "e9").returncode == 3
 
 
@@ -164,13 +164,12 @@ def test_ctrl_c_begins_nothing_more_and_lets_go_on_what_runs(shop: CommandLine, 
     work = start("--once")
     work.read_until("e1 do started")
     work.interrupt()
-    assert "what runs goes on to its end. Ctrl-C again ends it (`ramet kill e1`)" in work.read_until(
-        "nothing more is begun"
-    )
+    work.read_until("starting nothing new; running agents finish")
+    work.read_until("Ctrl-C again stops them too: `ramet kill e1`")
     file.touch()
     status, said = work.end()
     assert status == 0
-    assert re.match(r"e1 success", said)
+    assert re.match(r"shell e1 success", said)
     assert shop.json("show", "e2")["lifecycle"] == "queued"
 
 
@@ -180,11 +179,11 @@ def test_ctrl_c_twice_ends_what_runs_and_says_how_to_go_on(shop: CommandLine, st
     work.read_until("e1 do started")
     wait_for(lambda: is_running(shop, "e1"))
     work.interrupt()
-    work.read_until("nothing more is begun")
+    work.read_until("starting nothing new")
     work.interrupt()
     status, said = work.end()
     assert status == 130
-    assert "e1 is being ended; go on with `ramet resume e1`\n" in said
+    assert "e1 is being stopped; continue with `ramet resume e1`\n" in said
     ended = wait_for(lambda: (row := shop.json("show", "e1"))["lifecycle"] == "finished" and row)
     assert ended["outcome"] == "cancelled"
     assert shop.ok("resume", "e1").startswith("e1 queued (do)")
@@ -201,7 +200,7 @@ def test_a_daemon_that_is_killed_is_started_again_and_the_work_goes_on(
     work.read_until("e1 do started")
     wait_for(lambda: is_running(shop, "e1"))
     os.kill(shop.json("daemon", "status")["pid"], signal.SIGKILL)
-    work.read_until("the daemon has gone; another one is started")
+    work.read_until("the daemon has exited; starting another one")
     file.touch()
     status, said = work.end()
     assert (status, said.splitlines()[-1]) == (0, "2 efforts: 2 success")
@@ -217,7 +216,7 @@ def test_what_runs_already_is_shown_and_what_waits_for_it_is_run(shop: CommandLi
     first.process.kill()
     wait_for(lambda: is_running(shop, "e1"))
     second = start("--once")
-    assert "(shell) in /" in second.read_until("e1 do goes on")
+    assert " in /" in second.read_until("shell e1 do is running")
     file.touch()
     status, said = second.end()
     assert (status, said.splitlines()[-1]) == (0, "2 efforts: 2 success")
@@ -244,7 +243,7 @@ def test_a_daemon_that_somebody_stops_is_not_started_again(shop: CommandLine, st
     shop.ok("daemon", "stop")
     status, said = work.end()
     assert status == 1
-    assert said.startswith("the daemon was stopped; the agents that run go on")
+    assert said.startswith("the daemon was stopped; its agents keep running")
     assert "no daemon answers" in shop("daemon", "status").stderr
     file.touch()
     wait_for(lambda: shop.json("show", "e1")["outcome"] == "success")
@@ -273,7 +272,7 @@ def test_a_session_is_killed_by_its_name(shop: CommandLine, start: Callable[...,
     work = start("--once")
     work.read_until("e1 do started")
     wait_for(lambda: is_running(shop, "e1"))
-    assert re.fullmatch(r"e1 is cancelled: ended .*sleep \(\d+, SIG\w+\).*\n", shop.ok("kill", "s1"))
+    assert re.fullmatch(r"e1 is cancelled: stopped .*sleep \(\d+, SIG\w+\).*\n", shop.ok("kill", "s1"))
     assert work.end()[0] == 1
 
 
@@ -283,7 +282,8 @@ def test_on_a_terminal_there_is_a_board_that_fits(shop: CommandLine, columns: in
     seen = at_terminal(shop, "work", "--once", columns=columns)
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.text)
     assert seen.status == 0
-    assert "EFFORT" in plain
-    assert "LAST WORDS" in plain
+    assert re.search(r"AGENT +STATE +TIME +COST +(SKILL +)?(TOKENS +)?NOW", plain)
+    assert re.search(r"^shell e1 +(starting|running) ", plain, re.MULTILINE)
+    assert re.search(r"^0/1 · \d+s", plain, re.MULTILINE)
     assert "1 effort: 1 success" in plain
     assert max(len(line) for part in plain.splitlines() for line in part.split("\r")) <= columns

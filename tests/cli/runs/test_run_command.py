@@ -27,10 +27,11 @@ def test_a_file_is_run_one_after_the_other_and_told_in_lines(shop: CommandLine) 
     done = run(shop, "- [ ] 1. echo cart > cart.txt; echo one\n- [x] 2. echo no\n- [ ] 3. cat cart.txt\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert "r1 tasks.md: 2 tasks, one after the other\n" in done.stdout
-    assert re.search(r"^1 \(e2\) do started \(shell\) in /.+/r1$", done.stdout, re.MULTILINE)
-    assert re.search(r"^3 \(e3\) success", done.stdout, re.MULTILINE)
-    assert "r1 tasks.md: finished, 3 tasks: 3 completed\nbranches to merge\n  ramet/r1: 1, 1 file\n" in done.stdout
-    assert "look at it and merge it: `git merge ramet/r1`" in done.stdout
+    assert re.search(r"^1 \(shell e2\) do started in /.+/r1$", done.stdout, re.MULTILINE)
+    assert re.search(r"^3 \(shell e3\) completed", done.stdout, re.MULTILINE)
+    ending = r"^r1 tasks.md: finished, 3/3 · \d+s\n3 completed\nbranches to merge\n  ramet/r1: 1 file of task 1$"
+    assert re.search(ending, done.stdout, re.MULTILINE)
+    assert "review and merge the branch: `git merge ramet/r1`" in done.stdout
     assert shop.json("runs", "show", "r1")["lines"][2]["output"].strip() == "cart"
 
 
@@ -44,15 +45,15 @@ def test_a_task_is_told_what_was_said_before_it(shop: CommandLine) -> None:
 def test_one_that_fails_does_not_stop_the_others_but_makes_the_exit_status_1(shop: CommandLine) -> None:
     done = run(shop, _THREE)
     assert (done.returncode, states(shop)) == (1, ["completed", "failed", "completed"])
-    assert "why 2 failed: `ramet show e2`" in done.stdout
-    assert "take up what was not done: `ramet run --resume r1 --retry-failed`" in done.stdout
+    assert "see why 2 failed: `ramet show e2`" in done.stdout
+    assert "retry failed and skipped tasks: `ramet run --resume r1 --retry-failed`" in done.stdout
 
 
 def test_stop_on_failure_begins_nothing_more_and_resume_goes_on(shop: CommandLine) -> None:
     done = run(shop, _THREE, "--stop-on-failure")
     assert (done.returncode, states(shop)) == (1, ["completed", "failed", "pending"])
     assert "stopped: line 2 ended with error\n" in done.stdout
-    assert "go on: `ramet run --resume r1`" in done.stdout
+    assert "continue: `ramet run --resume r1`" in done.stdout
     assert shop("run", "--resume", "r1").returncode == 1
     assert states(shop) == ["completed", "failed", "completed"]
 
@@ -61,8 +62,8 @@ def test_side_by_side_what_conflicts_is_said(shop: CommandLine) -> None:
     done = run(shop, "- [ ] 1. echo a > cart.txt\n- [ ] 2. echo b > cart.txt\n", "--parallel", "2")
     assert done.returncode == 0
     assert "r1 tasks.md: 2 tasks, 2 at a time" in done.stdout
-    assert "branches to merge\n  ramet/e1: 1, 1 file\n  ramet/e2: 2, 1 file\n" in done.stdout
-    assert "conflicts\n  1 and 2 (ramet/e1 and ramet/e2) in cart.txt\n" in done.stdout
+    assert "branches to merge\n  ramet/e1: 1 file of task 1\n  ramet/e2: 1 file of task 2\n" in done.stdout
+    assert "conflicts\n  tasks 1 and 2 (ramet/e1 and ramet/e2) in cart.txt\n" in done.stdout
 
 
 def test_json_has_the_run_each_change_and_the_end(shop: CommandLine) -> None:
@@ -123,7 +124,7 @@ def test_what_makes_no_sense_is_a_wrong_usage(offline: CommandLine, arguments: t
 
 
 def test_where_everything_is_ticked_nothing_is_run(offline: CommandLine) -> None:
-    assert "nothing is left to do" in offline.ok("run", write(offline, "- [x] one\n"))
+    assert "nothing to do, every box is ticked" in offline.ok("run", write(offline, "- [x] one\n"))
 
 
 # Looking before.
@@ -153,13 +154,13 @@ def test_a_dry_run_has_the_waves(offline: CommandLine) -> None:
 def test_ctrl_c_begins_nothing_more_and_says_how_to_go_on(shop: CommandLine, start: Callable[..., Run]) -> None:
     command, file = gate(shop)
     running = start(write(shop, f"- [ ] 1. {command}\n- [ ] 2. echo two\n"), "--driver", "shell")
-    running.read_until("1 (e1) do started")
+    running.read_until("1 (shell e1) do started")
     running.interrupt()
-    running.read_until("nothing more is begun; what runs goes on to its end")
+    running.read_until("starting nothing new; running agents finish")
     file.touch()
     status, said = running.end()
     assert status == 130
-    assert "go on: `ramet run --resume r1`" in said
+    assert "continue: `ramet run --resume r1`" in said
     found = shop.json("runs", "show", "r1")
     assert (found["state"], [line["state"] for line in found["lines"]]) == ("interrupted", ["completed", "pending"])
 
@@ -171,7 +172,7 @@ def test_ctrl_c_right_at_the_beginning_is_heeded_too(shop: CommandLine, start: C
     running.read_until("r1 tasks.md: 29 tasks")
     running.interrupt()
     status, said = running.end()
-    assert (status, "go on: `ramet run --resume r1`" in said) == (130, True)
+    assert (status, "continue: `ramet run --resume r1`" in said) == (130, True)
     wait_for(lambda: shop.json("runs", "show", "r1")["state"] == "interrupted")
     assert states(shop).count("pending") > 20
 
@@ -181,13 +182,13 @@ def test_ctrl_c_twice_ends_what_runs(shop: CommandLine, start: Callable[..., Run
     mend = shop.home / "mended"
     text = f"- [ ] 1. test -e {mend} || sleep 300\n- [ ] 2. echo two\n"
     running = start(write(shop, text), "--driver", "shell")
-    running.read_until("1 (e1) do started")
+    running.read_until("1 (shell e1) do started")
     wait_for(lambda: any(session["pid"] for session in shop.json("show", "e1")["sessions"]))
     running.interrupt()
-    running.read_until("nothing more is begun")
+    running.read_until("starting nothing new")
     running.interrupt()
     status, said = running.end()
-    assert (status, "go on: `ramet run --resume r1`" in said) == (130, True)
+    assert (status, "continue: `ramet run --resume r1`" in said) == (130, True)
     wait_for(lambda: states(shop) == ["pending", "pending"])
     mend.touch()
     assert shop("run", "--resume", "r1").returncode == 0
@@ -200,7 +201,7 @@ def test_ctrl_c_twice_ends_what_runs(shop: CommandLine, start: Callable[..., Run
 def test_resume_runs_what_is_left_with_the_conversation(shop: CommandLine) -> None:
     run(shop, "- [ ] 1. echo one >> log; echo the answer; exit 1\n- [ ] 2. cat\n", "--stop-on-failure")
     done = shop("run", "--resume", "1")
-    assert done.stdout.startswith("Resuming r1 with 2 turns of context\n2 (e2) do started")
+    assert done.stdout.startswith("Resuming r1 with 2 turns of context\n2 (shell e2) do started")
     found = shop.json("runs", "show", "r1")
     assert [line["attempts"] for line in found["lines"]] == [1, 1]
     assert "✗ failed" in found["lines"][1]["output"]
@@ -228,7 +229,7 @@ def test_what_failed_is_taken_up_again_where_that_is_asked_for(shop: CommandLine
     flag.touch()
     done = shop("run", "--resume", "r1", "--retry-failed")
     assert (done.returncode, states(shop)) == (0, ["completed", "completed"])
-    assert "1 (e1) do started" not in done.stdout
+    assert "1 (shell e1) do started" not in done.stdout
 
 
 @pytest.mark.requirement("R91")
@@ -268,7 +269,7 @@ def test_a_conversation_is_saved_unless_it_is_not_wanted(shop: CommandLine) -> N
 def test_a_file_whose_run_is_not_finished_says_so_before_another_begins(shop: CommandLine) -> None:
     run(shop, _THREE, "--stop-on-failure")
     done = run(shop, _THREE)
-    assert "r1 of this file is interrupted, 1 task to go: `ramet run --resume r1`" in done.stderr
+    assert "r1 of this file is interrupted, 1 task left: `ramet run --resume r1`" in done.stderr
     assert "r2 tasks.md: finished" in done.stdout
     assert run(shop, _THREE, "--yes").stderr == ""
 
@@ -290,16 +291,16 @@ def test_a_person_is_asked_before_another_begins(shop: CommandLine) -> None:
     )
     os.close(ours)
     os.close(theirs)
-    assert (done.returncode, "Begin another run from the start?" in done.stderr) == (1, True)
+    assert (done.returncode, "Start another run of all tasks?" in done.stderr) == (1, True)
     assert len(shop.json("runs", "list")["items"]) == 1
 
 
 def test_a_run_that_is_attended_is_not_resumed_by_a_second(shop: CommandLine, start: Callable[..., Run]) -> None:
     command, file = gate(shop)
     running = start(write(shop, f"- [ ] 1. {command}\n"), "--driver", "shell")
-    running.read_until("1 (e1) do started")
+    running.read_until("1 (shell e1) do started")
     assert shop("run", "--resume", "r1").returncode == 4
-    assert "it runs: `ramet ps`" in shop.ok("runs", "show", "r1")
+    assert "running: `ramet ps`" in shop.ok("runs", "show", "r1")
     file.touch()
     assert running.end()[0] == 0
 
@@ -309,13 +310,13 @@ def test_a_daemon_that_is_killed_is_started_again_and_the_run_goes_on(
 ) -> None:
     command, file = gate(shop)
     running = start(write(shop, f"- [ ] 1. {command}\n- [ ] 2. echo two\n"), "--driver", "shell")
-    running.read_until("1 (e1) do started")
+    running.read_until("1 (shell e1) do started")
     wait_for(lambda: any(session["pid"] for session in shop.json("show", "e1")["sessions"]))
     os.kill(shop.json("daemon", "status")["pid"], signal.SIGKILL)
-    running.read_until("the daemon has gone; another one is started")
+    running.read_until("the daemon has exited; starting another one")
     file.touch()
     status, said = running.end()
-    assert (status, "finished, 2 tasks: 2 completed" in said) == (0, True)
+    assert (status, "\n2 completed\n" in said) == (0, True)
     assert [line["attempts"] for line in shop.json("runs", "show", "r1")["lines"]] == [1, 1]
 
 
@@ -334,10 +335,11 @@ def test_on_a_terminal_there_is_a_board_with_every_line(shop: CommandLine, colum
     seen = at_terminal(shop, "run", file, "--driver", "shell", columns=columns)
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.text)
     assert seen.status == 0
-    assert re.search(r"TASK +STATE +AGENT +TIME +TOKENS +COST +LAST WORDS", plain)
-    assert re.search(r"^1 +in progress +shell ", plain, re.MULTILINE)
-    assert re.search(r"^2 +pending +shell ", plain, re.MULTILINE)
-    assert "finished, 2 tasks: 2 completed" in plain
+    assert re.search(r"TASK +AGENT +STATE +TIME +COST +(TOKENS +)?NOW", plain)
+    assert re.search(r"^1 +shell e1 +in progress ", plain, re.MULTILINE)
+    assert re.search(r"^2 +shell e2 +pending ", plain, re.MULTILINE)
+    assert re.search(r"^0/2 · \d+s", plain, re.MULTILINE)
+    assert re.search(r"finished, 2/2 · \d+s\n2 completed", plain)
     assert max(len(line) for part in plain.splitlines() for line in part.split("\r")) <= columns
 
 
@@ -352,16 +354,16 @@ def test_a_chain_goes_on_until_a_review_approves(shop: CommandLine) -> None:
     done = shop("chain", "Keep carts", "--driver", "scripted")
     assert done.returncode == 0, done.stdout
     assert "r1 Keep carts: plan, implement, then at most 3 reviews" in done.stdout
-    assert "reviewed 2 of at most 3 times; of 2 findings 2 settled; approved" in done.stdout
+    assert "2 of at most 3 reviews done; 2 of 2 findings settled; approved" in done.stdout
     assert "open findings" not in done.stdout
-    assert re.search(r"look at it and merge it: `git merge ramet/\w+`", done.stdout)
+    assert re.search(r"review and merge the branch: `git merge ramet/\w+`", done.stdout)
 
 
 def test_a_chain_that_nobody_approves_ends_with_what_is_open(shop: CommandLine) -> None:
     reviewer(shop, _CHANGES)
     done = shop("chain", "Keep carts", "--driver", "scripted", "--rounds", "1")
     assert done.returncode == 1
-    assert "reviewed 1 of at most 1 time" in done.stdout
+    assert "1 of at most 1 review done" in done.stdout
     assert "open findings\n  BLOCKER cart.txt:3" in done.stdout
     assert "decide: merge it as it is, or `ramet add" in done.stdout
 

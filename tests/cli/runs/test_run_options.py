@@ -46,7 +46,7 @@ def test_a_bound_skips_what_is_left_with_one_notice_and_a_larger_one_takes_it_up
     profile(shop, f"echo '{used}'; sleep {1.1 if option == '--max-seconds' else 0}", "jsonl")
     done = shop("run", write(shop, "- [ ] one\n- [ ] two\n- [ ] three\n"), "--driver", "scripted", option, bound)
     assert (done.returncode, states(shop)) == (1, ["completed", "skipped", "skipped"])
-    assert "3 tasks: 1 completed, 2 skipped, 1,204 tokens, $0.30" in done.stdout
+    assert re.search(r"finished, 3/3 · \d+s · \$0.30\n1 completed, 2 skipped, 1,204 tokens$", done.stdout, re.MULTILINE)
     assert f"stopped: {why}" in done.stdout
     (notice,) = shop.json("notices")["items"]
     assert (notice["kind"], "2 of its lines were not run" in notice["text"]) == ("run_bound", True)
@@ -65,7 +65,7 @@ def test_a_reviewer_that_never_stops_finding_nits_ends_at_the_bound(shop: Comman
     reviewer(shop, *reviews, "Verdict: APPROVED\n")
     done = shop("chain", "Keep carts", "--driver", "scripted")
     assert done.returncode == 1
-    assert "reviewed 3 of at most 3 times; of 12 findings 6 settled\n" in done.stdout
+    assert "3 of at most 3 reviews done; 6 of 12 findings settled\n" in done.stdout
     blockers = [f"BLOCKER b{each}.py:3 it loses items" for each in (1, 2, 3)]
     assert re.findall(r"^  (BLOCKER .+)$", done.stdout, re.MULTILINE) == blockers
     assert [notice["kind"] for notice in shop.json("notices")["items"]] == ["review_bound"]
@@ -141,9 +141,9 @@ def test_the_worked_example_comes_out_byte_for_byte_although_it_is_interrupted(
         f'cat > {notes}/prompt; mv {notes}/prompt {notes}/$(ls {notes} | wc -l); {wait} >&2; echo "Auth uses JWT..."',
     )
     running = start(write(shop, "- [ ] Analyze auth module\n- [ ] What security issues?\n"), "--driver", "scripted")
-    running.read_until("1 (e1) do started")
+    running.read_until("1 (scripted e1) do started")
     running.interrupt()
-    running.read_until("nothing more is begun")
+    running.read_until("starting nothing new")
     file.touch()
     assert running.end()[0] == 130
     done = shop("run", "--resume", "r1")
@@ -161,17 +161,17 @@ def test_a_chain_that_was_interrupted_goes_on_where_it_was(shop: CommandLine, st
     script = shop.home / "agent.sh"
     script.write_text(f"{wait} >&2\n{script.read_text()}")
     running = start("Keep carts", "--driver", "scripted", command="chain")
-    running.read_until("plan (e1) plan started")
+    running.read_until("plan (scripted e1) started")
     running.interrupt()
-    running.read_until("nothing more is begun")
+    running.read_until("starting nothing new")
     file.touch()
     status, said = running.end()
-    assert (status, "go on: `ramet run --resume r1`" in said) == (130, True)
+    assert (status, "continue: `ramet run --resume r1`" in said) == (130, True)
     assert states(shop) == ["completed", "pending", "pending"]
     done = shop("run", "--resume", "r1")
     assert (done.returncode, states(shop)) == (0, ["completed", "completed", "completed"])
-    assert "plan (e1)" not in done.stdout
-    assert "reviewed 1 of at most 3 times; approved" in done.stdout
+    assert "plan (scripted e1)" not in done.stdout
+    assert "1 of at most 3 reviews done; approved" in done.stdout
 
 
 # A database that is not there.

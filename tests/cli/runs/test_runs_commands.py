@@ -25,24 +25,22 @@ def names(ramet: CommandLine, *arguments: str) -> list[int]:
 @pytest.mark.requirement("R105")
 def test_the_list_has_the_newest_first_and_what_can_be_resumed(ran: CommandLine) -> None:
     heading, *rows = ran.ok("runs", "list").splitlines()
-    assert heading.split() == ["RUN", "MODE", "STATE", "DONE", "FAILED", "TOKENS", "COST", "AGE", "NAME"]
-    assert [row.split()[:5] for row in rows] == [
-        ["r2", "sequential", "interrupted", "1/3", "1"],
-        ["r1", "sequential", "finished", "2/3", "1"],
-    ]
+    assert heading.split() == ["RUN", "STATE", "PROGRESS", "FAILED", "AGE", "MODE", "TOKENS", "NAME"]
+    assert re.fullmatch(r"r2 +interrupted +2/3 +1 +\d+s +sequential +- +tasks.md", rows[0])
+    assert re.fullmatch(r"r1 +finished +3/3 · \d+s +1 +\d+s +sequential +- +tasks.md", rows[1])
     assert names(ran, "--limit", "1") == [2]
 
 
 def test_a_run_is_shown_as_it_was_told_when_it_ended(ran: CommandLine) -> None:
     shown = ran.ok("runs", "show", "r2")
-    assert shown.startswith("r2 tasks.md: interrupted, 3 tasks: 1 pending, 1 completed, 1 failed\n")
-    assert [line.split()[:3] for line in shown.splitlines()[2:5]] == [
-        ["1", "e4", "completed"],
-        ["2", "e5", "failed"],
-        ["3", "e6", "pending"],
+    assert shown.startswith("r2 tasks.md: interrupted, 2/3\n1 pending, 1 completed, 1 failed\n")
+    assert [line.split()[:4] for line in shown.splitlines()[3:6]] == [
+        ["1", "shell", "e4", "completed"],
+        ["2", "shell", "e5", "failed"],
+        ["3", "shell", "e6", "pending"],
     ]
-    assert "branches to merge\n  ramet/r2: 1, 1 file\n" in shown
-    assert "go on: `ramet run --resume r2`" in shown
+    assert "branches to merge\n  ramet/r2: 1 file of task 1\n" in shown
+    assert "continue: `ramet run --resume r2`" in shown
     assert ran.ok("show", "r2") == ran.ok("runs", "show", "2") == shown
 
 
@@ -57,13 +55,13 @@ def test_an_archived_run_is_hidden_until_it_is_not(ran: CommandLine) -> None:
     assert ran.ok("runs", "archive", "r1") == "r1 is archived\n"
     assert (names(ran), names(ran, "--all")) == ([2], [2, 1])
     assert "finished (archived)" in ran.ok("runs", "list", "--all")
-    assert ran.ok("runs", "archive", "r1", "--undo") == "r1 is in the list again\n"
+    assert ran.ok("runs", "archive", "r1", "--undo") == "r1 is listed again\n"
     assert names(ran) == [2, 1]
 
 
 @pytest.mark.requirement("R105")
 def test_old_runs_are_cleaned_up_and_their_efforts_stay(ran: CommandLine) -> None:
-    assert ran.ok("runs", "clean", "--yes") == "there is nothing to delete\n"
+    assert ran.ok("runs", "clean", "--yes") == "nothing to delete\n"
     assert ran("runs", "clean", "--days", "0").returncode == 2
     assert ran.ok("runs", "clean", "--days", "0", "--dry-run") == "would be deleted: r1\n"
     assert names(ran) == [2, 1]
@@ -83,4 +81,4 @@ def test_on_a_terminal_a_run_fits(ran: CommandLine, columns: int) -> None:
 
 
 def test_without_runs_it_is_said_how_to_begin(ramet: CommandLine) -> None:
-    assert ramet.ok("runs", "list") == "no runs: `ramet run FILE`\n"
+    assert ramet.ok("runs", "list") == "no runs yet: `ramet run FILE` starts one\n"

@@ -6,6 +6,7 @@ files, run `RAMET_REWRITE_GOLDEN=1 .venv/bin/pytest tests/cli/screens`, and read
 """
 
 import os
+import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -19,6 +20,8 @@ from ramet.cli.output import clean
 FOLDER = Path(__file__).parents[2] / "golden" / "screens"
 WIDTHS = (80, 140)
 REWRITE = "RAMET_REWRITE_GOLDEN"
+_ERASED = re.compile(r"[^\n]*\n(?:\x1b\[\?25h)?\r\x1b\[1A\x1b\[2K")
+"""The line of a spinner, which the terminal erases when it is done."""
 _MARGIN_SECONDS = 30
 """An age is shown in hours and minutes, so that it stays the same for this long."""
 
@@ -27,7 +30,7 @@ def check_screen(ramet: CommandLine, name: str, *arguments: str, columns: int) -
     """The screen of a command, which must be as its golden file has it, and no wider than the terminal."""
     seen = at_terminal(ramet, *arguments, columns=columns)
     assert seen.status == 0
-    text = "".join(f"{line.rstrip()}\n" for line in clean(seen.text).splitlines())
+    text = "".join(f"{line.rstrip()}\n" for line in clean(_ERASED.sub("", seen.text)).splitlines())
     assert max(map(len, text.splitlines())) <= columns, text
     file = FOLDER / f"{name}-{columns}.txt"
     if REWRITE in os.environ:

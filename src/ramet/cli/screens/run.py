@@ -1,43 +1,51 @@
-"""How a run is told: its lines, what they left in git, what its reviews found, and what to do next."""
+"""The screen of a run: its lines, its branches in git, the findings of its reviews, and what to do next."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
 import click
 from msgspec.structs import asdict
 
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, cell, clean, count, print_json, show_items
-from ramet.cli.progress import working
-from ramet.cli.screens.effort_lines import first_line
+from ramet.cli.output import cell, clean, count, paged, print_json
+from ramet.cli.progress import Progress, working
+from ramet.cli.screens.agent_names import doing, effort_agent
+from ramet.cli.screens.board import short_number
+from ramet.cli.screens.effort_lines import cost, first_line
+from ramet.cli.screens.states import style_of
+from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain, print_lines, terminal_width
 from ramet.cli.times import ago, duration, seconds_between
 from ramet.errors import GitFailed, WorktreeError
 from ramet.model.instant import from_iso
+from ramet.model.record.agent import FleetMember
 from ramet.model.runs.run import LineRow
-from ramet.protocol.replies import Page
+from ramet.protocol.record.agents import FleetStatus
 from ramet.protocol.runs.branches import BranchConflict, LineBranch, ListRunBranches, RunBranches
-from ramet.protocol.runs.runs import FindingRow, GetRun, RunDetail
+from ramet.protocol.runs.runs import FindingRow, GetRun, RunDetail, RunReply
 
 _SHOWN = 20
 """How many branches, conflicts or findings are listed; --json has them all."""
 _BOUNDS = ("budget", "timeout")
-"""The outcomes of lines that a bound of their run kept from beginning."""
+"""The outcomes of lines that did not start because their run reached a limit."""
+_FINISHED = ("completed", "failed", "skipped")
 
 
 def show_run(invocation: Invocation, run_id: int, *, conversation: bool = False) -> None:
-    """A run on one screen; with `conversation`, only what was said in it, all of it."""
+    """A run on one screen; with `conversation`, only its conversation, in full."""
     run = invocation.ask(GetRun(run_id=run_id, outputs=invocation.as_json))
     branches = _branches(invocation, run_id)
     if invocation.as_json:
         return print_json({**asdict(run), "branches": branches})
-    if conversation:
-        return _show_conversation(run)
-    click.echo(clean(headline(run)))
-    show_items(invocation, Page(items=run.lines), _COLUMNS, nothing="it has no tasks", cut="TEXT")
-    return print_ending(run, branches)
+    with paged(invocation):
+        if conversation:
+            return _show_conversation(run)
+        click.echo(clean(headline(run)))
+        _print_lines(invocation, run)
+        return print_ending(run, branches)
 
 
 def conclude(invocation: Invocation, run_id: int) -> RunDetail:
-    """Say what a run has come to, and what to do next; the run."""
+    """Say how a run ended, and what to do next; the run."""
     run = invocation.ask(GetRun(run_id=run_id))
     branches = _branches(invocation, run_id)
     if invocation.as_json:
@@ -49,21 +57,30 @@ def conclude(invocation: Invocation, run_id: int) -> RunDetail:
 
 
 def is_done(run: RunDetail) -> bool:
-    """Whether all of it was done, and well."""
+    """Whether every line was completed, and no review is open."""
     return run.state == "finished" and run.counts["completed"] == len(run.lines) and run.reason is None
 
 
 def headline(run: RunDetail) -> str:
-    """`r3 cart.md: finished, 4 tasks: 3 completed, 1 failed, 1,204 tokens, $0.03`."""
-    total = sum(run.counts.values())
+    """Two lines: `r3 cart.md: finished, 4/4 · 3m · $0.03` and `3 completed, 1 failed, 1,204 tokens`."""
     counts = [f"{number} {state.replace('_', ' ')}" for state, number in run.counts.items() if number]
     spent = [count(run.tokens, "token")] if run.tokens else []
-    spent += [f"${run.cost_usd:,.2f}"] if run.cost_usd else []
-    return f"r{run.id} {cell(run.name)}: {run.state}, {count(total, 'task')}: {', '.join([*counts, *spent])}"
+    return f"r{run.id} {cell(run.name)}: {run.state}, {progress(run)}\n{', '.join([*counts, *spent])}"
+
+
+def progress(run: RunReply) -> Progress:
+    """How far a run is. The time is that since it was last started; of an interrupted run, none is known."""
+    seconds = None
+    if run.finished_at is not None:
+        seconds = seconds_between(run.started_at, run.finished_at)
+    elif run.state == "running":
+        seconds = seconds_between(run.started_at, datetime.now(UTC))
+    finished = sum(run.counts[state] for state in _FINISHED)
+    return Progress(finished, sum(run.counts.values()), seconds, cost({"cost_usd": run.cost_usd}))
 
 
 def print_ending(run: RunDetail, branches: RunBranches) -> None:
-    """Why it stopped, what is to be merged and what conflicts, what reviews found, and what to do next."""
+    """Why it stopped, the open findings, the branches to merge and their conflicts, and what to do next."""
     if run.mode == "chain":
         click.echo(_rounds(run))
     if run.reason:
@@ -72,17 +89,48 @@ def print_ending(run: RunDetail, branches: RunBranches) -> None:
     _print_list("branches to merge", list(_to_merge(branches)))
     _print_list("conflicts", [_conflict(row) for row in branches.conflicts])
     if branches.note:
-        click.echo(clean(f"conflicts are not known: {branches.note}"))
+        click.echo(clean(f"cannot check for conflicts: {branches.note}"))
     _print_list("next", list(_next(run, branches)))
 
 
 def _branches(invocation: Invocation, run_id: int) -> RunBranches:
-    """What the run left in git; where git does not say, why not."""
+    """The run's branches in git; if git fails, why."""
     try:
-        with working(invocation, "looking at the branches"):
+        with working(invocation, "checking branches"):
             return invocation.ask(ListRunBranches(run_id=run_id))
     except (WorktreeError, GitFailed) as error:
         return RunBranches(branches=[], conflicts=[], note=error.message)
+
+
+def _print_lines(invocation: Invocation, run: RunDetail) -> None:
+    """The lines as a table. What a running one does now is asked of the fleet."""
+    if not run.lines:
+        return click.echo("it has no tasks")
+    is_running = any(row.state == "in_progress" for row in run.lines)
+    members = invocation.ask(FleetStatus()).items if is_running else []
+    columns = _columns(run, {member.effort_id: member for member in members})
+    return print_lines(draw_table(columns, run.lines, terminal_width()), cut=True)
+
+
+def _columns(run: RunDetail, members: Mapping[int, FleetMember]) -> list[Column[LineRow]]:
+    # Of tasks that run one after the other each waits for the one before it, which a narrow terminal need not say.
+    waits = Column[LineRow]("WAITS FOR", lambda row: plain(" ".join(row.depends_on)), is_extra=run.mode != "parallel")
+    has_waits = any(row.depends_on for row in run.lines)
+    return [
+        Column("TASK", lambda row: [(clean(row.key), "bold")]),
+        Column("AGENT", lambda row: plain(effort_agent(row.driver, row.effort_id))),
+        Column("STATE", _state),
+        Column("TIME", lambda row: plain(_elapsed(row)), is_number=True),
+        Column("COST", lambda row: plain(cost({"cost_usd": row.cost_usd})), is_number=True),
+        *([waits] if has_waits else []),
+        Column("TOKENS", lambda row: plain(short_number(row.tokens)), is_number=True, is_extra=True),
+        Column("NOW", lambda row: _now(row, members.get(row.effort_id))),
+    ]
+
+
+def _state(row: LineRow) -> Line:
+    word = row.state.replace("_", " ")
+    return [(word, style_of(word))]
 
 
 def _elapsed(row: LineRow) -> str | None:
@@ -93,23 +141,17 @@ def _elapsed(row: LineRow) -> str | None:
     return duration(seconds_between(from_iso(row.started_at), from_iso(row.finished_at)))
 
 
-def _text(row: LineRow) -> str:
-    text = first_line(row.text)
-    why = row.reason if row.state in ("failed", "skipped") else None
-    return f"{text} ({row.outcome}: {why})" if why else text
-
-
-_COLUMNS: Columns[LineRow] = {
-    "TASK": lambda row: row.key,
-    "EFFORT": lambda row: f"e{row.effort_id}",
-    "STATE": lambda row: row.state.replace("_", " "),
-    "AGENT": lambda row: row.driver,
-    "TIME": _elapsed,
-    "TOKENS": lambda row: f"{row.tokens:,}" if row.tokens else None,
-    "COST": lambda row: f"${row.cost_usd:,.2f}" if row.cost_usd else None,
-    "WAITS FOR": lambda row: " ".join(row.depends_on) if row.state == "pending" else None,
-    "TEXT": _text,
-}
+def _now(row: LineRow, member: FleetMember | None) -> Line:
+    """What a line does now; why it failed or was skipped; what it was about, and its result."""
+    match row.state:
+        case "in_progress":
+            return doing(member and member.tool, row.text)
+        case "failed" | "skipped" if row.reason:
+            return doing(f"{row.outcome}: {first_line(row.reason)}", row.text)
+        case "completed" if row.output:
+            return doing(row.text, row.output)
+        case _:
+            return doing(None, row.text)
 
 
 def _show_conversation(run: RunDetail) -> None:
@@ -129,14 +171,13 @@ def _print_list(heading: str, lines: Sequence[str]) -> None:
 
 
 def _rounds(run: RunDetail) -> str:
-    """How far a chain has come."""
+    """How often a chain was reviewed, and how many findings are settled."""
     reviews = sum(row.skill == "review" and row.state == "completed" for row in run.lines)
     gone = sum(row.state == "gone" for row in run.findings)
-    found = f"; of {count(len(run.findings), 'finding')} {gone} settled" if run.findings else ""
+    found = f"; {gone} of {count(len(run.findings), 'finding')} settled" if run.findings else ""
     is_approved = run.state == "finished" and run.reason is None
-    return f"reviewed {reviews} of at most {count(run.limits.rounds or 0, 'time')}{found}" + (
-        "; approved" if is_approved else ""
-    )
+    most = count(run.limits.rounds or 0, "review")
+    return f"{reviews} of at most {most} done{found}" + ("; approved" if is_approved else "")
 
 
 def _finding(row: FindingRow) -> str:
@@ -148,7 +189,7 @@ def _finding(row: FindingRow) -> str:
 
 
 def _unmerged(branches: RunBranches) -> dict[str, list[LineBranch]]:
-    """By branch, the lines whose work is on it: those that another branch has all of come with that one."""
+    """The lines by branch. A branch that another one contains is merged with that one."""
     found: dict[str, list[LineBranch]] = {}
     for row in branches.branches:
         if row.files and not row.is_merged:
@@ -159,37 +200,38 @@ def _unmerged(branches: RunBranches) -> dict[str, list[LineBranch]]:
 def _to_merge(branches: RunBranches) -> Iterator[str]:
     for branch, rows in _unmerged(branches).items():
         files = {file for row in rows for file in row.files}
-        yield f"{branch}: {', '.join(row.line for row in rows)}, {count(len(files), 'file')}"
+        noun = "task" if len(rows) == 1 else "tasks"
+        yield f"{branch}: {count(len(files), 'file')} of {noun} {', '.join(row.line for row in rows)}"
 
 
 def _conflict(row: BranchConflict) -> str:
-    return f"{' and '.join(row.lines)} ({' and '.join(row.branches)}) in {', '.join(row.files)}"
+    return f"tasks {' and '.join(row.lines)} ({' and '.join(row.branches)}) in {', '.join(row.files)}"
 
 
 def _next(run: RunDetail, branches: RunBranches) -> Iterator[str]:
     """What a person can do now."""
     name, failed = f"r{run.id}", [row for row in run.lines if row.state == "failed"]
     if run.state == "running":
-        yield "it runs: `ramet ps` shows who works on it"
+        yield "running: `ramet ps` shows its agents"
         return
     if failed:
-        yield f"why {failed[0].key} failed: `ramet show e{failed[0].effort_id}`"
+        yield f"see why {failed[0].key} failed: `ramet show e{failed[0].effort_id}`"
     if run.state == "interrupted":
-        yield f"go on: `ramet run --resume {name}`"
+        yield f"continue: `ramet run --resume {name}`"
     bounded = [row for row in run.lines if row.outcome in _BOUNDS and row.reason == run.reason]
     if bounded:
-        yield f"take up what its bound ended: `ramet run --resume {name}{_larger(run)}`"
+        yield f"run the tasks beyond the limit: `ramet run --resume {name}{_larger(run)}`"
     if len(failed) + run.counts["skipped"] > len(bounded):
-        yield f"take up what was not done: `ramet run --resume {name} --retry-failed`"
+        yield f"retry failed and skipped tasks: `ramet run --resume {name} --retry-failed`"
     elif run.mode == "chain" and run.reason and not bounded:
         yield from _decide(run)
     if unmerged := _unmerged(branches):
-        how = "look at it and merge it" if len(unmerged) == 1 else "look at them and merge them, one after the other"
+        how = "review and merge the branch" if len(unmerged) == 1 else "review and merge the branches, one by one"
         yield f"{how}: `git merge {next(iter(unmerged))}`"
 
 
 def _larger(run: RunDetail) -> str:
-    """The bound that a run needs to go on. Its time begins anew when it is resumed."""
+    """The option with the larger limit that a run needs to continue. Its time starts again when it is resumed."""
     if run.limits.cost_usd and (run.cost_usd or 0) >= run.limits.cost_usd:
         return " --max-cost USD"
     if run.limits.tokens and run.tokens >= run.limits.tokens:
@@ -198,7 +240,7 @@ def _larger(run: RunDetail) -> str:
 
 
 def _decide(run: RunDetail) -> Iterator[str]:
-    """A chain that no review approved: somebody has to say what becomes of it."""
+    """A chain that no review approved: a person has to decide."""
     last = f"e{run.lines[-1].effort_id}"
     yield f"read the last review: `ramet show {last} --output`"
-    yield f"decide: merge it as it is, or `ramet add 'what is still to be done' --skill improve --based-on {last}`"
+    yield f"decide: merge it as it is, or `ramet add 'WHAT IS MISSING' --skill improve --based-on {last}`"

@@ -1,21 +1,20 @@
-"""How `ramet run` looks on a terminal: a row for each line of the run, and above them a line for each change."""
+"""The screen of `ramet run` on a terminal: a row for each line of the run, and above them a line for each change."""
 
 import sys
+import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from ramet.cli.invocation import Invocation
-from ramet.cli.screens.board import (
-    Board,
-    Display,
-    open_display,
-    short_number,
-)
-from ramet.cli.screens.effort_lines import cost, first_line, tokens
-from ramet.cli.screens.work_changes import Change, Running
+from ramet.cli.progress import Progress
+from ramet.cli.screens.agent_names import doing, effort_agent
+from ramet.cli.screens.board import Board, Display, draw_board, open_display, short_number
+from ramet.cli.screens.effort_lines import changed, cost, first_line, tokens
+from ramet.cli.screens.states import style_of
+from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain
+from ramet.cli.screens.work_changes import Change, Running, line_state
 from ramet.cli.times import ago, duration, seconds_between
 from ramet.model.instant import from_iso
-from ramet.model.record.effort import Lifecycle
 from ramet.model.runs.run import LineRow, LineState
 from ramet.protocol.runs.runs import RunDetail
 from ramet.protocol.work.queue import WorkReply
@@ -23,63 +22,73 @@ from ramet.protocol.work.queue import WorkReply
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-_AROUND = 8
-"""Rows of the terminal that are not the board's."""
+_AROUND = 10
+"""Rows of the terminal that are not the table's."""
 _BEFORE = 2
-"""How many lines that are over stay in sight above the first that is not, where not all fit."""
-_OVER = ("completed", "failed", "skipped")
-_COLOURS: dict[LineState, str] = {
-    "completed": "green",
-    "failed": "red",
-    "in_progress": "bold",
-    "skipped": "dim",
-    "pending": "dim",
-}
-_UNFINISHED: dict[Lifecycle, LineState] = {"queued": "pending", "active": "in_progress"}
+"""How many finished lines stay visible above the first unfinished one, if not all lines fit."""
+_FINISHED: tuple[LineState, ...] = ("completed", "failed", "skipped")
 
 
 class ShownLine(NamedTuple):
     """A row of the board."""
 
     key: str
+    agent: str
     state: LineState
-    driver: str | None
     time: str | None
     tokens: int
-    cost: str | None
-    words: str | None
+    cost_usd: float
+    now: Line
+
+    @property
+    def word(self) -> str:
+        """Its state, in words."""
+        return self.state.replace("_", " ")
 
 
 def open_run_display(invocation: Invocation, run: RunDetail) -> Display:
-    """The display that fits where the output goes."""
+    """The display that fits the output."""
     if invocation.as_json or not sys.stdout.isatty():
         return open_display(invocation)
     return RunBoard(invocation, run)
 
 
 class RunBoard(Board):
-    """A table of the lines of a run."""
+    """A table of the lines of a run, with the progress of the run below it."""
 
     def __init__(self, invocation: Invocation, run: RunDetail) -> None:
         super().__init__(invocation)
         self._lines = {row.effort_id: _from_run(row) for row in run.lines}
+        self._began = time.monotonic()
 
     def tell(self, change: Change) -> None:
-        self._lines[change.effort.id] = _from_change(change)
+        self._lines[change.effort.id] = _from_effort(change.effort, change.seconds)
+        self._live.update(self._picture(), refresh=True)
         super().tell(change)
 
-    def draw(self, running: Collection[Running]) -> None:
-        at_work = {one.effort.id: one for one in running}
-        rows = [_follow(line, at_work.get(effort_id)) for effort_id, line in self._in_sight().items()]
-        self._live.update(_table(rows), refresh=True)
+    def queue(self, effort: WorkReply) -> None:
+        """Show a line that waits: it is new, or it is tried again."""
+        self._lines[effort.id] = _from_effort(effort, None)
 
-    def _in_sight(self) -> dict[int, ShownLine]:
-        """As many lines as fit, among them the first that is not over."""
-        ids = list(self._lines)
+    def draw(self, running: Collection[Running], progress: Progress) -> None:  # noqa: ARG002  the run has its own
+        self._running = {one.effort.id: one for one in running}
+        self._live.update(self._picture(), refresh=True)
+
+    def _picture(self) -> "RenderableType":
+        lines = {effort_id: _follow(line, self._running.get(effort_id)) for effort_id, line in self._lines.items()}
+        finished = sum(line.state in _FINISHED for line in lines.values())
+        spent = cost({"cost_usd": sum(line.cost_usd for line in lines.values())})
+        progress = Progress(finished, len(lines), time.monotonic() - self._began, spent)
+        return draw_board(
+            draw_table(_COLUMNS, self._in_sight(list(lines.values())), self._console.width), str(progress)
+        )
+
+    def _in_sight(self, lines: list[ShownLine]) -> list[ShownLine]:
+        """As many lines as fit, among them the first that is not finished."""
         fit = max(self._console.height - _AROUND, 1)
-        current = next((place for place, line in enumerate(self._lines.values()) if line.state not in _OVER), 0)
-        first = max(0, min(current - _BEFORE, len(ids) - fit))
-        return {effort_id: self._lines[effort_id] for effort_id in ids[first : first + fit]}
+        current = next((place for place, line in enumerate(lines) if line.state not in _FINISHED), 0)
+        first = max(0, min(current - _BEFORE, len(lines) - fit))
+        return lines[first : first + fit]
 
 
 def _from_run(row: LineRow) -> ShownLine:
@@ -88,63 +97,54 @@ def _from_run(row: LineRow) -> ShownLine:
         took = duration(seconds_between(from_iso(row.started_at), from_iso(row.finished_at)))
     return ShownLine(
         key=row.key,
+        agent=effort_agent(row.driver, row.effort_id),
         state=row.state,
-        driver=row.driver,
         time=took,
         tokens=row.tokens,
-        cost=f"${row.cost_usd:,.2f}" if row.cost_usd else None,
-        words=row.text,
+        cost_usd=row.cost_usd or 0.0,
+        now=_result(row.state, row.reason, row.output) if row.state in _FINISHED else doing(None, row.text),
     )
 
 
-def _from_change(change: Change) -> ShownLine:
-    effort = change.effort
+def _from_effort(effort: WorkReply, seconds: float | None) -> ShownLine:
+    state = line_state(effort)
+    words = effort.output_content or changed(effort)
     return ShownLine(
         key=effort.run_line or "",
-        state=_UNFINISHED.get(effort.lifecycle, "completed" if effort.outcome == "success" else "failed"),
-        driver=effort.driver,
-        time=None if change.seconds is None else duration(change.seconds),
+        agent=effort_agent(effort.driver, effort.id),
+        state=state,
+        time=None if seconds is None else duration(seconds),
         tokens=tokens(effort.usage),
-        cost=cost(effort.usage),
-        words=_last_words(effort),
+        cost_usd=(effort.usage or {}).get("cost_usd") or 0.0,
+        now=_result(state, effort.reason, words) if state in _FINISHED else doing(None, effort.prompt),
     )
 
 
-def _last_words(effort: WorkReply) -> str | None:
-    """Before its agent has said anything. Why an earlier attempt ended is of no interest once the next has begun."""
-    return effort.prompt if effort.lifecycle == "active" else effort.reason or effort.prompt
+def _result(state: LineState, reason: str | None, output: str | None) -> Line:
+    """The last words of a finished line; of one that failed or was skipped, the reason."""
+    words = (output, reason) if state == "completed" else (reason, output)
+    return [(first_line(words[0]) or first_line(words[1]) or "-", "dim" if state == "completed" else "")]
 
 
 def _follow(line: ShownLine, running: Running | None) -> ShownLine:
-    """A line that is at work has news all the time."""
+    """A running line has news all the time."""
     if running is None:
         return line
     usage = running.effort.usage
     return line._replace(
         time=ago(running.since) or line.time,
         tokens=tokens(usage) or line.tokens,
-        cost=cost(usage) or line.cost,
-        words=running.words or line.words,
+        cost_usd=(usage or {}).get("cost_usd") or line.cost_usd,
+        now=doing(running.now, running.effort.prompt),
     )
 
 
-def _table(lines: list[ShownLine]) -> "RenderableType":
-    from rich.padding import Padding  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
-    for heading in ("TASK", "STATE", "AGENT", "TIME", "TOKENS", "COST"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("LAST WORDS", no_wrap=True, overflow="ellipsis", ratio=1)
-    for line in lines:
-        table.add_row(
-            Text(line.key),
-            Text(line.state.replace("_", " "), _COLOURS[line.state]),
-            Text(line.driver or "-"),
-            line.time or "-",
-            short_number(line.tokens),
-            line.cost or "-",
-            Text(first_line(line.words), "dim"),
-        )
-    return Padding(table, (1, 0, 0, 0))
+_COLUMNS: list[Column[ShownLine]] = [
+    Column("TASK", lambda line: [(line.key, "bold")]),
+    Column("AGENT", lambda line: plain(line.agent)),
+    Column("STATE", lambda line: [(line.word, style_of(line.word))]),
+    Column("TIME", lambda line: plain(line.time), is_number=True),
+    Column("COST", lambda line: plain(cost({"cost_usd": line.cost_usd})), is_number=True),
+    Column("TOKENS", lambda line: plain(short_number(line.tokens)), is_number=True, is_extra=True),
+    Column("NOW", lambda line: line.now),
+]

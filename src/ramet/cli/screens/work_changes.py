@@ -1,4 +1,4 @@
-"""What `ramet work` and `ramet run` see: the efforts that run, and one `Change` for each thing that is worth a line."""
+"""What `ramet work` and `ramet run` watch: the running efforts, and one `Change` for each thing worth a line."""
 
 import time
 from collections.abc import Iterator
@@ -7,25 +7,32 @@ from typing import Any, Literal, NamedTuple
 
 from ramet.cli.exchanges import ask_many
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, count
-from ramet.cli.screens.effort_lines import changed, used
+from ramet.cli.output import clean, count, short_path
+from ramet.cli.progress import Progress
+from ramet.cli.screens.agent_names import effort_agent
+from ramet.cli.screens.effort_lines import changed, cost, used
 from ramet.cli.times import duration, seconds_between, until
 from ramet.model.event import Event
 from ramet.model.history.branch import session_branch
 from ramet.model.record.message import Message
+from ramet.model.record.session import SessionStatus
+from ramet.model.runs.run import LineState, derive_line_state
 from ramet.protocol.history.commits import Log
 from ramet.protocol.record.agents import FleetStatus
 from ramet.protocol.record.messages import ListMessages
 from ramet.protocol.system.notices import ListNotices
-from ramet.protocol.work.queue import GetWork, WorkReply
+from ramet.protocol.work.queue import GetWork, ListWork, WorkReply
 
 _LOOK_SECONDS = 0.5
+_MOST_COUNTED = 1000
+_UNFINISHED = ("queued", "active", "blocked")
+_QUEUE_CHANGES = ("effort.queued", "effort.claimed", "effort.requeued", "effort.finished")
 _TELLING = (
     *("effort.attempted", "effort.requeued", "effort.finished", "effort.stop_requested"),
     *("session.limited", "session.stuck"),
 )
 _TOLD_ANYWAY = ("gave_up", "timeout", "stuck", "limit", "budget")
-"""Notices that say what the end of the attempt says."""
+"""Notices that repeat the reason with which the attempt ended."""
 
 ChangeKind = Literal["started", "running", "says", "limited", "stuck", "stopping", "notice", "requeued", "ended"]
 
@@ -39,10 +46,10 @@ class Change(NamedTuple):
     session_id: int | None
     text: str | None = None
     seconds: float | None = None
-    """How long the attempt took, where it is over."""
+    """How long the attempt took, if it is over."""
 
     def as_json(self) -> dict[str, Any]:
-        """The line that a program reads."""
+        """The document for programs."""
         return {
             "change": self.kind,
             "at": self.at,
@@ -55,49 +62,78 @@ class Change(NamedTuple):
 
 
 class Running:
-    """An effort that runs, and what is known of its agent."""
+    """A running effort, and what is known about its agent."""
 
     def __init__(self, effort: WorkReply, since: datetime, session_id: int | None) -> None:
         self.effort = effort
         self.since = since
         self.session_id = session_id
-        self.status = "starting"
+        self.status: SessionStatus = "starting"
         self.words = ""
+        """The last thing that its agent said."""
+        self.tool: str | None = None
+        """Its newest tool call."""
         self.is_stale = True
-        """Whether its agent said something since it was looked at."""
+        """Whether its agent said something since `words` was read."""
         self.told = 0
-        """How many of its session's messages were looked at."""
+        """How many of its session's messages were read."""
+
+    @property
+    def now(self) -> str:
+        """What its agent does now, as far as is known."""
+        return self.tool or self.words
 
 
 class Watch:
-    """The efforts that run, from the events about them: those that are named, the lines of one run, or what belongs to
-    no run. One that only ever waited is none of its business.
+    """The running efforts, from the events about them: the named efforts, the lines of one run, or those of no run.
+    Efforts that only waited are not watched.
     """
 
     def __init__(
-        self, invocation: Invocation, wanted: tuple[int, ...] = (), *, run: int | None = None, is_verbose: bool
+        self,
+        invocation: Invocation,
+        wanted: tuple[int, ...] = (),
+        *,
+        run: int | None = None,
+        folder: str = "",
+        is_verbose: bool,
     ) -> None:
         self._invocation = invocation
+        self._folder = folder
+        """Only efforts of tasks below it are counted as waiting."""
         self._wanted = wanted
         self._run = run
         self._is_verbose = is_verbose
         self._next_look = 0.0
+        self._began = time.monotonic()
         self._begun: set[int] = set()
+        self._queued = 0
+        self._is_queue_stale = True
+        """Whether efforts were queued, claimed or dropped since they were counted."""
         self.running: dict[int, Running] = {}
         self.ended: dict[int, WorkReply] = {}
 
+    @property
+    def progress(self) -> Progress:
+        """How much of the work is finished, since the watch began."""
+        finished, total = len(self.ended), len(self.ended) + len(self.running) + self._queued
+        efforts = [*self.ended.values(), *(one.effort for one in self.running.values())]
+        cost_usd = sum((effort.usage or {}).get("cost_usd") or 0.0 for effort in efforts)
+        return Progress(finished, total, time.monotonic() - self._began, cost({"cost_usd": cost_usd}))
+
     def find_running(self) -> Iterator[Change]:
-        """What runs already: somebody else asked for it, or a former daemon began it."""
+        """The efforts that run already: another command asked for them, or an earlier daemon started them."""
         for member in self._invocation.ask(FleetStatus()).items:
             effort = self._get(member.effort_id)
             if effort.lease_owner is not None and self._is_wanted(effort):
                 yield self._begin("running", effort, member.since, member.session_id)
 
     def take(self, event: Event) -> Iterator[Change]:
-        """What an event has to say."""
+        """The changes that follow from an event."""
         effort_id, kind, data = event.effort_id, event.kind, event.data or {}
         if effort_id is None:
             return
+        self._is_queue_stale |= kind in _QUEUE_CHANGES
         if kind == "effort.claimed":
             if self._is_wanted(self._get(effort_id)):
                 self._begun.add(effort_id)
@@ -112,17 +148,33 @@ class Watch:
             yield Change("notice", self._get(effort_id), event.at, event.session_id, text=text)
 
     def look(self) -> None:
-        """Bring up to date what is known of those that run; not more often than anybody can read it."""
-        if not self.running or time.monotonic() < self._next_look:
+        """Update what is known about the running efforts and the queue; not more often than a person can read it."""
+        if time.monotonic() < self._next_look:
             return
         self._next_look = time.monotonic() + _LOOK_SECONDS
+        if self._is_queue_stale and self._run is None:  # a run knows its own lines
+            self._queued, self._is_queue_stale = self._count_queued(), False
+        if self.running:
+            self._look_at_running()
+
+    def _count_queued(self) -> int:
+        """How many efforts wait and can still run; of very many, only those on the first page are counted."""
+        found = self._invocation.ask(ListWork(state="queued", limit=_MOST_COUNTED)).items
+        return sum(
+            self._is_wanted(effort)
+            and (effort.blocked_by is None or effort.blocked_status in _UNFINISHED)
+            and effort.task_id.startswith(self._folder)
+            for effort in found
+        )
+
+    def _look_at_running(self) -> None:
         stale = [(one, one.session_id) for one in self.running.values() if one.is_stale and one.session_id is not None]
         fleet = self._invocation.ask(FleetStatus())
         logs = ask_many(self._invocation, [Log(branch=session_branch(session_id), limit=1) for _, session_id in stale])
         rows = ask_many(self._invocation, [GetWork(effort_id=one.effort.id) for one, _ in stale])
         for member in fleet.items:
             if (known := self.running.get(member.effort_id)) is not None:
-                known.status = member.status or known.status
+                known.status, known.tool = member.status or known.status, member.tool
         for (one, _), log, row in zip(stale, logs, rows, strict=True):
             one.is_stale = False
             one.effort = row
@@ -173,7 +225,7 @@ class Watch:
                 yield Change("says", running.effort, event.at, event.session_id, text=message.content)
 
     def _new_messages(self, running: Running, session_id: int) -> Iterator[Message]:
-        """What was said since the last time; a session that goes on also has what was said before this attempt."""
+        """The messages since the last time; a session that continues also has those from before this attempt."""
         while True:
             page = self._invocation.ask(ListMessages(session_id=session_id, offset=running.told))
             running.told += len(page.items)
@@ -182,23 +234,24 @@ class Watch:
                 return
 
 
-def sentence(change: Change) -> str:
-    """The change as a line for people."""
+def sentence(invocation: Invocation, change: Change, columns: int | None = None) -> str:
+    """The change as a line for people. If it names a folder, it is cut to so many columns."""
     effort, name = change.effort, _name(change.effort)
     match change.kind:
         case "started" | "running":
-            attempt = f", attempt {effort.attempts}" if effort.attempts > 1 else ""
-            how = "started" if change.kind == "started" else "goes on"
-            place = effort.worktree or effort.workspace or "the project"
-            return f"{name} {effort.skill} {how} ({effort.driver}{attempt}) in {place}"
+            how = "started" if change.kind == "started" else "is running"
+            attempt = f" (attempt {effort.attempts})" if effort.attempts > 1 else ""
+            lead = f"{name}{_skill(effort)} {how}{attempt} in "
+            place = short_path(invocation, effort.worktree or effort.workspace or "the project")
+            return lead + (place if columns is None else fit_path(place, columns - len(lead)))
         case "says":
             return clean(f"{name} says: {(change.text or '').strip()}").replace("\n", "\n  ")
         case "limited":
             return f"{name} has reached a usage limit: {change.text or 'no reason was given'}"
         case "stuck":
-            return f"{name} does not get on: {change.text}"
+            return f"{name} makes no progress: {change.text}"
         case "stopping":
-            return f"{name} is asked to end" + (f": {change.text}" if change.text else "")
+            return f"{name} is being stopped" + (f": {change.text}" if change.text else "")
         case "notice":
             return f"{name} notice: {change.text}"
         case "requeued":
@@ -207,22 +260,51 @@ def sentence(change: Change) -> str:
             return f"{name} {_how(change)}"
 
 
+def fit_path(path: str, room: int) -> str:
+    """`~/…/shop-1f3c9a2b/e12` if there is no room for the whole path: the end is what tells folders apart."""
+    if len(path) <= room:
+        return path
+    home = "~/" if path.startswith("~/") else ""
+    return f"{home}…/{'/'.join(path.rsplit('/', 2)[-2:])}"
+
+
+def line_state(effort: WorkReply) -> LineState:
+    """The state of a run's line, from its effort."""
+    return derive_line_state(effort.lifecycle, effort.outcome, was_tried=effort.attempts > 0)
+
+
 def _name(effort: WorkReply) -> str:
-    """`e12`; of a run's line its number too."""
-    return f"e{effort.id}" if effort.run_line is None else f"{effort.run_line} (e{effort.id})"
+    """`claude e12`; for a line of a run `3 (claude e12)`."""
+    agent = effort_agent(effort.driver, effort.id)
+    return agent if effort.run_line is None else f"{effort.run_line} ({agent})"
+
+
+def _skill(effort: WorkReply) -> str:
+    """The skill, unless the line of the run is named after it: `review-1`."""
+    return "" if (effort.run_line or "").startswith(effort.skill) else f" {effort.skill}"
 
 
 def _how(change: Change) -> str:
-    """`success 12s, 3 files +40 -2, 1,204 tokens, $0.03`, and why where it was none."""
+    """`success 12s, 3 files +40 -2, 1,204 tokens, $0.03`, and the reason if there is one."""
     effort = change.effort
-    word = effort.outcome or (f"failed ({effort.failure})" if effort.failure else "ended")
+    word = _word(effort)
     lead = f"{word} {duration(change.seconds)}" if change.seconds is not None else word
     facts = ", ".join([lead, *filter(None, [changed(effort)]), *used(effort.usage)])
     return f"{facts}: {effort.reason}" if effort.reason else facts
 
 
+def _word(effort: WorkReply) -> str:
+    """The outcome; for a line of a run its state, as the table has it, and the outcome if that says more."""
+    if effort.outcome is None:
+        return f"failed ({effort.failure})" if effort.failure else "ended"
+    if effort.run_line is None:
+        return effort.outcome
+    state = line_state(effort)
+    return state if effort.outcome in ("success", "error") else f"{state} ({effort.outcome})"
+
+
 def _again(effort: WorkReply) -> str:
-    return f"again in {until(effort.not_before)}" if effort.not_before else "it is queued again"
+    return f"next attempt in {until(effort.not_before)}" if effort.not_before else "it is queued again"
 
 
 def summary(finished: dict[str, int]) -> str:

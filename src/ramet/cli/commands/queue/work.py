@@ -1,4 +1,4 @@
-"""`ramet work`: let the daemon claim and run efforts, and watch."""
+"""`ramet work`: have the daemon run queued efforts, and watch them."""
 
 import signal
 import time
@@ -14,6 +14,7 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
 from ramet.cli.commands.queue.queue import say_waiting
+from ramet.cli.commands.record.project import find_project
 from ramet.cli.connections import (
     Answered,
     Arrival,
@@ -27,8 +28,9 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json
 from ramet.cli.screens.board import Display, open_display
 from ramet.cli.screens.effort_lines import list_work, state
-from ramet.cli.screens.work_changes import Watch, summary
+from ramet.cli.screens.work_changes import Change, Watch, summary
 from ramet.errors import Conflict, DaemonError, DaemonStopping, DaemonUnreachable, EffortFinished
+from ramet.protocol.record.projects import ListProjects
 from ramet.protocol.work.kills import Kill
 from ramet.protocol.work.queue import GetWork
 from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 _TICK_SECONDS = 0.25
 _LOSSES = 5
-"""How often a daemon that goes before anything happened is started again."""
+"""How often a daemon that exits before anything happened is started again."""
 _LAST_WORDS_SECONDS = 2
 INTERRUPTED = 130
 
@@ -54,11 +56,22 @@ INTERRUPTED = 130
     ],
 )
 @click.argument("efforts", metavar="[EFFORT]...", nargs=-1, type=references.effort)
-@click.option("--workers", type=click.IntRange(1, 1000), default=1, show_default=True, help="How many at a time.")
-@click.option("--once", is_flag=True, help="End when nothing is left to run, instead of waiting for more.")
-@click.option("--driver", metavar="NAME", help="The agent program of efforts that name none.")
-@click.option("--project", type=references.project, metavar="DIR", help="Only of this project: a path in it.")
-@click.option("-v", "--verbose", is_flag=True, help="Show everything that the agents say.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1000),
+    default=1,
+    metavar="N",
+    help="Run up to N efforts at the same time (default: 1).",
+)
+@click.option("--once", is_flag=True, help="Exit when no effort is left to run, instead of waiting for more.")
+@click.option("--driver", metavar="NAME", help="The agent program for efforts that name none.")
+@click.option(
+    "--project",
+    type=references.project,
+    metavar="DIR",
+    help="Run only efforts of this project.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show every message of the agents.")
 @click.pass_context
 def work(
     ctx: click.Context,
@@ -69,11 +82,10 @@ def work(
     project: int | str | None,
     verbose: bool,
 ) -> None:
-    """Run what is queued, or only each EFFORT, and show how it goes. Exits with 1 where something did not end well.
+    """Run queued efforts, or only each EFFORT, and show their progress. Exits with 1 if any effort fails.
 
-    Ctrl-C once: nothing more is begun, and what runs goes on to its end. Twice: what runs is ended too. The agents do
-    not hang on this terminal: without it they go on, and so they do when the daemon is killed. With --json: one JSON
-    document a line.
+    Ctrl-C once: start nothing new, let running efforts finish. Twice: stop them too. Agents keep running if this
+    terminal closes or the daemon dies. With --json: one JSON document per line.
     """
     invocation: Invocation = ctx.obj
     check_driver(invocation, driver)
@@ -84,19 +96,28 @@ def work(
         effort_ids=list(efforts) or None,
         project=project,
         driver=driver,
-        environment=invocation.environ,  # of which agents see what work.environment allows
+        environment=invocation.environ,  # agents see the part of it that work.environment allows
         settings=invocation.flags,
     )
-    display = open_display(invocation)
+    watch = Watch(invocation, efforts, folder=_find_folder(invocation, project), is_verbose=verbose)
+    display = open_display(invocation, waits=not request.once)
     try:
-        status = Shift(invocation, request, display, Watch(invocation, efforts, is_verbose=verbose)).run()
+        status = Shift(invocation, request, display, watch).run()
     finally:
         display.close()
     ctx.exit(status)
 
 
+def _find_folder(invocation: Invocation, project: int | str | None) -> str:
+    """The folder that the tasks of a project are in; empty without a project."""
+    if project is None:
+        return ""
+    found = find_project(invocation, project)
+    return next((f"{row.path}/" for row in invocation.ask(ListProjects()).items if row.id == found), "")
+
+
 def _check(invocation: Invocation, efforts: tuple[int, ...]) -> None:
-    """An effort that is named can be run, or it is said what would make it so."""
+    """Refuse efforts that are finished, and say how to run them again."""
     for effort_id in efforts:
         row = invocation.ask(GetWork(effort_id=effort_id))
         if row.lifecycle == "finished":
@@ -104,7 +125,7 @@ def _check(invocation: Invocation, efforts: tuple[int, ...]) -> None:
                 f"effort {effort_id} is finished: {state(row)}",
                 field="effort_id",
                 value=effort_id,
-                fix=f"`ramet retry e{effort_id}` makes a fresh copy, `ramet resume e{effort_id}` goes on with it",
+                fix=f"`ramet retry e{effort_id}` queues a fresh copy, `ramet resume e{effort_id}` continues it",
             )
 
 
@@ -112,7 +133,7 @@ class Shift:
     """One `ramet work`, through every daemon that serves it."""
 
     _requeues = False
-    """Whether what is ended waits to be taken up again."""
+    """Whether a stopped effort is queued again."""
 
     def __init__(self, invocation: Invocation, request: RunWork, display: Display, watch: Watch) -> None:
         self._invocation = invocation
@@ -123,26 +144,26 @@ class Shift:
         self._seen = last_event(invocation.connection)
         self._done: WorkDone | None = None
         self._last = 0
-        """The event that was the newest when the daemon said that it is done."""
+        """The newest event when the daemon said that it is done."""
         self._left: set[int] = set()
-        """What ran before the daemon was asked: it looks after that too, but answers without it."""
+        """The efforts that ran before the daemon was asked. It runs them too, but does not wait for them to answer."""
         self._interrupts = 0
         self._losses = 0
         self._counts_itself = False
-        """Whether more has to be counted than the daemon's last answer does."""
+        """Whether the daemon's last answer does not count every effort."""
 
     def run(self) -> int:
         """Until the work is done; the exit status."""
         signal.signal(signal.SIGINT, lambda *_: self._inbox.put(Interrupted()))
         for change in self._watch.find_running():
-            self._display.tell(change)
+            self._tell(change)
         self._begin()
         while not self._is_over():
             self._step()
         return self._conclude()
 
     def _begin(self) -> None:
-        """Follow what happens from where we were, and then ask for work, so that nothing is missed."""
+        """Follow the events from the last one on, and then ask for work, so that no event is missed."""
         self._remember_running()
         self._inbox = Inbox()
         self._inbox.follow(self._connect(), self._seen)
@@ -163,7 +184,7 @@ class Shift:
         return self._invocation.connect(autostart=self._invocation.configuration.settings.daemon.autostart)
 
     def _step(self) -> None:
-        """Take in what has arrived, for a moment; then show it."""
+        """Take what arrives for a moment, then show it."""
         moment = time.monotonic() + _TICK_SECONDS
         try:
             while (arrival := self._inbox.take(moment - time.monotonic())) is not None:
@@ -173,15 +194,15 @@ class Shift:
             if self._display.is_live:
                 self._watch.look()
         except (DaemonUnreachable, DaemonStopping) as error:
-            self._go_on_after(error)
-        self._display.draw(self._watch.running.values())
+            self._continue_after(error)
+        self._draw()
 
     def _take(self, arrival: Arrival) -> None:
         match arrival:
             case Happened(event):
                 self._seen, self._losses = event.id, 0
                 for change in self._watch.take(event):
-                    self._display.tell(change)
+                    self._tell(change)
             case Answered(WorkDone() as reply):
                 self._answer(reply)
             case Failed(error):
@@ -189,8 +210,16 @@ class Shift:
             case Interrupted():
                 self._interrupt()
 
+    def _tell(self, change: Change) -> None:
+        # The table comes first, so that it never shows an effort as running beside the line that says how it ended.
+        self._draw()
+        self._display.tell(change)
+
+    def _draw(self) -> None:
+        self._display.draw(self._watch.running.values(), self._watch.progress)
+
     def _answer(self, reply: WorkDone) -> None:
-        """The daemon is done. What happened before it said so may still be on its way here."""
+        """The daemon is done. Events from before that may still arrive."""
         self._done = reply
         if not self._is_stopping:
             self._last = last_event(self._invocation.connection)
@@ -200,7 +229,7 @@ class Shift:
             return True
         if self._done is None or self._seen < self._last or self._left & self._watch.running.keys():
             return False
-        if self._left and not self._interrupts:  # what waited for those that were adopted may be ready now
+        if self._left and not self._interrupts:  # efforts that waited for the adopted ones may be ready now
             self._left.clear()
             self._ask()
             return False
@@ -208,11 +237,11 @@ class Shift:
 
     @property
     def _is_stopping(self) -> bool:
-        """Whether somebody stopped the daemon. Then it is not for us to start another one."""
+        """Whether the daemon was stopped on purpose. Then this command does not start another one."""
         return self._done is not None and self._done.why == "daemon_stopping"
 
-    def _go_on_after(self, error: DaemonError) -> None:
-        """The daemon has gone, but not the agents: another daemon finds them."""
+    def _continue_after(self, error: DaemonError) -> None:
+        """The daemon has exited, but its agents run on: another daemon finds them."""
         self._counts_itself = True
         if not self._is_stopping:
             self._done = self._last_words()
@@ -221,12 +250,12 @@ class Shift:
         self._losses += 1
         if self._losses > _LOSSES:
             raise error
-        self._display.say("the daemon has gone; another one is started, and finds the agents that run")
+        self._display.say("the daemon has exited; starting another one, which takes over the running agents")
         self._invocation.forget_connection()
         self._begin()
 
     def _last_words(self) -> WorkDone | None:
-        """What a daemon said before it went: the events end first, then it answers."""
+        """The answer of a daemon before it exited: the events end first, then it answers."""
         while (arrival := self._inbox.take(_LAST_WORDS_SECONDS)) is not None:
             match arrival:
                 case Answered(WorkDone() as reply):
@@ -236,13 +265,13 @@ class Shift:
         return None
 
     def _interrupt(self) -> None:
-        """Once: claim no more. Twice: end what runs. It counts when it is done, for the daemon may be gone."""
+        """Once: claim no more. Twice: stop the running efforts. Counted at the end, for the daemon may be gone."""
         names = " ".join(f"e{effort_id}" for effort_id in self._watch.running)
         if not self._interrupts:
             self._stop()
             if names:
-                lead = "nothing more is begun; what runs goes on to its end"
-                self._display.say(f"{lead}. Ctrl-C again ends it (`ramet kill {names}`)")
+                self._display.say("starting nothing new; running agents finish")
+                self._display.say(f"Ctrl-C again stops them too: `ramet kill {names}`")
         else:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             for effort_id in self._watch.running:
@@ -250,17 +279,17 @@ class Shift:
         self._interrupts += 1
 
     def _stop(self) -> None:
-        """Let the daemon claim no more for us. What others asked it for goes on."""
+        """Make the daemon claim no more for this command. Work for other commands continues."""
         self._invocation.ask(StopWork(shift=self._request.shift))
 
     def _end(self, effort_id: int) -> None:
         reason = "interrupted at the terminal"
-        with suppress(Conflict):  # it ended by itself
+        with suppress(Conflict):  # it has ended already
             self._invocation.ask(Kill(effort_id=effort_id, reason=reason, requeues=self._requeues))
-        self._display.say(f"e{effort_id} is being ended; {self._how_to_go_on(effort_id)}")
+        self._display.say(f"e{effort_id} is being stopped; {self._how_to_continue(effort_id)}")
 
-    def _how_to_go_on(self, effort_id: int) -> str:
-        return f"go on with `ramet resume e{effort_id}`"
+    def _how_to_continue(self, effort_id: int) -> str:
+        return f"continue with `ramet resume e{effort_id}`"
 
     def _conclude(self) -> int:
         if self._interrupts > 1:
@@ -283,10 +312,10 @@ class Shift:
         failed = [f"e{effort_id}" for effort_id, row in self._watch.ended.items() if row.outcome != "success"]
         if failed:
             first = failed[0]
-            click.echo(f"look at {', '.join(failed)}: `ramet show {first}`; again: `ramet retry {first}`")
+            click.echo(f"failed: {', '.join(failed)}. See why: `ramet show {first}`; run again: `ramet retry {first}`")
         if self._is_stopping:
             click.echo(
-                "the daemon was stopped; the agents that run go on, and the next daemon finds them: `ramet work`"
+                "the daemon was stopped; its agents keep running, and `ramet work` starts a daemon that takes them over"
             )
         elif not finished and not self._interrupts:
             say_waiting(list(list_work(self._invocation, state="queued")))

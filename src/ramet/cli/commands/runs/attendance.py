@@ -1,8 +1,9 @@
-"""Attending a run from the command line: its lines are worked on while we wait, and whoever leaves is told how to go
-on.
+"""Attend a run from the command line: its lines run while the command waits. A command that leaves early says how to
+continue.
 """
 
 import signal
+from collections.abc import Callable
 
 import click
 from msgspec.structs import replace
@@ -18,26 +19,30 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json
 from ramet.cli.screens.board import Display
 from ramet.cli.screens.run import conclude, is_done
-from ramet.cli.screens.run_board import open_run_display
+from ramet.cli.screens.run_board import RunBoard, open_run_display
 from ramet.cli.screens.work_changes import Watch
 from ramet.errors import RunFinished
 from ramet.model.event import Event
 from ramet.model.runs.run import RunLimits
 from ramet.protocol.runs.runs import RunDetail
+from ramet.protocol.work.queue import GetWork
 from ramet.protocol.work.workers import RunWork, WorkDone
+
+Greeting = Callable[[int], str]
+"""The first line, from the number of lines that are tried again."""
 
 
 def attend(
     invocation: Invocation,
     run: RunDetail,
-    greeting: str,
+    greeting: Greeting,
     *,
     is_verbose: bool,
     resumption: RunWork | None = None,
 ) -> int:
-    """Work on a run until nothing of it can be done any more; the exit status. `greeting` is said once it begins.
+    """Work on a run until none of its lines can run; the exit status. `greeting` is printed when it starts.
 
-    `resumption` has what is said only when a run is resumed: its new limits, and whether its file may have changed.
+    `resumption` has the options of a resumed run: its new limits, and whether its file may have changed.
     """
     asked = resumption or RunWork()
     limits = asked.limits or RunLimits()
@@ -45,7 +50,7 @@ def attend(
         asked,
         run=run.id,
         workers=limits.workers or run.limits.workers or 1,
-        environment=invocation.environ,  # of which agents see what work.environment allows
+        environment=invocation.environ,  # agents see the part of it that work.environment allows
         settings=invocation.flags,
     )
     display: Display | None = None
@@ -54,14 +59,14 @@ def attend(
         watch = Watch(invocation, run=run.id, is_verbose=is_verbose)
         return Attendance(invocation, request, display, watch, run_id=run.id, greeting=greeting).run()
     except KeyboardInterrupt:
-        return _say_how_to_go_on(invocation, run.id, INTERRUPTED)
+        return _say_how_to_continue(invocation, run.id, INTERRUPTED)
     finally:
         if display is not None:
             display.close()
 
 
-def _say_how_to_go_on(invocation: Invocation, run_id: int, status: int) -> int:
-    click.echo(f"go on: `ramet run --resume r{run_id}`", err=invocation.as_json)
+def _say_how_to_continue(invocation: Invocation, run_id: int, status: int) -> int:
+    click.echo(f"continue: `ramet run --resume r{run_id}`", err=invocation.as_json)
     return status
 
 
@@ -78,53 +83,62 @@ class Attendance(Shift):
         watch: Watch,
         *,
         run_id: int,
-        greeting: str,
+        greeting: Greeting,
     ) -> None:
         super().__init__(invocation, request, display, watch)
         self._run_id = run_id
-        self._greeting = greeting
+        self._greeting: Greeting | None = greeting
         self._asks = 0
 
     def _remember_running(self) -> None:
-        """The daemon waits for every line of a run, whoever began it."""
+        """The daemon waits for every line of a run, also for lines that another command started."""
 
     def _ask(self) -> None:
         super()._ask()
         self._asks += 1
-        # These are said when a run is begun, and not when another daemon goes on with it.
+        # These belong to the start of a run, and not to another daemon that continues it.
         self._request = replace(self._request, content_hash=None, is_forced=False, retry_failed=False, limits=None)
 
     def _take(self, arrival: Arrival) -> None:
         match arrival:
-            case Failed(RunFinished()) if self._asks > 1:  # the daemon that went had done it all
+            case Failed(RunFinished()) if self._asks > 1:  # the daemon that exited had finished the run
                 super()._take(Answered(WorkDone(finished={}, why="idle")))
             case Happened(event):
-                self._heed(event)
+                self._follow(event)
                 super()._take(arrival)
             case _:
                 super()._take(arrival)
 
-    def _heed(self, event: Event) -> None:
-        if self._greeting and event.kind == "run.attended" and (event.data or {})["run"] == self._run_id:
+    def _follow(self, event: Event) -> None:
+        data = event.data or {}
+        if event.kind == "run.attended" and data["run"] == self._run_id:
             self._greet(event)
-        if self._interrupts and event.kind == "effort.claimed":  # the daemon did not know of us when it was told
+        elif event.kind == "effort.queued" and data.get("run") == self._run_id and event.effort_id is not None:
+            self._show_queued(event.effort_id)
+        if self._interrupts and event.kind == "effort.claimed":  # the daemon did not know this command when it stopped
             self._stop()
 
     def _greet(self, event: Event) -> None:
+        greeting, self._greeting = self._greeting, None
+        if greeting is None:
+            return
         if self._invocation.as_json:
             print_json({"change": "attended", "at": event.at, "run_id": self._run_id}, indent=None)
         else:
-            self._display.say(self._greeting)
-        self._greeting = ""
+            self._display.say(greeting((event.data or {})["retried"]))
 
-    def _how_to_go_on(self, effort_id: int) -> str:  # noqa: ARG002
-        return f"take it up again with `ramet run --resume r{self._run_id}`"
+    def _show_queued(self, effort_id: int) -> None:
+        if isinstance(self._display, RunBoard):
+            self._display.queue(self._invocation.ask(GetWork(effort_id=effort_id)))
+
+    def _how_to_continue(self, effort_id: int) -> str:  # noqa: ARG002
+        return f"continue with `ramet run --resume r{self._run_id}`"
 
     def _conclude(self) -> int:
         self._display.close()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        if self._interrupts > 1 or self._is_stopping:  # what runs has not ended yet
-            return _say_how_to_go_on(self._invocation, self._run_id, INTERRUPTED if self._interrupts else 1)
+        if self._interrupts > 1 or self._is_stopping:  # the running lines have not ended yet
+            return _say_how_to_continue(self._invocation, self._run_id, INTERRUPTED if self._interrupts else 1)
         run = conclude(self._invocation, self._run_id)
         if self._interrupts and run.state != "finished":
             return INTERRUPTED

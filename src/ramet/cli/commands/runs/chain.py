@@ -1,6 +1,7 @@
-"""`ramet chain`: plan, implement and review, until a review approves or a person has to decide."""
+"""`ramet chain`: plan, implement and review until a review approves or a person has to decide."""
 
 import click
+from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Command
@@ -25,45 +26,47 @@ from ramet.vendors.registry import PREFERRED
 )
 @click.argument("prompt")
 @click.option(
-    "--rounds", type=click.IntRange(1, 1000), metavar="N", help="How often it may be reviewed.  [runs.review_rounds]"
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Review at most N times (default: runs.review_rounds of `ramet config`).",
 )
-@click.option("--driver", metavar="NAME", help="The agent program. Default: chosen when it runs.")
-@click.option("--model", help="The model, as the agent program calls it.")
+@click.option("--driver", metavar="NAME", help="The agent program (default: chosen when it runs).")
+@click.option("--model", help="The model, by the agent program's own name for it.")
 @limit_options
-@click.option("-v", "--verbose", is_flag=True, help="Show everything that the agents say.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every message of the agents.")
 @click.pass_context
-def chain(  # noqa: PLR0913  one for each option
+def chain(
     ctx: click.Context,
     *,
     prompt: str,
     rounds: int | None,
     driver: str | None,
     model: str | None,
-    seconds: int | None,
-    tokens: int | None,
-    cost_usd: float | None,
+    limits: RunLimits,
     verbose: bool,
 ) -> None:
-    """Plan PROMPT, implement it and review it; improve it and review it again, until a review approves it.
+    """Plan PROMPT, implement it and review it. Improve and review it again until a review approves.
 
-    After so many rounds a person has to decide: what is still open is listed. Exits with 0 where it was approved.
-    Ctrl-C is as with `ramet run`, and `ramet run --resume` goes on.
+    If the last review does not approve, the open findings are listed and a person has to decide. Exits with 0 if a
+    review approved. With `-`, read PROMPT from standard input. Ctrl-C works as in `ramet run`, and
+    `ramet run --resume` continues an interrupted chain.
     """
     invocation: Invocation = ctx.obj
     text = references.text_or_stdin(prompt)
     if not text.strip():
-        raise click.UsageError("the prompt is empty: say what to build.")
+        raise click.UsageError("PROMPT is empty; say what to build.")
     check_driver(invocation, driver)
     started = invocation.ask(
         StartRun(
             task=task_path(nearest_project(invocation), text),
             mode="chain",
             prompt=text,
-            limits=RunLimits(rounds=rounds, seconds=seconds, tokens=tokens, cost_usd=cost_usd),
+            limits=replace(limits, rounds=rounds),
             driver=driver,
             model=model,
         )
     )
     bound = count(started.limits.rounds or 0, "review")
     greeting = f"r{started.id} {started.name}: plan, implement, then at most {bound}"
-    ctx.exit(attend(invocation, started, greeting, is_verbose=verbose))
+    ctx.exit(attend(invocation, started, lambda _: greeting, is_verbose=verbose))

@@ -1,9 +1,10 @@
-"""`ramet run`: run the tasks of a markdown checklist, or go on with a run."""
+"""`ramet run`: run the tasks of a markdown checklist, or continue a run."""
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from msgspec.structs import replace
@@ -12,10 +13,11 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
 from ramet.cli.commands.record.project import nearest_project
-from ramet.cli.commands.runs.attendance import attend
+from ramet.cli.commands.runs.attendance import Greeting, attend
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, count, print_json, print_table
+from ramet.cli.output import clean, count, print_json
 from ramet.cli.screens.effort_lines import first_line
+from ramet.cli.screens.styled_lines import Column, draw_table, plain, print_lines, terminal_width
 from ramet.cli.times import duration
 from ramet.model.record.task import task_path
 from ramet.model.runs import line_order, task_file
@@ -25,30 +27,40 @@ from ramet.protocol.runs.runs import GetRun, ListRuns, NewLine, RunDetail, Start
 from ramet.protocol.work.workers import RunWork
 
 _SKILL = "do"
-"""Of a line that names none."""
+"""The skill of a line that names none."""
 _RECORDED = ("is_sequential", "stop_on_failure", "save_conversation", "model")
-"""What a run is started with, and goes on with."""
+"""The options that a run keeps when it is resumed."""
 
 
 def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How much a run may use."""
-    for option in (
-        click.option(
-            "--max-cost",
-            "cost_usd",
-            type=click.FloatRange(0, min_open=True),
-            metavar="USD",
-            help="Begin no more above this.",
-        ),
-        click.option(
-            "--max-tokens", "tokens", type=click.IntRange(min=1), metavar="N", help="Begin no more above this."
-        ),
-        click.option(
-            "--max-seconds", "seconds", type=click.IntRange(min=1), metavar="N", help="Begin no more after this."
-        ),
-    ):
-        command = option(command)
-    return command
+    """The options for how much a run may use, as one argument `limits`."""
+
+    @wraps(command)
+    def collect(*args: Any, cost_usd: float | None, tokens: int | None, seconds: int | None, **options: Any) -> Any:
+        limits = RunLimits(cost_usd=cost_usd, tokens=tokens, seconds=seconds)
+        return command(*args, limits=limits, **options)
+
+    collect = click.option(
+        "--max-seconds",
+        "seconds",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Start no new task after N seconds. Running tasks finish.",
+    )(collect)
+    collect = click.option(
+        "--max-tokens",
+        "tokens",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Start no new task once N tokens are used.",
+    )(collect)
+    return click.option(
+        "--max-cost",
+        "cost_usd",
+        type=click.FloatRange(0, min_open=True),
+        metavar="USD",
+        help="Start no new task once this is spent.",
+    )(collect)
 
 
 @click.command(
@@ -63,26 +75,28 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ],
 )
 @click.argument("file", metavar="[FILE]", required=False)
-@click.option("--resume", metavar="RUN", type=references.run, help="Go on with this run, which needs no FILE.")
-@click.option("--force", is_flag=True, help="With --resume: although the file has changed.")
-@click.option("--retry-failed", is_flag=True, help="With --resume: what failed too.")
+@click.option("--resume", metavar="RUN", type=references.run, help="Continue this run. FILE is not needed.")
+@click.option("--force", is_flag=True, help="Resume even if the file has changed. The recorded tasks are run.")
+@click.option("--retry-failed", is_flag=True, help="Resume and retry failed tasks too.")
 @click.option(
-    "--sequential", "is_sequential", is_flag=True, help="One after the other, in one conversation.  [default]"
+    "--sequential",
+    "is_sequential",
+    is_flag=True,
+    help="Run tasks one after the other, in one conversation (default).",
 )
-@click.option("--parallel", type=click.IntRange(1, 1000), metavar="N", help="Side by side, so many at a time.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be run, and in which order.")
-@click.option("--stop-on-failure", is_flag=True, help="Begin nothing more when a task has failed.")
+@click.option("--parallel", type=click.IntRange(1, 1000), metavar="N", help="Run up to N tasks at the same time.")
+@click.option("--dry-run", is_flag=True, help="Show the tasks and their order, and run nothing.")
+@click.option("--stop-on-failure", is_flag=True, help="Start no new task after one has failed.")
 @click.option(
     "--save-conversation/--no-save-conversation",
     default=True,
-    show_default=True,
-    help="Whether what is said is kept for later.",
+    help="Keep the conversation in the database (default: keep).",
 )
-@click.option("--driver", metavar="NAME", help="The agent program of tasks that name none.")
-@click.option("--model", help="The model of tasks that name none.")
+@click.option("--driver", metavar="NAME", help="The agent program for tasks that name none.")
+@click.option("--model", help="The model for tasks that name none.")
 @limit_options
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("-v", "--verbose", is_flag=True, help="Show everything that the agents say.")
+@click.option("--yes", is_flag=True, help="Do not ask if a run of this file is unfinished.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every message of the agents.")
 @click.pass_context
 def run(  # noqa: PLR0913  one for each option
     ctx: click.Context,
@@ -98,67 +112,79 @@ def run(  # noqa: PLR0913  one for each option
     save_conversation: bool,
     driver: str | None,
     model: str | None,
-    seconds: int | None,
-    tokens: int | None,
-    cost_usd: float | None,
+    limits: RunLimits,
     yes: bool,
     verbose: bool,
 ) -> None:
-    """Run the tasks in FILE whose boxes are empty, and show how it goes. Exits with 0 where all of them were done.
+    """Run the unticked tasks in FILE and show their progress. Exits with 0 if every task is completed.
 
-    One after the other they share a worktree and a conversation; with --parallel each has a worktree of its own, and
-    gets the outputs of what it depends on. Ctrl-C once: nothing more is begun, and what runs goes on to its end. Twice:
-    what runs is ended too. `ramet run --resume` goes on where it ended. With --json: one JSON document a line.
+    Sequential tasks share a worktree and a conversation. With --parallel each task has its own worktree, and receives
+    the outputs of the tasks that it depends on. Ctrl-C once: start nothing new, let running tasks finish. Twice: stop
+    them too. `ramet run --resume` continues an interrupted run. With --json: one JSON document per line.
     """
     invocation: Invocation = ctx.obj
-    limits = RunLimits(workers=parallel, seconds=seconds, tokens=tokens, cost_usd=cost_usd)
+    limits = replace(limits, workers=parallel)
     if resume is not None:
         _check_resuming(ctx, dry_run=dry_run)
         request = RunWork(is_forced=force, retry_failed=retry_failed, limits=limits, driver=driver)
         ctx.exit(_resume(invocation, resume, file, request, verbose=verbose))
-    if force or retry_failed:
-        raise click.UsageError("--force and --retry-failed go with --resume.")
-    if file is None:
-        raise click.UsageError("give FILE, or --resume RUN.")
-    if is_sequential and parallel:
-        raise click.UsageError("give --sequential or --parallel, not both.")
+    file = _check_file(file, is_resuming=force or retry_failed, is_both=is_sequential and parallel is not None)
     tasks = task_file.parse(_read(file))
     if dry_run:
-        _preview(invocation, file, tasks, is_parallel=parallel is not None)
-    elif not tasks.to_do:
-        click.echo(clean(f"{file}: nothing is left to do, all boxes are ticked"), err=invocation.as_json)
-    else:
-        started = invocation.ask(
-            StartRun(
-                task=_check_starting(invocation, file, tasks, driver, is_sure=yes),
-                name="standard input" if file == "-" else Path(file).name,
-                mode="parallel" if parallel else "sequential",
-                lines=[_new_line(line) for line in tasks.lines],
-                content_hash=task_file.fingerprint(tasks),
-                limits=limits,
-                stop_on_failure=stop_on_failure,
-                save_conversation=save_conversation,
-                driver=driver,
-                model=model,
-            )
-        )
-        how = f"{parallel} at a time" if parallel else "one after the other"
-        greeting = f"r{started.id} {started.name}: {count(len(tasks.to_do), 'task')}, {how}"
-        ctx.exit(attend(invocation, started, greeting, is_verbose=verbose))
+        return _preview(invocation, file, tasks, is_parallel=parallel is not None)
+    if not tasks.to_do:
+        return click.echo(clean(f"{file}: nothing to do, every box is ticked"), err=invocation.as_json)
+    new = StartRun(
+        task=_check_starting(invocation, file, tasks, driver, is_sure=yes),
+        limits=limits,
+        stop_on_failure=stop_on_failure,
+        save_conversation=save_conversation,
+        driver=driver,
+        model=model,
+    )
+    return ctx.exit(_start(invocation, file, tasks, new, verbose=verbose))
 
 
 # Starting.
+
+
+def _check_file(file: str | None, *, is_resuming: bool, is_both: bool) -> str:
+    """The file of a new run, if the options make sense together."""
+    if is_resuming:
+        raise click.UsageError("--force and --retry-failed need --resume.")
+    if file is None:
+        raise click.UsageError("give FILE, or --resume RUN.")
+    if is_both:
+        raise click.UsageError("give --sequential or --parallel, not both.")
+    return file
+
+
+def _start(invocation: Invocation, file: str, tasks: TaskFile, new: StartRun, *, verbose: bool) -> int:
+    """Record the run, and attend it; the exit status."""
+    workers = new.limits.workers if new.limits else None
+    started = invocation.ask(
+        replace(
+            new,
+            name="standard input" if file == "-" else Path(file).name,
+            mode="parallel" if workers else "sequential",
+            lines=[_new_line(line) for line in tasks.lines],
+            content_hash=task_file.fingerprint(tasks),
+        )
+    )
+    how = f"{workers} at a time" if workers else "one after the other"
+    greeting = f"r{started.id} {started.name}: {count(len(tasks.to_do), 'task')}, {how}"
+    return attend(invocation, started, lambda _: greeting, is_verbose=verbose)
 
 
 def _read(file: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise click.BadParameter(f"{file} cannot be read: {error.strerror}", param_hint="FILE") from error
+        raise click.BadParameter(f"cannot read {file}: {error.strerror}", param_hint="FILE") from error
 
 
 def _check_starting(invocation: Invocation, file: str, tasks: TaskFile, driver: str | None, *, is_sure: bool) -> str:
-    """The task of a new run. Nothing is recorded where anything of it cannot be."""
+    """The task of a new run. If a driver is unknown, nothing is recorded."""
     for name in dict.fromkeys([driver, *(line.agent for line in tasks.to_do)]):
         check_driver(invocation, name)
     task = _task(invocation, file)
@@ -168,8 +194,8 @@ def _check_starting(invocation: Invocation, file: str, tasks: TaskFile, driver: 
 
 
 def _task(invocation: Invocation, file: str) -> str:
-    """The task that the lines become efforts of: the file itself, so that it is found again; one that is not in the
-    project gets a place in it.
+    """The task whose efforts the lines become: the file itself, so that it is found again. A file outside of the
+    project gets a task in it.
     """
     project, path = nearest_project(invocation), references.path(file)
     if file != "-" and path.startswith(f"{project}/"):
@@ -191,24 +217,24 @@ def _new_line(line: Line) -> NewLine:
 
 
 def _ask_about_another(invocation: Invocation, task: str) -> None:
-    """Whoever runs a file a second time may have wanted to go on with it."""
+    """A person who runs a file for the second time may have wanted to resume it."""
     rows = invocation.ask(ListRuns()).items
     former = next((row for row in rows if row.task_id == task and row.state != "finished"), None)
     if former is None:
         return
     name, left = f"r{former.id}", former.counts["pending"] + former.counts["in_progress"]
     click.echo(
-        f"{name} of this file is {former.state}, {count(left, 'task')} to go: `ramet run --resume {name}`", err=True
+        f"{name} of this file is {former.state}, {count(left, 'task')} left: `ramet run --resume {name}`", err=True
     )
-    if sys.stdin.isatty() and not click.confirm("Begin another run from the start?", err=True):
+    if sys.stdin.isatty() and not click.confirm("Start another run of all tasks?", err=True):
         raise click.exceptions.Exit(1)
 
 
-# Going on.
+# Resuming.
 
 
 def _check_resuming(ctx: click.Context, *, dry_run: bool) -> None:
-    """A run goes on as it was recorded: whatever would change it is refused, instead of ignored."""
+    """A run is resumed as it was recorded: options that would change it are refused instead of ignored."""
     names = {parameter.name: parameter.opts[0] for parameter in ctx.command.params}
     changed = [
         names[name] for name in _RECORDED if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
@@ -216,45 +242,45 @@ def _check_resuming(ctx: click.Context, *, dry_run: bool) -> None:
     if dry_run:
         changed.append("--dry-run")
     if changed:
-        raise click.UsageError(f"--resume goes on as it was begun, without {' '.join(changed)}.")
+        raise click.UsageError(f"--resume keeps the options of the run; leave out {' '.join(changed)}.")
 
 
 def _resume(invocation: Invocation, run_id: int, file: str | None, request: RunWork, *, verbose: bool) -> int:
     check_driver(invocation, request.driver)
     recorded = invocation.ask(GetRun(run_id=run_id))
     if request.limits and request.limits.workers and recorded.mode != "parallel":
-        raise click.UsageError(f"--parallel is for runs that were begun with it: r{run_id} is {recorded.mode}.")
+        raise click.UsageError(f"--parallel needs a run that was started with it; r{run_id} is {recorded.mode}.")
     if not request.is_forced:
         request = replace(request, content_hash=_fingerprint_now(recorded, file))
     return attend(invocation, recorded, _greet(recorded), is_verbose=verbose, resumption=request)
 
 
-def _greet(recorded: RunDetail) -> str:
-    """What there is to go on with: what was said, where lines hear of each other; else what is left."""
+def _greet(recorded: RunDetail) -> Greeting:
+    """What is left: the conversation, if the lines share one; else the number of tasks, with those that are retried."""
     if recorded.mode == "sequential":
-        return f"Resuming r{recorded.id} with {len(recorded.conversation)} turns of context"
+        return lambda _: f"Resuming r{recorded.id} with {len(recorded.conversation)} turns of context"
     left = recorded.counts["pending"] + recorded.counts["in_progress"]
-    return f"Resuming r{recorded.id}: {count(left, 'task')} to go"
+    return lambda retried: f"Resuming r{recorded.id}: {count(left + retried, 'task')} to go"
 
 
 def _fingerprint_now(recorded: RunDetail, file: str | None) -> str | None:
-    """Of the file as it is; None where the run has none, or it is not where it was."""
+    """The fingerprint of the file as it is now; None if the run has no file, or the file is gone."""
     if file is None and (recorded.content_hash is None or not Path(recorded.task_id).is_file()):
         return None
     return task_file.fingerprint(task_file.parse(_read(file or recorded.task_id)))
 
 
-# Looking.
+# Previewing.
 
 
 def _preview(invocation: Invocation, file: str, tasks: TaskFile, *, is_parallel: bool) -> None:
-    """What would be run. The daemon is not asked."""
+    """Show the order of the tasks. This needs no daemon."""
     waves = line_order.waves(tasks.to_do) if is_parallel else [[line] for line in line_order.order(tasks.to_do)]
     if invocation.as_json:
         rows = [[_new_line(line) for line in wave] for wave in waves]
         return print_json({"mode": "parallel" if is_parallel else "sequential", "waves": rows})
     ticked = len(tasks.lines) - len(tasks.to_do)
-    how = f"side by side in {count(len(waves), 'wave')}" if is_parallel else "one after the other"
+    how = f"in {count(len(waves), 'parallel wave')}" if is_parallel else "one after the other"
     done = f"; {ticked} done already" if ticked else ""
     click.echo(clean(f"{file}: {count(len(tasks.to_do), 'task')}, {how}{done}"))
     if waves:
@@ -263,26 +289,38 @@ def _preview(invocation: Invocation, file: str, tasks: TaskFile, *, is_parallel:
     return None
 
 
+class _Planned(NamedTuple):
+    """A line, with its place in the order."""
+
+    place: int
+    line: Line
+    needs: list[str]
+
+
 def _print_plan(waves: Sequence[Sequence[Line]], needs: dict[str, list[str]], *, is_parallel: bool) -> None:
-    rows = [
-        [
-            number,
-            line.key,
-            line.skill or _SKILL,
-            line.agent,
-            line.model,
-            duration(line.timeout_seconds) if line.timeout_seconds else None,
-            " ".join(needs[line.key]),
-            first_line(line.text),
-        ]
-        for number, wave in enumerate(waves, 1)
-        for line in wave
+    """A table of the lines. Columns that no line needs are left out."""
+    rows = [_Planned(place, line, needs[line.key]) for place, wave in enumerate(waves, 1) for line in wave]
+    directives: dict[str, Callable[[_Planned], str | None]] = {
+        "AGENT": lambda row: row.line.agent,
+        "MODEL": lambda row: row.line.model,
+        "TIMEOUT": lambda row: duration(row.line.timeout_seconds) if row.line.timeout_seconds else None,
+        "WAITS FOR": lambda row: " ".join(row.needs),
+    }
+    columns: list[Column[_Planned]] = [
+        Column("WAVE" if is_parallel else "STEP", lambda row: plain(str(row.place))),
+        Column("TASK", lambda row: [(row.line.key, "bold")]),
+        Column("SKILL", lambda row: plain(row.line.skill or _SKILL)),
+        *(
+            Column(heading, lambda row, pick=pick: plain(pick(row)))  # type: ignore[misc]
+            for heading, pick in directives.items()
+            if any(map(pick, rows))
+        ),
+        Column("TEXT", lambda row: plain(first_line(row.line.text))),
     ]
-    first = "WAVE" if is_parallel else "STEP"
-    print_table([first, "TASK", "SKILL", "AGENT", "MODEL", "TIMEOUT", "WAITS FOR", "TEXT"], rows, cut="TEXT")
+    print_lines(draw_table(columns, rows, terminal_width()), cut=True)
 
 
 _SEQUENTIAL_PROMPT = (
-    "prompts: the first is the task's text; later ones have all that was said before it, `[Current Task]`, and the text"
+    "prompts: the first is the task's text; later ones are the conversation so far, then `[Current Task]` and the text"
 )
-_PARALLEL_PROMPT = "prompts: the task's text, with the outputs of what it waits for"
+_PARALLEL_PROMPT = "prompts: the task's text, and the outputs of the tasks that it waits for"
