@@ -8,7 +8,7 @@ SOURCE := $(shell find src tests tools -type f -name '*.py' -o -type f -name '*.
 JOBS   ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-agents test-slow check lint types layers generated docs bench generate format clean
+.PHONY: help demo test test-agents test-slow check lint words types layers generated docs bench generate format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,7 +26,7 @@ test-agents: $(VENV)/.dev $(VENV)/.agents ## Run the real agent CLIs against a s
 test-slow: $(VENV)/.dev $(VENV)/.models ## Run the long crash and load suites
 	$(BIN)/python -m pytest -n $(JOBS) -m slow $(ARGS)
 
-check: lint types layers generated .coverage ## Lint, types, layers, generated files, coverage: what CI runs
+check: lint words types layers generated .coverage ## Lint, words, types, layers, generated files, coverage
 	@# What the tests run in processes of their own (the command line, killed daemons) does not count here.
 	$(BIN)/python -m coverage report --fail-under=78 --format=total
 	@echo "check passed"
@@ -34,6 +34,9 @@ check: lint types layers generated .coverage ## Lint, types, layers, generated f
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+words: $(VENV)/.dev
+	$(BIN)/python tools/words.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy

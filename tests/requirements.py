@@ -410,6 +410,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Internal operations are absent from the public reference and the library; compatibility operations have "
         "a page of their own."
     ),
+    "R324": due(
+        "Help, errors, README, docs and prompts follow STYLE's plain technical English; a check with a word list (the "
+        "phrases that `house.md` section 6 names) runs in `make check`."
+    ),
     "R325": due(
         "`ramet --help` fits 40 lines and shows the daily verbs first; `ramet help --all` lists every command; the "
         "context verbs live under `ramet history`."

@@ -85,7 +85,9 @@ def list_texts(file: Path) -> Iterator[tuple[int, str]]:
     name = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
     silent = set() if name.startswith(SPOKEN) else _docstrings(tree)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in silent:
+            continue
+        if " " in node.value:  # a single word is a name, such as that of an operation
             yield node.lineno, _CODE.sub("", node.value)
 
 
