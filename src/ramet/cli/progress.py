@@ -22,11 +22,9 @@ class Progress(NamedTuple):
 
     def __str__(self) -> str:
         """`7/12 · 3m · $1.20`."""
-        from ramet.cli.screens.styled_lines import is_unicode  # noqa: PLC0415  this module is imported by every command
-
         took = None if self.seconds is None else _elapsed(self.seconds)
         parts = filter(None, [f"{self.finished}/{self.total}", took, self.cost])
-        return (" · " if is_unicode() else " - ").join(parts)
+        return (" · " if "utf" in (sys.stdout.encoding or "").lower() else " - ").join(parts)
 
 
 def _elapsed(seconds: float) -> str:

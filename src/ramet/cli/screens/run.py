@@ -145,7 +145,7 @@ def _now(row: LineRow, member: FleetMember | None) -> Line:
     """What a line does now; why it failed or was skipped; what it was about, and its result."""
     match row.state:
         case "in_progress":
-            return doing(member and member.tool, row.text)
+            return doing(member.tool if member else None, row.text)
         case "failed" | "skipped" if row.reason:
             return doing(f"{row.outcome}: {first_line(row.reason)}", row.text)
         case "completed" if row.output:

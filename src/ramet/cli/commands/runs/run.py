@@ -131,9 +131,11 @@ def run(  # noqa: PLR0913  one for each option
     file = _check_file(file, is_resuming=force or retry_failed, is_both=is_sequential and parallel is not None)
     tasks = task_file.parse(_read(file))
     if dry_run:
-        return _preview(invocation, file, tasks, is_parallel=parallel is not None)
+        _preview(invocation, file, tasks, is_parallel=parallel is not None)
+        return
     if not tasks.to_do:
-        return click.echo(clean(f"{file}: nothing to do, every box is ticked"), err=invocation.as_json)
+        click.echo(clean(f"{file}: nothing to do, every box is ticked"), err=invocation.as_json)
+        return
     new = StartRun(
         task=_check_starting(invocation, file, tasks, driver, is_sure=yes),
         limits=limits,
@@ -142,7 +144,7 @@ def run(  # noqa: PLR0913  one for each option
         driver=driver,
         model=model,
     )
-    return ctx.exit(_start(invocation, file, tasks, new, verbose=verbose))
+    ctx.exit(_start(invocation, file, tasks, new, verbose=verbose))
 
 
 # Starting.
