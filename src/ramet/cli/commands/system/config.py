@@ -110,5 +110,5 @@ def _find(name: str) -> Key:
     if name not in KEYS:
         close = close_names(name)
         fix = f"did you mean {' or '.join(close)}?" if close else "`ramet config` lists every key"
-        raise UnknownKey(f"there is no key {name!r}", field="key", value=name, fix=fix)
+        raise UnknownKey(f"there is no configuration key {name!r}", field="key", value=name, fix=fix)
     return KEYS[name]
