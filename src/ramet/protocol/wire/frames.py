@@ -148,6 +148,9 @@ _LIMITS = {
     r" of length >= (\d+)": r" of length \1 or more",
     r" of length <= (\d+)": r" of length \1 or less",
     r" matching regex '\^\[\^\\+x00\]\*\$'": " without a NUL character",
+    r" matching regex '\^\[A-Za-z0-9\]\[A-Za-z0-9._/:@\+-\]\*\$'": " of letters, digits and . _ / : @ + -, which "
+    "starts with a letter or a digit",
+    r" matching regex '\^\[0-9a-f\]\+\$'": " of the digits 0 to 9 and a to f",
     r" matching regex '(.*)'": r" that matches \1",
     r" >= (\S+)": r" of \1 or more",
     r" <= (\S+)": r" of \1 or less",
