@@ -54,12 +54,12 @@ def test_an_agent_of_the_queue_shows_the_prompt_that_a_person_wrote_and_its_newe
     assert (ended.is_queued, ended.prompt, ended.tool) == (True, None, None)
 
 
-def test_a_programs_own_sub_agent_is_not_the_agent_of_its_parents_effort(world: World) -> None:
+def test_a_programs_own_sub_agent_was_not_given_the_prompt_of_its_parents_effort(world: World) -> None:
     queue_worker.add(world, "fix the cart")
     attempt = queue_worker.begin(world, queue_worker.claim(world), driver="claude", native_id=hook_calls.WINDOW)
     hook_calls.hook(world, "pre_tool_use", agent_id="a1", tool="Bash")
     rows = world.call("spawn.tree", session_id=attempt.session.id).items
-    assert [(each.effort_id, each.is_queued) for each in rows] == [(1, True), (1, False)]
+    assert [(each.effort_id, each.prompt) for each in rows] == [(1, "fix the cart"), (1, None)]
 
 
 def test_a_very_long_input_is_not_read_for_the_sake_of_its_first_line(world: World) -> None:

@@ -37,7 +37,9 @@ def is_over(rows: Sequence[TreeRow]) -> bool:
 
 def draw(rows: Sequence[TreeRow], named: Collection[int] = (), width: int | None = None) -> list[Line]:
     """The trees of some sessions, under headings; those that a person asked for stand out."""
-    newest = {row.effort_id: row.id for row in sorted(rows, key=lambda row: row.id) if row.is_queued}
+    efforts: dict[int | None, int] = {row.id: row.effort_id for row in rows}
+    own = [row for row in rows if row.is_queued and efforts.get(row.parent_session_id) != row.effort_id]
+    newest = {row.effort_id: row.id for row in sorted(own, key=lambda row: row.id)}
     placed = [
         _Placed(row, art, session_name(row, is_newest=newest.get(row.effort_id) == row.id), row.id in named)
         for art, row in _place(rows)

@@ -164,26 +164,40 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
         if upper in tokens:
             tokens[upper] += tokens[row.id]
             costs[upper] = _sum(costs[upper], costs[row.id])
-    status = _statuses(tx, agents.list_answered(tx, [node.row.id for node in nodes if _is_idle_by_hand(node)]))
+    open_nodes = [node for node in nodes if node.liveness]
+    status = _statuses(tx, agents.list_answered(tx, [node.row.id for node in open_nodes if _is_idle_by_hand(node)]))
     asked = agents.find_first_prompts(tx, [row.id for row in rows if row.goal is None and row.native_id])
-    activities = agents.find_activities(tx, [node.row.id for node in nodes if node.liveness])
-    efforts: dict[int | None, int] = {row.id: row.effort_id for row in rows}
-    return [
-        replace(
+    activities = agents.find_activities(tx, [node.row.id for node in open_nodes])
+    subagents = _find_subagents(rows, open_nodes)
+
+    def finish(row: TreeRow, liveness: Liveness | None) -> TreeRow:
+        doing = activities.get(row.id, _NOTHING)
+        # The prompt of a queued effort is what a person wrote; its agent is given more than that.
+        is_asked_by_effort = liveness is not None and row.is_queued and row.id not in subagents
+        return replace(
             row,
             goal=row.goal or asked.get(row.id),
-            status=status(row.id, row.created_at, node.liveness) if node.liveness else row.status,
+            status=status(row.id, row.created_at, liveness) if liveness else row.status,
             total_tokens=tokens[row.id],
             total_cost_usd=costs[row.id],
-            is_queued=is_queued,
-            # The prompt of a queued effort is what a person wrote; its agent is given more than that.
-            prompt=row.goal if is_queued and node.liveness else doing.prompt,
+            prompt=row.goal if is_asked_by_effort else doing.prompt,
             tool=doing.tool,
         )
-        for row, node in zip(rows, nodes, strict=True)
-        for is_queued in [row.is_queued and efforts.get(row.parent_session_id) != row.effort_id]
-        for doing in [activities.get(row.id, _NOTHING)]
+
+    # Most rows of a large tree have ended and have nothing below them. They stay as they are: a copy takes its time.
+    return [
+        row
+        if liveness is None and tokens[row.id] == row.tokens and costs[row.id] == row.cost_usd and row.goal is not None
+        else finish(row, liveness)
+        for row, liveness in ((node.row, node.liveness) for node in nodes)
     ]
+
+
+def _find_subagents(rows: Sequence[TreeRow], nodes: Sequence[Node]) -> set[int]:
+    """Those of some sessions that serve their parent's effort: a program's own sub-agents."""
+    parents = {node.row.parent_session_id for node in nodes}
+    efforts: dict[int | None, int] = {row.id: row.effort_id for row in rows if row.id in parents}
+    return {node.row.id for node in nodes if efforts.get(node.row.parent_session_id) == node.row.effort_id}
 
 
 def _is_idle_by_hand(node: Node) -> bool:

@@ -99,9 +99,7 @@ class TreeRow(Struct, frozen=True, gc=False):
     driver_name: str | None = None
     """Its driver, or the profile that the user configured for it."""
     is_queued: bool = False
-    """Whether its effort came with a prompt: from the queue, from a run or as a child. A program's own sub-agent serves
-    the effort of its parent, and is not queued itself.
-    """
+    """Whether its effort came with a prompt: from the queue, from a run or as a child."""
     prompt: str | None = None
     """The beginning of the newest prompt that it was given; None if it has ended."""
     tool: str | None = None
