@@ -1,8 +1,10 @@
 """Frames: two steps of decoding, and refusals that reach the asker."""
 
 import json
+import re
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from ramet.errors import InvalidParams, InvalidRequest, ParseError, RametError, 
 from ramet.model.redaction import Redactor
 from ramet.protocol.operations import OPERATIONS
 from ramet.protocol.wire.frames import (
+    NAME_RULES,
     decode_frame,
     decode_params,
     encode_error,
@@ -27,8 +30,6 @@ json_values: Any = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=8,
 )
-
-_BRANCH_NAME = "a string of letters, digits and . _ / : @ + -, which starts with a letter or a digit"
 
 
 @pytest.mark.requirement("R253")
@@ -104,8 +105,8 @@ def test_parameters_that_are_no_object_are_refused(params: bytes) -> None:
         (
             "history.log",
             b'{"branch":"new prompt"}',
-            f"branch is 'new prompt', but must be {_BRANCH_NAME}",
-            f"give {_BRANCH_NAME}",
+            "branch is 'new prompt', which has a space",
+            "use letters, digits and . _ / : @ + -, and start with a letter or a digit",
         ),
         (
             "history.undo",
@@ -126,6 +127,43 @@ def test_a_wrong_parameter_is_explained_in_words(operation: str, params: bytes, 
     with pytest.raises(InvalidParams) as refusal:
         decode_params(OPERATIONS[operation], params)
     assert (refusal.value.message, refusal.value.fix) == (message, fix)
+
+
+@pytest.mark.parametrize(
+    ("branch", "problem"),
+    [
+        ("/main", "is '/main', which starts with '/'"),
+        (" main", "is ' main', which starts with a space"),
+        ("main!", "is 'main!', which has '!'"),
+        ("a\nb", "is 'a\\nb', which has a line break"),
+        ("é", "is 'é', which starts with 'é'"),
+        ("x" * 100 + " ", "has a space"),
+    ],
+)
+def test_a_wrong_name_is_explained_by_the_character_that_it_cannot_have(branch: str, problem: str) -> None:
+    with pytest.raises(InvalidParams) as refusal:
+        decode_params(OPERATIONS["history.log"], msgspec.json.encode({"branch": branch}))
+    assert refusal.value.message == f"branch {problem}"
+
+
+@pytest.mark.parametrize(
+    ("operation", "params", "message"),
+    [
+        ("history.register", {"name": "x" * 65}, "name has 65 characters"),
+        ("ai.embed", {"texts": ["a"], "model": "gpt"}, "model is 'gpt', which is not valid"),
+    ],
+)
+def test_a_wrong_name_of_another_kind_is_explained(operation: str, params: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidParams) as refusal:
+        decode_params(OPERATIONS[operation], msgspec.json.encode(params))
+    assert refusal.value.message == message
+
+
+def test_every_pattern_of_a_name_has_its_words() -> None:
+    schemas = json.dumps([msgspec.json.schema(operation.request) for operation in OPERATIONS.values()])
+    patterns = {json.loads(found) for found in re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', schemas)}
+    assert patterns - NAME_RULES.keys() == {r"^[^\x00]*$"}
+    assert NAME_RULES.keys() - patterns == set()
 
 
 @pytest.mark.requirement("R253")

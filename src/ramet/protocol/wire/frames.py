@@ -3,6 +3,7 @@
 Decoding has two steps, so that a request with wrong parameters still gets its id back in the error.
 """
 
+import ast
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -129,10 +130,50 @@ def explain(complaint: str, request: type[Request[Any]], params: Any) -> Invalid
     if choices := ", ".join(_choices(request, path)):
         message = f"{field} {_given(value)}must be one of the allowed values"
         return InvalidParams(message, field=field, value=value, fix=f"use one of: {choices}")
+    if isinstance(value, str) and (rule := NAME_RULES.get(_pattern(problem))) is not None:
+        return InvalidParams(
+            f"{field} {_misfit(value, _pattern(problem))}", field=field, value=value, fix=f"use {rule}"
+        )
     wanted = _wanted(problem)
     if wanted is None:
         return InvalidParams(f"{field}: {problem}", field=field, value=value)
     return InvalidParams(f"{field} {_given(value)}must be {wanted}", field=field, value=value, fix=f"give {wanted}")
+
+
+NAME_RULES = {
+    r"^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$": "letters, digits and . _ / : @ + -, and start with a letter or a digit",
+    r"^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$": "1 to 64 letters, digits and . _ -, and start with a letter or a digit",
+    r"^[A-Za-z][A-Za-z0-9_-]{0,199}$": "1 to 200 letters, digits and _ -, and start with a letter",
+    r"^[a-z0-9][a-z0-9._-]{0,63}$": "1 to 64 small letters, digits and . _ -, and start with a letter or a digit",
+    r"^[a-z][a-z0-9_]{0,63}$": "1 to 64 small letters, digits and _, and start with a letter",
+    r"^[a-z0-9]{8,64}$": "8 to 64 small letters and digits",
+    r"^[0-9a-f]+$": "the digits 0 to 9 and a to f",
+    r"^[^\s:]+:\S+$": "PROVIDER:MODEL without spaces, such as openai:gpt-5",
+}
+"""The patterns of names in requests, in words."""
+_MATCHING = re.compile(r"Expected `str` matching regex (?P<pattern>'.*')", re.DOTALL)
+_CLASSES = re.compile(r"\^(?P<first>\[[^\]]+\])?(?P<rest>\[[^\]]+\])(?:[*+]|\{[\d,]+\})\$")
+_CHARACTERS = {" ": "a space", "\t": "a tab", "\n": "a line break", "\r": "a line break"}
+
+
+def _pattern(problem: str) -> str:
+    """The pattern that a text does not match; empty if something else is wrong."""
+    match = _MATCHING.fullmatch(problem)
+    return str(ast.literal_eval(match["pattern"])) if match else ""
+
+
+def _misfit(value: str, pattern: str) -> str:
+    """What is wrong with a name: the first character that it cannot have, or its length."""
+    shown = f"is {value!r}, which " if len(repr(value)) <= _LONGEST_SHOWN else ""
+    match = _CLASSES.fullmatch(pattern)
+    if match is not None:
+        if value and not re.match(match["first"] or match["rest"], value):
+            return f"{shown}starts with {_CHARACTERS.get(value[0], repr(value[0]))}"
+        wrong = next((letter for letter in value[1:] if not re.match(match["rest"], letter)), None)
+        if wrong is not None:
+            return f"{shown}has {_CHARACTERS.get(wrong, repr(wrong))}"
+        return f"has {len(value)} characters"
+    return f"{shown}is not valid"
 
 
 _KINDS = {
@@ -148,9 +189,6 @@ _LIMITS = {
     r" of length >= (\d+)": r" of length \1 or more",
     r" of length <= (\d+)": r" of length \1 or less",
     r" matching regex '\^\[\^\\+x00\]\*\$'": " without a NUL character",
-    r" matching regex '\^\[A-Za-z0-9\]\[A-Za-z0-9._/:@\+-\]\*\$'": " of letters, digits and . _ / : @ + -, which "
-    "starts with a letter or a digit",
-    r" matching regex '\^\[0-9a-f\]\+\$'": " of the digits 0 to 9 and a to f",
     r" matching regex '(.*)'": r" that matches \1",
     r" >= (\S+)": r" of \1 or more",
     r" <= (\S+)": r" of \1 or less",
