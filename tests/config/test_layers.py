@@ -6,7 +6,7 @@ import pytest
 
 from ramet.config.keys import KEYS, find_defaults
 from ramet.config.layers import load
-from ramet.errors import InvalidSetting, UnknownKey
+from ramet.errors import InvalidSetting, RametError, UnknownKey
 
 
 @pytest.fixture
@@ -156,6 +156,64 @@ def test_a_wrong_structure_is_named_but_not_unfolded(environ: dict[str, str], pr
     (project / "ramet.yaml").write_text(f"query:\n  max_rows:\n    x0: &x0 [1]\n{_indent(bomb)}")
     with pytest.raises(InvalidSetting, match=r"query\.max_rows is a mapping"):
         load(environ, project, {})
+
+
+@pytest.mark.parametrize(
+    ("profile", "error", "message", "fix"),
+    [
+        (
+            "claude: {argumens: [--verbose]}",
+            UnknownKey,
+            "there is no configuration key 'drivers.profiles.claude.argumens' (in {file})",
+            "did you mean drivers.profiles.claude.arguments?",
+        ),
+        (
+            "claude: {model: large, zzz: 1}",
+            UnknownKey,
+            "there is no configuration key 'drivers.profiles.claude.zzz' (in {file})",
+            "use one of: driver, program, model, permission_mode, arguments, wrapper, environment, output",
+        ),
+        (
+            "careful: {arguments: --verbose}",
+            InvalidSetting,
+            "drivers.profiles.careful.arguments is a string (from {file}), but must be a list of strings",
+            "set drivers.profiles.careful.arguments to a list of strings",
+        ),
+        (
+            "x: {environment: {A: 1}}",
+            InvalidSetting,
+            "drivers.profiles.x.environment is a mapping (from {file}), but must be a mapping of names to strings",
+            "set drivers.profiles.x.environment to a mapping of names to strings",
+        ),
+        (
+            "careful: {output: yaml}",
+            InvalidSetting,
+            "drivers.profiles.careful.output is a string (from {file}), but must be jsonl or text",
+            "set drivers.profiles.careful.output to jsonl or text",
+        ),
+    ],
+)
+def test_a_wrong_key_of_a_profile_is_named(
+    environ: dict[str, str], project: Path, profile: str, error: type[RametError], message: str, fix: str
+) -> None:
+    file = project / "ramet.yaml"
+    file.write_text(f"drivers:\n  profiles:\n    {profile}\n")
+    with pytest.raises(error) as caught:
+        load(environ, project, {})
+    assert (caught.value.message, caught.value.fix) == (message.format(file=file), fix)
+
+
+def test_a_profile_that_is_no_mapping_is_named(environ: dict[str, str], project: Path) -> None:
+    (project / "ramet.yaml").write_text("drivers:\n  profiles:\n    careful: claude\n")
+    with pytest.raises(InvalidSetting, match=r"drivers\.profiles\.careful is a string .* must be a mapping of driver,"):
+        load(environ, project, {})
+
+
+def test_a_wrong_profile_in_a_flag_shows_no_value(environ: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        load(environ, tmp_path, {"drivers.profiles": '{"x": {"environment": ["sesame"]}}'})
+    assert "drivers.profiles.x.environment is a list (from flag)" in caught.value.message
+    assert "sesame" not in str(caught.value.to_wire())
 
 
 def _indent(text: str) -> str:

@@ -149,6 +149,11 @@ def _convert(key: Key, given: Any, source: str, *, is_text: bool) -> Value:
             given = msgspec.json.decode(given)
         value: Value = msgspec.convert(given, key.kind, strict=not is_text)
     except msgspec.DecodeError as error:
+        if key.name == "drivers.profiles" and isinstance(given, dict):
+            from ramet.config.profile_errors import find_error  # noqa: PLC0415  most configurations are right
+
+            if wrong := find_error(given, source):
+                raise wrong from error
         shown = _show(key, given)
         raise InvalidSetting(
             f"{key.name} is {shown} (from {source}), but must be {key.allowed}",
