@@ -1,4 +1,4 @@
-"""Why a model did not answer, said without a word of what was asked, of what was answered, or of the key.
+"""Why a model did not answer, without any part of the question, of the answer or of the key.
 
 A provider's own message is left out: it may quote the request, and some quote a part of the key.
 """
@@ -31,13 +31,13 @@ def is_worth_retrying(error: Exception) -> bool:
 
 
 def retry_after_seconds(error: Exception) -> float | None:
-    """How long the provider asks to wait, where it does."""
+    """How long the provider asks to wait, if it does."""
     seconds: Any = getattr(error, "retry_after", None)
     return float(seconds) if isinstance(seconds, int | float) else None
 
 
 def explain(error: Exception, model: str, timeout_seconds: float) -> ModelFailed:
-    """The error as it is told."""
+    """The error as it is shown."""
     from pydantic_ai import exceptions  # noqa: PLC0415
 
     match error:

@@ -119,7 +119,7 @@ async def _within(seconds: float, attempt: Attempt, provider: "Provider[Any]") -
 
 
 def _run(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """To its end, on this thread; or on another, where the caller is itself inside of an event loop."""
+    """To its end, on this thread; or on another, if the caller is itself inside an event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

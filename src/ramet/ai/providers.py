@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pydantic_ai.providers import Provider
 
 _NO_KEY = "none"
-"""What a server of one's own is told where no key is configured: the client libraries insist on one."""
+"""The key for a server of one's own if none is configured: the client libraries insist on one."""
 
 
 def find_model(name: str, provider: "Provider[Any]") -> "Model":
@@ -32,7 +32,7 @@ def find_embedding_model(name: str, provider: "Provider[Any]") -> "EmbeddingMode
 
 
 def find_provider(name: str, settings: Settings, environment: Environment) -> "Provider[Any]":
-    """Who is asked: with the configured address and key where it is the configured provider, else with its own."""
+    """The provider: with the configured address and key if it is the configured provider, else with its own."""
     kind = provider_of(name)
     try:
         if kind == "openai":
@@ -62,7 +62,7 @@ def _once(provider: "Provider[Any]") -> "Provider[Any]":
 
 
 def _other(name: str) -> "Provider[Any]":
-    """A provider that pydantic-ai knows, which finds its key where it always does."""
+    """A provider that pydantic-ai knows, which finds its key in its usual place."""
     from pydantic_ai.exceptions import UserError  # noqa: PLC0415
     from pydantic_ai.providers import infer_provider  # noqa: PLC0415
 
@@ -78,7 +78,7 @@ def _other(name: str) -> "Provider[Any]":
 
 
 def _address(provider: str, settings: Settings) -> str | None:
-    """The configured address, for the configured provider; no key is ever sent to somebody else's."""
+    """The configured address, for the configured provider; no key is ever sent to another one."""
     return settings.ai.base_url if _is_configured(provider, settings) else None
 
 

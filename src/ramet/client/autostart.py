@@ -1,7 +1,7 @@
-"""Reach the daemon, and where none runs, start it.
+"""Reach the daemon, and start it if none is running.
 
 Several clients may do so at once. Each starts a daemon; the database's lock lets one of them live, and the clients
-of the others go on waiting for its socket.
+of the others keep waiting for its socket.
 """
 
 import time
@@ -66,7 +66,7 @@ def _connect(target: Target, timeout_seconds: float | None, first_timeout_second
 
 
 def _start(target: Target, deadline: float) -> None:
-    """Return when a daemon answers, be it ours or one that was faster."""
+    """Return when a daemon answers, ours or one that was faster."""
     from ramet.client.processes import StartedDaemon  # noqa: PLC0415  most commands find a daemon running
 
     refusal: RametError | None = None
@@ -86,7 +86,7 @@ def _start(target: Target, deadline: float) -> None:
 def _wait(
     started: "StartedDaemon", socket_path: str, deadline: float
 ) -> tuple[int, None] | tuple[None, RametError | None]:
-    """The pid of the daemon that answers, or why ours had to give way; raises where it failed by itself."""
+    """The pid of the daemon that answers, or why ours had to give way; raises if it failed by itself."""
     refusal: RametError | None = None
     while time.monotonic() < deadline:
         if (pid := _answering_pid(socket_path, deadline)) is not None:

@@ -1,8 +1,8 @@
 """The daemon as a process: started in the background to serve, or run in the foreground for one task.
 
-It is told its settings and places on its standard input, never on its command line, because a database's url
-may hold a password and everybody can read everybody's command lines. Where it fails it says why in one line
-of JSON on its standard error: the wire form of a `RametError`.
+It gets its settings and places on its standard input, never on its command line, because a database's url may hold a
+password and every user can read command lines. If it fails, it says why in one line of JSON on its standard error: the
+wire form of a `RametError`.
 """
 
 import json
@@ -61,10 +61,10 @@ class StartedDaemon:
         return _explain(self._said)
 
     def let_go(self, daemon_pid: int | None) -> None:
-        """Leave it to itself; where another is the daemon that answers, ours is one too many and has to go.
+        """Leave it alone; if another daemon answers, ours is not needed and has to stop.
 
-        Else it would take that one's place as soon as that one is stopped, and nobody would know of it. A thread
-        waits for its end, because a child that nobody waits for never goes.
+        Otherwise it would replace that one as soon as that one is stopped, unnoticed. A thread waits for its end,
+        because a child process that is not waited for stays a zombie.
         """
         os.close(self._ears)
         if daemon_pid not in (None, self._process.pid):
@@ -85,7 +85,7 @@ class StartedDaemon:
 
 
 def run(task: Literal["migrate", "reset"], target: Target) -> dict[str, Any]:
-    """Let the daemon's program do one task on the database, which nobody else may have open; what it reports."""
+    """Let the daemon's program do one task on a database that no other process has open; returns its report."""
     done = subprocess.run([*_COMMAND, task], input=target.instructions(), capture_output=True, check=False)
     if done.returncode != 0:
         raise _explain(done.stderr)

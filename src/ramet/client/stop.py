@@ -46,7 +46,7 @@ def _wait_for_absence(socket_path: str, timeout_seconds: float) -> bool:
 
 
 class _Watch:
-    """Sees a process end, also one that stays a zombie because nobody waits for it, where the system can tell."""
+    """Notices the end of a process; if the system can tell, also of one that stays a zombie."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid

@@ -32,7 +32,7 @@ class LineStream:
         self._socket.close()
 
     def abort(self) -> None:
-        """End the connection under a thread that waits for it: that one is told that it was lost."""
+        """End the connection under a thread that waits for it: its wait fails as lost."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -123,7 +123,7 @@ def _enter_queue(connection: socket.socket, path: str) -> None:
 
 
 def check_directory(directory: str) -> None:
-    """Raise where somebody else could have put the socket there: what is said to it would be theirs."""
+    """Raise if another user could have put the socket there, and would receive everything that is sent to it."""
     try:
         found = os.stat(directory or ".")  # noqa: PTH116  pathlib would cost every command its import
     except OSError:

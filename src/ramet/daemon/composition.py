@@ -1,4 +1,4 @@
-"""The composition root: the one place where a daemon's parts are built and joined."""
+"""The composition root: the one place that builds and joins a daemon's parts."""
 
 import asyncio
 import hashlib
@@ -46,7 +46,7 @@ from ramet.workspace.git.command import Git
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """The fast loop (uvloop) where it is installed, the standard one elsewhere."""
+    """The fast loop (uvloop) if it is installed, else the standard one."""
     try:
         import uvloop  # noqa: PLC0415
     except ImportError:
@@ -56,7 +56,7 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 @contextmanager
 def naming_the_holder(places: Places) -> Iterator[None]:
-    """Where a daemon holds the database, say that it runs and which process it is."""
+    """If a daemon holds the database, say that it is running and which process it is."""
     try:
         yield
     except DatabaseHeld as held:
@@ -164,7 +164,7 @@ def build_hook_service(
 
 
 def _gather(git: Git, event: HookEvent) -> HookFacts:
-    """What the disk says about where a hook was called."""
+    """What the disk says about the directory of a hook."""
     vendor = registry.hooks().get(event.vendor)
     own = None if vendor is None else vendor.own_directives
     return surroundings.gather(git, event, own, registry.directive_files())
@@ -176,7 +176,7 @@ def build_vanished_agents(requester: Requester, machine: Machine, transcript_fee
 
 
 def renew_hook_program(environ: Mapping[str, str], places: Places) -> None:
-    """Let what agents run at their hooks know how things are now; it goes on as it is where it cannot be written."""
+    """Update the program that agents run at their hooks; if it cannot be written, the old one stays."""
     with suppress(OSError, RametError):
         keep_program_current(environ, places)
 
@@ -184,7 +184,7 @@ def renew_hook_program(environ: Mapping[str, str], places: Places) -> None:
 async def begin_notifications(
     requester: Requester, worker: str, settings: Settings, environ: Mapping[str, str]
 ) -> Notifications | None:
-    """Who tells people of what has ended; None where nobody wants to be told."""
+    """The notifications of ended sessions; None if none are configured."""
     channels = open_channels(settings.notify, environ)
     if not channels:
         return None

@@ -103,7 +103,7 @@ class Server:
         self.redactor = redactor
 
     async def listen(self, listener: socket.socket) -> None:
-        """Begin to accept."""
+        """Start to accept."""
         self._listener = await self._loop.create_unix_server(lambda: Connection(self), sock=listener)
         self._watch_idleness()
 
@@ -118,11 +118,11 @@ class Server:
         self._stop_asked.set()
 
     async def stopping(self) -> None:
-        """Return once somebody has asked the daemon to go."""
+        """Return once the daemon was asked to stop."""
         await self._stop_asked.wait()
 
     async def drain(self) -> None:
-        """Accept nobody, let what is under way be answered, and close every connection, in bounded time."""
+        """Accept no connection, answer the running requests, and close every connection, in bounded time."""
         self._stop_asked.set()
         self._subscriptions.close()
         self._work_calls.close()
@@ -218,7 +218,7 @@ class Server:
             self._idle_timer = self._loop.call_later(self._settings.idle_exit_seconds, self._leave)
 
     def _leave(self) -> None:
-        """Nobody has asked for anything for a while; but what runs is looked after to its end."""
+        """There has been no request for a while; but running work is looked after to its end."""
         if self._work_calls.is_idle:
             self.stop()
         else:

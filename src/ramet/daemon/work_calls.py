@@ -1,6 +1,6 @@
-"""Work that was asked for over a connection: answered when it is done, and given up when the connection goes.
+"""Work that was requested over a connection: answered when it is done, and given up when the connection closes.
 
-What runs by then goes on: the crew looks after it, whoever asked.
+Running attempts continue: the crew looks after them in any case.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class WorkCalls:
             SpawnAgent: self._spawned,
             SpawnAgents: self._spawned,
         }
-        """What is still done here when the engine has answered one of these, before the client hears of it."""
+        """What is still done here when the engine has answered one of these, before the client gets the reply."""
 
     @property
     def is_idle(self) -> bool:
@@ -77,7 +77,7 @@ class WorkCalls:
         return Later()
 
     def left(self, connection: Connection) -> None:
-        """Nobody waits for this work any more: claim no more of it."""
+        """Nothing waits for this work any more: claim no more of it."""
         for call in [call for call in self._asked if call.connection is connection]:
             self._asked.pop(call).cancel()
 
@@ -113,7 +113,9 @@ class WorkCalls:
     # What follows an answer of the engine's.
 
     def _killed(self, call: Call, reply: Any) -> None:
-        """What is asked to end is told so at once; elsewhere its keeper hears of it when it renews its lease."""
+        """The keeper of an effort that should stop is notified at once; elsewhere it learns this when it renews its
+        lease.
+        """
         if isinstance(reply, Killed) and (reply.is_running or reply.also):
             stop = reply.stop_request or StopRequest(reason=getattr(call.request, "reason", None))
             self._crew.end([reply.id, *reply.also], stop)
@@ -145,7 +147,7 @@ class WorkCalls:
         return await self._slot_loans.wait(children, seconds, self._ask_for(call))
 
     def _ask_for(self, call: Call) -> AsyncAsk:
-        """In the name of whoever called."""
+        """In the name of the caller."""
         return partial(self._requester.ask, principal=call.connection.principal or USER)
 
 

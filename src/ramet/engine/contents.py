@@ -1,4 +1,4 @@
-"""What becomes a blob: the one place where secrets are taken out and a content gets its kind, role and tokens."""
+"""What becomes a blob: the one place that removes secrets and gives a content its kind, role and tokens."""
 
 from typing import Any
 

@@ -46,7 +46,7 @@ class Call(Struct, frozen=True):
     prepared: Any
     principal: str
     answer: Answer | None = None
-    """What a model answered, where one was asked for it."""
+    """What a model answered, if one was asked."""
 
 
 class Engine:
@@ -101,7 +101,7 @@ class Engine:
         return Call(operation, request, prepared, principal)
 
     def question(self, db: Connection, call: Call, now_ms: int) -> Question | Raw:
-        """What a model has to be asked before a change can be made; or the reply, where it was made before."""
+        """The question for a model before a change can be made; or the reply, if the change was made before."""
         tx = self._transaction(db, now_ms, call.principal)
         request = call.request
         if isinstance(request, Change) and request.idempotency_key is not None:
@@ -142,7 +142,7 @@ class Engine:
         return reply
 
     def forget_old_replies(self, db: Connection, now_ms: int) -> None:
-        """Let go of replies whose keys nobody can expect to repeat any more."""
+        """Delete replies whose keys are too old to be repeated."""
         idempotency.forget(db, now_ms - self._rules.limits.idempotency_days * DAY_MS)
 
 

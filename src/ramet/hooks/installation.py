@@ -1,7 +1,7 @@
-"""Telling agent programs of our hooks in their settings, finding out what became of that, and taking it back.
+"""Adding our hooks to the settings of agent programs, finding out what became of them, and removing them.
 
-What is made for our entries (an event's list, the object of all hooks, the file) goes with them; what was there stays,
-also where it was empty: `json_text.put_first` says how the two are told apart.
+What is created for our entries (an event's list, the object of all hooks, the file) is removed with them; what was
+there before stays, even if it was empty: `json_text.put_first` says how the two are told apart.
 """
 
 import json
@@ -21,9 +21,9 @@ _MEND = "fix the file first"
 
 
 def plan_install(program: Program, file: Path, *, status_line: bool = False) -> Change:
-    """The change that adds our entries, or makes them again where somebody has changed them.
+    """The change that adds our entries, or writes them again if they were changed.
 
-    The status line is added where it is asked for and nobody else has one there.
+    The status line is added if it is requested and there is no other one.
     """
     with _naming(file):
         before = changes.read(file)
@@ -56,14 +56,14 @@ def find_state(program: Program, file: Path) -> State:
 
 
 def find_differences(program: Program, file: Path) -> list[str]:
-    """What is otherwise than we wrote it, in words; nothing where our entries are not there at all."""
+    """What differs from our entries, in words; nothing if our entries are not there at all."""
     with _naming(file):
         document = _parse(changes.read(file))
         return list(_differences(program, document)) if _state(program, document) == "outdated" else []
 
 
 def find_positions(file: Path) -> list[Position]:
-    """Where our hooks are in a file."""
+    """The place of our hooks in a file."""
     with _naming(file):
         hooks = _parse(changes.read(file)).get(_HOOKS, {})
     return [
@@ -82,7 +82,7 @@ def find_status_line(file: Path) -> State:
 
 
 def is_ours(handler: Any) -> bool:
-    """Whether we wrote an entry, whatever was done to it since."""
+    """Whether we wrote an entry, even if it was changed since."""
     return isinstance(handler, dict) and MARK in str(handler.get("command"))
 
 
@@ -91,7 +91,7 @@ def is_ours(handler: Any) -> bool:
 
 @contextmanager
 def _naming(file: Path) -> Iterator[None]:
-    """Where something is wrong with a file, say with which."""
+    """If something is wrong with a file, name the file."""
     try:
         yield
     except ConfigError as error:
@@ -186,7 +186,7 @@ def _member(key: str, value: Any) -> str:
 
 
 def _remove(text: str) -> str | None:
-    """The file as it was without our entries; None where it would not be there at all."""
+    """The file as it was without our entries; None if it would not exist at all."""
     document = _parse(text)
     paths = list(_doomed_hooks(text, document.get(_HOOKS, {})))
     if is_ours(document.get(_STATUS_LINE)):

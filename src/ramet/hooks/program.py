@@ -1,11 +1,11 @@
-"""The program that agents' settings name: a file that never moves, with what the shim has to know written into it.
+"""The program that agents' settings name: a file that never moves, with everything that the shim has to know.
 
 The command line in an agent's settings stays the same for ever, because a program may trust a hook by its hash. What
-may change (the interpreter, the environment that Ramet is installed in, the settings) stands in this file, and the file
-is written again whenever it differs: at `ramet hooks install`, and when the daemon starts.
+may change (the interpreter, the environment that Ramet is installed in, the settings) is in this file, and the file is
+written again whenever it differs: at `ramet hooks install`, and when the daemon starts.
 
-There is one for all projects, so it follows the user's own settings alone (`find_own`): else the project that somebody
-was in last, or cloned last, would say where the hooks of all agents go, and whether they hold an agent up.
+There is one for all projects, so it follows the user's own settings alone (`find_own`): otherwise the project that was
+used last, or cloned last, would decide where the hooks of all agents go, and whether they block an agent.
 """
 
 import os
@@ -46,8 +46,8 @@ main(
 
 
 class Own(NamedTuple):
-    """The user's own settings, and the places of the daemon that they name: it hears the hooks of all agents but those
-    that another daemon runs.
+    """The user's own settings, and the places of the daemon that they name: it receives the hooks of all agents but
+    those that another daemon runs.
     """
 
     settings: Settings
@@ -55,18 +55,18 @@ class Own(NamedTuple):
 
 
 def find_own(environ: Mapping[str, str], home: Path) -> Own:
-    """What holds for hooks, whatever the project is."""
+    """The settings of hooks, for every project."""
     settings = load_own(environ).settings
     return Own(settings, find_places({**environ, "RAMET_HOME": str(home)}, settings))
 
 
 def program_path(home: Path) -> Path:
-    """Where the program is."""
+    """The path of the program."""
     return home / "hook"
 
 
 def write_program(settings: Settings, places: Places) -> Path:
-    """Have the program as it should be; a file that is right is left alone. Where it is."""
+    """Make the program as it should be; a file that is right is left alone. Returns its path."""
     path = program_path(places.home)
     wanted = make_program(settings, places)
     if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != wanted:
@@ -79,15 +79,15 @@ def write_program(settings: Settings, places: Places) -> Path:
 
 
 def keep_program_current(environ: Mapping[str, str], places: Places) -> None:
-    """The same when the daemon starts that the program speaks to, where there is a program at all."""
+    """The same when the daemon of the program starts, if there is a program at all."""
     own = find_own(environ, places.home)
     if own.places.socket == places.socket and program_path(places.home).is_file():
         write_program(*own)
 
 
 def is_heard_by(places: Places) -> bool:
-    """Whether what hooks left behind that reached nobody (`gaps.jsonl`) is for this daemon: its home may be that of
-    others, too, which have other databases.
+    """Whether the reports of hooks that reached no daemon (`gaps.jsonl`) are for this daemon: others, with other
+    databases, may share its home.
     """
     path = program_path(places.home)
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
@@ -114,7 +114,7 @@ def _interpreter() -> str:
 
 
 def _first_line(interpreter: str) -> str:
-    """What makes the file a program: the interpreter itself, or a shell where its path cannot stand there."""
+    """What makes the file a program: the interpreter itself, or a shell if its path cannot be in the first line."""
     line = f"#!{interpreter} -IS\n"
     if len(os.fsencode(line)) <= _LONGEST_LINE and not any(character.isspace() for character in interpreter):
         return line

@@ -1,11 +1,11 @@
-"""What an agent program runs at each of its hooks: hand what it says to the daemon, and print what comes back.
+"""The program at each hook of an agent: it hands the payload to the daemon, and prints the answer.
 
 It runs twice for every tool call of every agent, so its cost is what matters. It imports only what the interpreter
 has built in and its own socket module, and nothing of Ramet; it carries the payload without reading it. The program
 that calls it (`ramet.hooks.program`) runs under `python -I -S`.
 
-Whatever goes wrong, the agent goes on: no output, status 0, and one line in the file of gaps, from which the daemon
-learns what it missed. Only where the user wants that (`hooks.on_daemon_down: block`) is a tool call refused while no
+If anything fails, the agent continues: no output, status 0, and one line in the file of gaps, from which the daemon
+learns what it missed. Only if the user wants that (`hooks.on_daemon_down: block`) is a tool call refused while no
 daemon answers.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 1 << 16
 _MOST_BYTES = 1 << 20
-"""Of a longer payload only the beginning is sent, which says what it is about."""
+"""Of a longer payload only the start is sent, which says what it is about."""
 _LONGEST_ANSWER = 1 << 24
 _HEAD_BYTES = 1 << 12
 _GAPS_BYTES = 1 << 20
@@ -32,15 +32,15 @@ _RESTART_SECONDS = 10
 _SLOW = (b"SessionStart", b"PreCompact")
 """Hooks that read or write much, and have the longer deadline."""
 _REFUSABLE = (b"PreToolUse", b"UserPromptSubmit")
-"""Hooks where status 2 holds the agent up; at others it would do harm, as at the end of a turn."""
+"""Hooks at which status 2 blocks the agent; at others it would do harm, as at the end of a turn."""
 _TOLD = (b"hook_event_name", b"session_id", b"transcript_path", b"cwd", b"agent_id")
 """What the line about a gap repeats of the payload."""
 _OURS = b"RAMET_"
-"""So begin the variables that concern one agent or one project, and not the daemon of all of them."""
+"""The prefixes of variables that concern one agent or one project, and not the daemon of all of them."""
 _PRINTABLE = b" " * 32 + bytes(range(32, 256))
 _LONGEST_NAME = 200
 _CREATE = posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
-"""Nothing is written through a link, and nobody waits for the other end of a pipe."""
+"""Nothing is written through a link, and nothing waits for the other end of a pipe."""
 
 
 class _Late(Exception):
@@ -59,7 +59,9 @@ def main(
     start_deadline_seconds: float,
     on_daemon_down: str,
 ) -> "NoReturn":
-    """Ask, answer, and end the process. `start` is the command that starts the daemon; empty where none is to be."""
+    """Ask, answer, and end the process. `start` is the command that starts the daemon; empty if it should not be
+    started.
+    """
     status = 0
     try:
         signal(SIGALRM, _give_up)
@@ -103,7 +105,7 @@ def _give_up(*_: object) -> None:
 
 
 def _read(payload: bytearray) -> None:
-    """Read to the end, and keep what may be sent. Where nothing can be read, nothing was said."""
+    """Read to the end, and keep what may be sent. If nothing can be read, the payload is empty."""
     try:
         while chunk := posix.read(0, _CHUNK_BYTES):
             if len(payload) <= _MOST_BYTES:
@@ -113,7 +115,7 @@ def _read(payload: bytearray) -> None:
 
 
 def _write(descriptor: int, data: bytes) -> None:
-    """Whoever started us may be gone, and then nobody reads it."""
+    """The process that started us may be gone, and then nothing reads it."""
     try:
         while data:
             data = data[posix.write(descriptor, data) :]
@@ -138,7 +140,7 @@ def _request(vendor: str, payload: bytearray, environ: "Mapping[bytes, bytes]") 
 
 
 def _program(environ: "Mapping[bytes, bytes]") -> bytes:
-    """The pid of the program whose hook this is, where it says so; who has started us may be only a shell of it."""
+    """The pid of the program whose hook this is, if it says so; we may have been started by a shell of it."""
     pid = environ.get(b"CLAUDE_PID", b"")
     return pid if _is_number(pid, 9) else b""
 
@@ -148,7 +150,7 @@ def _is_number(text: bytes, digits: int) -> bool:
 
 
 def _quote(text: "bytes | bytearray") -> bytes:
-    """A text as JSON. Control characters stand in JSON only between its tokens, where a blank means the same."""
+    """A text as JSON. Control characters occur in JSON only between its tokens, where a blank means the same."""
     text = text.translate(_PRINTABLE).replace(b"\\", b"\\\\").replace(b'"', b'\\"')
     return b'"' + text.decode("utf-8", "replace").encode() + b'"'
 
@@ -173,7 +175,7 @@ def _ask(path: bytes, request: bytes) -> bytes:
 
 
 def _is_ours(path: bytes) -> bool:
-    """Whether nobody else can have put the socket there: they would hear all that the agent does, and answer it."""
+    """Whether no other user can have put the socket there, and would receive and answer all that the agent does."""
     folder = posix.stat(path.rpartition(b"/")[0] or b".")
     return folder.st_uid in (posix.getuid(), 0) and not folder.st_mode & 0o022
 
@@ -210,7 +212,7 @@ def _note(home: str, vendor: str, payload: bytearray, why: bytes) -> None:
 
 
 def _pick(payload: bytearray, name: bytes) -> bytes:
-    """The text of a field, as it stands in the payload's beginning; nothing where it is no plain text."""
+    """The text of a field, as it is in the payload's start; nothing if it is not plain text."""
     _, found, rest = bytes(payload[:_HEAD_BYTES]).partition(b'"%s"' % name)
     rest = rest.lstrip(b" \t\r\n")
     if not found or rest[:1] != b":" or (rest := rest[1:].lstrip(b" \t\r\n"))[:1] != b'"':
@@ -248,7 +250,7 @@ def _start(home: str, command: "tuple[str, ...]", environ: "Mapping[bytes, bytes
 
 
 def _is_first(marker: str) -> bool:
-    """Whether nobody else has just done it."""
+    """Whether no other process has just done it."""
     try:
         if time.time() - posix.stat(marker).st_mtime < _RESTART_SECONDS:
             return False

@@ -1,4 +1,4 @@
-"""A change to somebody else's file: shown as a difference, kept as a copy, written whole or not at all."""
+"""A change to another program's file: shown as a difference, kept as a copy, written whole or not at all."""
 
 import difflib
 import hashlib
@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from ramet.errors import ConfigError
 
 State = Literal["installed", "outdated", "foreign", "absent"]
-"""Of our entry: as we would write it, otherwise, somebody else's of our name, or not there."""
+"""The state of our entry: as we would write it, different, another program's with our name, or absent."""
 
 
 class Change(NamedTuple):
@@ -21,7 +21,7 @@ class Change(NamedTuple):
     vendor: str
     file: Path
     before: str | None
-    """None where there is no file."""
+    """None if there is no file."""
     after: str | None
     state: State
     """Of our entry, before."""
@@ -36,7 +36,7 @@ class Change(NamedTuple):
 
 
 def read(file: Path) -> str | None:
-    """The file's text as it is, line ends included; None where there is none."""
+    """The file's text as it is, line ends included; None if there is no file."""
     try:
         return file.read_bytes().decode() if file.exists() else None
     except (OSError, UnicodeDecodeError) as error:
@@ -44,7 +44,7 @@ def read(file: Path) -> str | None:
 
 
 def back_up(change: Change, folder: Path) -> Path | None:
-    """Keep what the file says, once for each text; where the copy is. None where nothing would be lost."""
+    """Keep a copy of the file, once for each text; returns its path. None if nothing would be lost."""
     if change.before is None or change.after == change.before:
         return None
     where, what = (hashlib.sha256(os.fsencode(part)).hexdigest()[:8] for part in (str(change.file), change.before))
@@ -56,7 +56,7 @@ def back_up(change: Change, folder: Path) -> Path | None:
 
 
 def apply(change: Change) -> None:
-    """Write it, whole or not at all; a file that would not be there goes, and its folder where that is empty."""
+    """Write it, whole or not at all; a file that should not exist is deleted, and its folder if that is empty."""
     if change.after == change.before:
         return
     try:

@@ -1,7 +1,7 @@
-"""Our entry in somebody else's JSON file: an object of servers by name, of which one is ours.
+"""Our entry in another program's JSON file: an object of servers by name, of which one is ours.
 
-The entry says in its environment (`RAMET_INSTALLED`) what had to be made for it: the entry alone, the object around it
-too, or the whole file.
+The entry says in its environment (`RAMET_INSTALLED`) what had to be created for it: the entry alone, the object around
+it too, or the whole file.
 """
 
 import json
@@ -19,7 +19,7 @@ Entry = Callable[[Made], dict[str, Any]]
 
 
 def find(text: str, table: str) -> Any:
-    """The entry of our name, whoever wrote it; None where there is none."""
+    """The entry with our name, regardless of its author; None if there is none."""
     entries = json_text.parse(text).get(table, {})
     if not isinstance(entries, dict):
         raise ConfigError(f"its {table} is not an object", fix="fix the file first")
@@ -45,7 +45,7 @@ def install(text: str | None, table: str, entry: Entry) -> str:
 
 
 def remove(text: str, table: str) -> str | None:
-    """The file as it was without our entry; None where it would not be there at all."""
+    """The file as it was without our entry; None if it would not exist at all."""
     document = json_text.parse(text)
     what = made(document[table][NAME])
     if len(document[table]) > 1 or what == "entry":

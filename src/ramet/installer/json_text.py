@@ -1,10 +1,10 @@
-r"""JSON as text: items put into somebody else's file and taken out of it, while what is around them keeps every byte.
+r"""JSON as text: items are put into another program's file and taken out of it, and the rest keeps every byte.
 
-Comments and trailing commas are understood, because some programs allow them. A place is said by its path: keys of
+Comments and trailing commas are understood, because some programs allow them. A path names a place: keys of
 objects and positions in arrays, from the outermost object on.
 
-Somebody has an empty list at the hook `Stop`, and none at `Start`. We put a 7 into both, a list of our own around it
-where there was none:
+A file has an empty list at the hook `Stop`, and none at `Start`. We put a 7 into both, with a list of our own around it
+if there was none:
 
 >>> theirs = '{"Stop": []}'
 >>> both = put_first(put_first(theirs, ("Stop",), ["7"]), (), ['"Start": [\n  7\n]'])
@@ -13,8 +13,8 @@ where there was none:
     7
   ],"Stop": [7]}
 
-Later the file itself says what goes: of `Stop` only the 7, of `Start` all, because there the 7 does not stand directly
-behind the bracket.
+Later the file itself says what to remove: of `Stop` only the 7, of `Start` all, because there the 7 does not come
+directly behind the bracket.
 
 >>> was_empty(both, ("Stop",)), was_empty(both, ("Start",))
 (True, False)
@@ -44,7 +44,7 @@ class _Token(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """A member of an object or an element of an array: where it begins, where its value does, and where it ends."""
+    """A member of an object or an element of an array: the starts of it and of its value, and its end."""
 
     key: str | int
     start: int
@@ -66,8 +66,8 @@ def parse(text: str) -> dict[str, Any]:
 def put_first(text: str, path: Path, items: list[str]) -> str:
     """The file with items at the front of the object or array at a path; what was there follows them unchanged.
 
-    Where it was empty they stand directly behind its bracket, and so does what is put before them later: by that
-    whoever takes them out knows that it was there before.
+    If it was empty, they come directly behind its bracket, and so does what is put before them later: this shows that
+    the object or array was there before, when they are taken out.
     """
     start = _locate(text, path)
     found = _items(text, start)
@@ -125,7 +125,7 @@ def _tokens(text: str, start: int) -> list[_Token]:
 
 
 def _locate(text: str, path: Path) -> int:
-    """Where the value at a path begins. The file is known to be valid, and to have it."""
+    """The start of the value at a path. The file is known to be valid, and to have it."""
     start = _tokens(text, 0)[0].start
     for key in path:
         start = _pick(_items(text, start), key).value
@@ -140,7 +140,7 @@ def _pick(items: list[_Item], key: str | int) -> _Item:
 
 
 def _items(text: str, start: int) -> list[_Item]:
-    """What is in the object or array that begins there. The file is known to be valid."""
+    """The items of the object or array that starts there. The file is known to be valid."""
     found: list[_Item] = []
     is_object = text[start] == "{"
     depth, key, value = 0, None, None

@@ -1,6 +1,6 @@
-"""A block at the end of somebody else's TOML file, between two marks: what is around it keeps every byte.
+"""A block at the end of another program's TOML file, between two marks: what is around it keeps every byte.
 
-It brings the line end in front of it along, so that it can follow a last line that has none, and be taken out exactly.
+It includes the line end in front of it, so that it can follow a last line that has none, and be removed exactly.
 """
 
 import re
@@ -46,7 +46,7 @@ def install(text: str | None, body: str) -> str:
 
 
 def remove(text: str) -> str | None:
-    """The file as it was without our block; None where it would not be there at all."""
+    """The file as it was without our block; None if it would not exist at all."""
     found = _BLOCK.search(text)
     rest = _BLOCK.sub("", text)
     return None if found and not found["file"].startswith("\n") and not rest else rest

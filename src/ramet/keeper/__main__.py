@@ -1,7 +1,7 @@
 """The keeper's entry point: `python -m ramet.keeper INSTANCE`, started by the daemon.
 
-What it is told comes as one JSON line on standard input, so that neither prompts nor keys show in `ps`; the instance in
-its arguments is for people. What goes wrong is said on standard error, which is a file in its folder.
+Its instructions come as one JSON line on standard input, so that neither prompts nor keys show in `ps`; the instance in
+its arguments is for people. Errors go to standard error, which is a file in its folder.
 """
 
 import sys

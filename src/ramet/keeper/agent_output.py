@@ -22,7 +22,7 @@ _ERROR_LINE_LENGTH = 1000
 
 
 class AgentOutput:
-    """Hears one agent out."""
+    """Reads the output of one agent to its end."""
 
     def __init__(
         self, reader: Reader, spool: Spool, watch: Watch, log: Log, *, max_bytes: int, is_structured: bool

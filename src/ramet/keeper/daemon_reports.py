@@ -1,4 +1,4 @@
-"""What the daemon is told and what it answers: the spool goes out, the lease is renewed, a wish to stop comes in."""
+"""The exchange with the daemon: the spool goes out, the lease is renewed, a request to stop comes in."""
 
 import selectors
 from collections.abc import Callable
@@ -44,7 +44,7 @@ class DaemonReports:
         now: float,
         hear_child: Callable[[float], None],
     ) -> None:
-        """`hear_child` is told when a child of the agent has given a sign of life."""
+        """`hear_child` is called when a child of the agent has given a sign of life."""
         self._spec = spec
         self._hear_child = hear_child
         self._spool = spool
@@ -59,7 +59,7 @@ class DaemonReports:
         self.grace_seconds = spec.grace_seconds * (self._ending_seconds / needed_seconds if spec.is_fenced else 1)
         """How long each step of ending the agent may take, so that it is over before the lease is."""
         self.answered_at = now
-        """When the daemon last took what it was told."""
+        """When the daemon last accepted a report."""
         self.is_refused = False
         """Whether it will never take it; the spool keeps it."""
         self.verdict: Verdict | None = None
@@ -72,7 +72,7 @@ class DaemonReports:
 
     @property
     def lost_at(self) -> float:
-        """When somebody else will soon have the lease; infinity where nobody can."""
+        """When another worker can soon have the lease; infinity if none can."""
         lease_seconds = self._spec.lease_seconds
         margin = min(_MARGIN_SECONDS, lease_seconds / 10)
         return self._renewed_at + lease_seconds - margin if self._spec.is_fenced else float("inf")

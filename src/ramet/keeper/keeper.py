@@ -1,8 +1,8 @@
-"""The keeper: one loop on one thread that starts an agent, hears it out and sees it to its end.
+"""The keeper: one loop on one thread that starts an agent, reads its output and looks after it until its end.
 
-What the agent says goes through the driver's reader, gets a number, is written to the spool and then told to the
-daemon, whose answer renews the lease. The daemon may come and go; the agent does not notice. Whatever ends the agent,
-everything that it started ends with it, and the last thing told is how it went.
+The output goes through the driver's reader, gets a number, is written to the spool and then reported to the daemon,
+whose answer renews the lease. The daemon may stop and start again; the agent does not notice. When the agent ends,
+every process that it started ends with it, and the last report says how it went.
 """
 
 import os
@@ -78,7 +78,7 @@ class Keeper:
         self._concluded_at: float | None = None
 
     def run(self) -> int:
-        """Keep the agent to its end. 0 where the daemon has heard all of it; else the spool has it."""
+        """Keep the agent until its end. 0 if the daemon has received everything; else the spool has it."""
         self._listen_to_signals()
         self._adopts_orphans = kernel.adopt_orphans()
         self._launch(time.monotonic())
@@ -170,7 +170,7 @@ class Keeper:
         return due_at if self._is_killed else min(due_at, self._telling.lost_at)
 
     def _step(self, now: float) -> None:
-        """Do whatever is due."""
+        """Do everything that is due."""
         self._telling.tell(now)
         if self._agent is None or self._concluded_at is not None:
             return
@@ -190,7 +190,7 @@ class Keeper:
                 self._conclude(self._hearing.conclude(self._agent.status), now)
 
     def _reap(self, agent: Agent) -> bool:
-        """Wait for whoever has ended, be it the agent or an orphan of its; whether there are others."""
+        """Wait for ended processes, the agent or its orphans; whether there are others."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -202,7 +202,7 @@ class Keeper:
                 agent.exited(status)
 
     def _kill(self, agent: Agent) -> None:
-        """At once and without a look at anything: on a machine that is busy enough, ending it gently takes too long."""
+        """At once and without checking anything: on a busy machine, stopping it gently takes too long."""
         self._is_killed = True
         if agent.status is None:  # else its number may be somebody else's
             with suppress(ProcessLookupError, PermissionError):

@@ -1,8 +1,8 @@
-"""What the agent said, numbered: on disk first, then on its way to the daemon until that has it.
+"""The agent's output, numbered: on disk first, then on its way to the daemon until that has it.
 
-Pieces of one text that come close together are joined before they get a number, because a number is given once. What
-waits is held in memory up to a bound and read back from the file beyond it: a daemon that stays away costs no memory.
-Where the disk takes nothing more, all that waits is held in memory.
+Pieces of one text that come close together are joined before they get a number, because a number is given once. Waiting
+events are held in memory up to a limit and read back from the file beyond it: a daemon that stays away costs no memory.
+If the disk is full, all waiting events are held in memory.
 """
 
 import os
@@ -56,7 +56,7 @@ class Spool:
         self._waiting_bytes = 0
         self._written_bytes = 0
         self._resume_at: int | None = None
-        """Where in the file what waits goes on, when memory does not have all of it."""
+        """Where in the file the waiting events continue, when memory does not have all of them."""
         self._trouble = ""
         self._file: int | None = None
         try:
@@ -71,7 +71,7 @@ class Spool:
 
     @property
     def due_at(self) -> float:
-        """When there is something to be sent; infinity where nothing waits."""
+        """When there is something to be sent; infinity if nothing waits."""
         if self.is_delivered:
             return float("inf")
         was_offered = bool(self._waiting) and self._waiting[0][0] <= self._offered_seq
@@ -81,7 +81,7 @@ class Spool:
         return min(self._first_at + LONGEST_WAIT_SECONDS, self._last_at + IDLE_SECONDS)
 
     def add(self, event: StreamEvent, now: float) -> None:
-        """Take an event in. It is on disk when this returns, unless it is a piece of a text that goes on."""
+        """Add an event. It is on disk when this returns, unless it is a piece of a text that continues."""
         if not (self._fresh_bytes or self._joined):
             self._first_at = now
         self._last_at = now if not isinstance(event, End) else float("-inf")  # nothing follows it

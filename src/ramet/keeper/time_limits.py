@@ -1,7 +1,7 @@
-"""How long an agent may take, be silent or turn in circles. Every instant here is one of the monotonic clock.
+"""How long an agent may take, be silent or repeat itself. Every instant here is one of the monotonic clock.
 
-Silence means something only where the driver's program says which tools it uses; and even then not while a tool is at
-work, nor while the agent or something that it started computes.
+Silence means something only if the driver's program reports its tools; and even then not while a tool is running, nor
+while the agent or a process that it started uses the processor.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,12 @@ from ramet.model.work.stream import (
 from ramet.protocol.work.keepers import KeeperSpec
 
 _BUSY_SHARE = 0.01
-"""What computes less than this share of the time only waits: runtimes look at their timers while they do nothing."""
+"""A process that uses less than this share of the time only waits: idle runtimes check their timers."""
 _NOTED_REPEATS = 3
-"""So often the same step in a row is told; what it is ended for is `repeat_limit`."""
+"""How often the same step in a row is reported; `repeat_limit` is when the agent is stopped for it."""
 _MOST_OF_THE_TIME = 0.8
 _ARGUMENTS = 2000
-"""How much of what a tool is given is remembered: enough for whoever takes the secrets out and cuts it."""
+"""How much of a tool's input is remembered: enough to remove secrets from it and cut it."""
 
 
 class Verdict(Struct, frozen=True):
@@ -48,7 +48,7 @@ class Watch:
         *,
         is_talkative: bool,
     ) -> None:
-        """`is_talkative` says whether the agent's silence means something; `tell` hears that it does not get on."""
+        """`is_talkative` says whether the agent's silence means something; `tell` is called when it is stuck."""
         self._spec = spec
         self._tell = tell
         self._is_talkative = is_talkative
@@ -59,7 +59,7 @@ class Watch:
         self._look_seconds = min(spec.silent_seconds, spec.stuck_seconds / 2)
         self._heard_at = now
         self._looked: tuple[float, float] | None = None
-        """When the silent agent was looked at, and how long it had computed by then."""
+        """When the silent agent was checked, and how much processor time it had used by then."""
         self._tools: dict[str, _Call] = {}
         self._last_step: tuple[str, int, int, bool] | None = None
         self._repeats = 0
@@ -68,7 +68,7 @@ class Watch:
 
     @property
     def due_at(self) -> float:
-        """When to look at the agent next."""
+        """When to check the agent next."""
         ends_at = min(self._ends_at, self._warns_at)
         if not self._watches_silence or self._tools:
             return ends_at
@@ -82,7 +82,7 @@ class Watch:
         self._looked = None
 
     def note(self, event: StreamEvent) -> Verdict | None:
-        """Follow which tools are at work; a verdict where the agent does the same again and again."""
+        """Follow which tools are running; a verdict if the agent does the same again and again."""
         if isinstance(event, Text):
             self._turns += not event.is_partial
         elif isinstance(event, ToolCall):
@@ -95,7 +95,7 @@ class Watch:
         return None
 
     def check(self, now: float) -> Verdict | None:
-        """Look at the agent, where it is time to."""
+        """Check the agent, if it is time to."""
         if now >= self._ends_at:
             reason = f"it took longer than {self._spec.timeout_seconds} seconds"
             return Verdict("timeout", "timeout", reason)
@@ -115,7 +115,7 @@ class Watch:
             self._say("time", text)
 
     def _look(self, now: float) -> Verdict | None:
-        """The first look only remembers, the next ones compare. Less than before means that somebody has finished."""
+        """The first check only remembers, the next ones compare. Less than before means that a process has ended."""
         computed, before = self._cpu_seconds(), self._looked
         self._looked = (now, computed)
         if before is None or abs(computed - before[1]) > (now - before[0]) * _BUSY_SHARE:
@@ -140,7 +140,7 @@ class Watch:
 
 
 class _Call(Struct, frozen=True):
-    """A tool at work: what it was given, so far as two calls are told apart by it, and how that begins."""
+    """A running tool: its input, as far as it tells two calls apart, and how that starts."""
 
     name: str
     fingerprint: int = 0

@@ -60,7 +60,7 @@ class LocalTransport:
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
-        """On the file at `path`; durability and limits are those configured where the program runs."""
+        """On the file at `path`; durability and limits come from the program's configuration."""
         return cls._open({"database.type": "sqlite", "database.path": os.fspath(path)})
 
     @classmethod
@@ -93,7 +93,7 @@ class LocalTransport:
         raise _only_a_daemon(operation)
 
     def close(self) -> None:
-        """Copy the WAL back and truncate it, close the file, and let go of its lock."""
+        """Copy the WAL back and truncate it, close the file, and release its lock."""
         with self._lock:
             if not self._is_closed:
                 self._is_closed = True
@@ -115,7 +115,7 @@ class LocalTransport:
         return decode_reply(operation.request, reply) if isinstance(reply, Raw) else reply
 
     def _assist(self, operation: Operation, request: Request[Any]) -> Any:
-        """Ask a model first; other threads go on meanwhile."""
+        """Ask a model first; other threads continue meanwhile."""
         call = self._engine.prepare(operation, request, USER)
         with self._lock:
             self._require_open()
@@ -141,7 +141,7 @@ class LocalTransport:
         self._in_transaction(lambda: self._engine.forget_old_replies(self._connection, self._clock.now_ms()))
 
     def _in_transaction(self, work: Callable[[], Any], *, locks_rows: bool = False) -> Any:
-        """Do it and make it durable; again from its start where another program got in the way."""
+        """Do it and make it durable; again from its start if it conflicts with another program."""
         for _ in range(self._settings.database.retries):
             self._connection.begin(locks_rows=locks_rows)
             try:

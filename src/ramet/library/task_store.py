@@ -1,8 +1,8 @@
-"""Seed 003's `TaskStore` over the queue, in this process: a task of its is an effort of ours.
+"""Seed 003's `TaskStore` over the queue, in this process: its task is our effort.
 
 `SqliteTaskStore` is for one engineer, `PostgresTaskStore` for a team; programs written against the protocol run on
-either. What `mark_in_progress` gives is a lease that the store object remembers, so that two programs never have the
-same task, and one that lost its task is told so when it reports.
+either. `mark_in_progress` gives a lease that the store object remembers, so that two programs never have the same task,
+and a program that lost its task gets an error when it reports.
 """
 
 import os
@@ -24,7 +24,7 @@ from ramet.protocol.work.leases import Refusal, Refused
 from ramet.workspace.files import confined
 
 _LEASE_SECONDS = 86_400
-"""Nobody renews the lease of a program that only says when it begins and ends."""
+"""The lease of a program that only reports its start and its end is not renewed."""
 _LARGEST_REPORT_BYTES = 64 * 1024 * 1024
 _SKILLS = {"task": "do"}
 """Types of tasks whose skill has another name."""
@@ -71,7 +71,7 @@ class TaskStore(Protocol):
         """The task that is the next to be run: one that waits for nothing."""
 
     def mark_in_progress(self, task: Task) -> None:
-        """Take a task; refused where somebody else has it."""
+        """Take a task; refused if another worker has it."""
 
     def mark_completed(
         self,
@@ -153,7 +153,7 @@ class QueueTaskStore:
         has_commits: bool = False,
         stats: Mapping[str, Any] | None = None,
     ) -> None:
-        """A task has succeeded; one that nobody took is taken first."""
+        """A task has succeeded; one that was not taken is taken first."""
         facts = {"branch": branch, "log_file": log_file, "has_commits": has_commits, "stats": stats}
         self._report(task, "success", facts, report_file=report_file, output_content=output_content)
 
@@ -166,7 +166,7 @@ class QueueTaskStore:
         has_commits: bool = False,
         stats: Mapping[str, Any] | None = None,
     ) -> None:
-        """A task has failed. What waits for it goes on waiting, and says so."""
+        """A task has failed. Tasks that wait for it keep waiting, and say so."""
         facts = {"branch": branch, "log_file": log_file, "has_commits": has_commits, "stats": stats}
         self._report(task, "error", facts, reason=reason)
 
@@ -179,7 +179,7 @@ class QueueTaskStore:
         return True, waits.by, blocker.status if blocker else waits.status
 
     def get_task_output(self, task: Task) -> str | None:
-        """A task's text: from the database, where an empty one is an answer too; else from its report's file, which
+        """A task's text: from the database, in which an empty one is an answer too; else from its report's file, which
         must lie inside the project; else None.
         """
         effort = self._ramet.work.get(task.id)
@@ -220,7 +220,7 @@ class QueueTaskStore:
             raise LeaseLost(f"another worker now has task {task.id}", field="task", value=task.id)
 
     def close(self) -> None:
-        """Let go of the database. Twice does nothing."""
+        """Close the database. Twice does nothing."""
         self._ramet.close()
 
     def __enter__(self) -> Self:

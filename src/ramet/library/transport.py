@@ -1,6 +1,6 @@
-"""How the library gets an operation done: in this process, or through the daemon.
+"""How the library performs an operation: in this process, or through the daemon.
 
-The generated `operations` know only this; `local` and `remote` stand behind it. Both take their parameters as the
+The generated `operations` know only this; `local` and `remote` are behind it. Both take their parameters as the
 wire has them, so that what one accepts or refuses the other does too.
 """
 
@@ -52,7 +52,7 @@ class Transport(Protocol):
         """The stream that the operation opens."""
 
     def close(self) -> None:
-        """Let go of the database or of the connection. Twice does nothing."""
+        """Close the database or the connection. Twice does nothing."""
 
 
 class Namespace:

@@ -104,13 +104,13 @@ async def _tell_progress(session: ServerSession, seconds: float) -> None:
 
 
 def _given(environ: Mapping[str, str], name: str) -> str | None:
-    """A variable; None where the program passed on the reference to one that it does not have."""
+    """A variable; None if the program passed on the reference to one that it does not have."""
     value = environ.get(name, "")
     return None if value.startswith(("$", "{")) else value
 
 
 def _seconds(environ: Mapping[str, str]) -> float:
-    """RAMET_TOOL_SECONDS, where it is a number that makes sense."""
+    """RAMET_TOOL_SECONDS, if it is a number that makes sense."""
     try:
         seconds = float(environ.get("RAMET_TOOL_SECONDS") or DEFAULT_SECONDS)
     except ValueError:

@@ -42,11 +42,11 @@ class Uplink:
 
     @property
     def session(self) -> str | None:
-        """Whose requests these are; None where a token says so."""
+        """Whose requests these are; None if a token says so."""
         return None if self._token else self._session
 
     async def ask(self, request: Request[R], seconds: float) -> R:
-        """The reply. It is asked again where the daemon goes away meanwhile: a change needs its idempotency key."""
+        """The reply. It is asked again if the daemon goes away meanwhile: a change needs its idempotency key."""
         return await self._repeat(lambda _left: request, seconds)
 
     async def wait(self, session_ids: list[int], seconds: float) -> list[SpawnResult]:

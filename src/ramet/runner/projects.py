@@ -11,14 +11,14 @@ from ramet.runner.machine import Machine
 
 
 class Site(NamedTuple):
-    """A project, and where it is here."""
+    """A project, and its path on this machine."""
 
     project: Project
     root: Path
 
 
 def find(machine: Machine, path: str, field: str = "path") -> Site:
-    """The innermost project around a path, as it is written or where it leads."""
+    """The innermost project around a path, as it is written or with its links resolved."""
     normal = normal_path(path)
     if normal is None:
         raise InvalidParams(

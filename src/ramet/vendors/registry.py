@@ -72,7 +72,7 @@ def settings() -> Mapping[str, "Program"]:
 
 @cache
 def tools() -> Mapping[str, "Tools"]:
-    """The files in which every vendor can be told of our MCP server."""
+    """The files in which every vendor can be configured with our MCP server."""
     return _load_all("tools")
 
 
@@ -86,7 +86,7 @@ def transcripts() -> Mapping[str, "Transcripts"]:
 
 
 def passed_variables() -> list[str]:
-    """The environment variables that hold the programs' settings and keys; * stands for anything."""
+    """The environment variables that have the programs' settings and keys; * matches anything."""
     return [variable for each in facts().values() for variable in each.passed_variables]
 
 

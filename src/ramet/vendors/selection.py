@@ -25,7 +25,7 @@ class Found(Struct, frozen=True, kw_only=True):
     """What runs an effort."""
 
     name: str
-    """The profile's, which is the driver's where nothing is configured."""
+    """The profile's, which is the driver's if nothing is configured."""
     driver: Driver
     profile: ProfileSettings
     program: list[str]
@@ -47,7 +47,7 @@ def resolve(wanted: str | None, settings: DriverSettings, environ: Mapping[str, 
 
 
 def installed(settings: DriverSettings, environ: Mapping[str, str], *, versions: bool = True) -> list[DriverRow]:
-    """Every driver and every profile, with where its program is."""
+    """Every driver and every profile, with the path of its program."""
     try:
         default = resolve(None, settings, environ).name
     except (DriverMissing, UnknownDriver):
@@ -100,7 +100,7 @@ def _program(name: str, driver: Driver, profile: ProfileSettings, environ: Mappi
 
 
 def _which(program: str, path: str) -> str | None:
-    """Where a program is. It will run in another folder, so a relative place is none."""
+    """The path of a program. It will run in another folder, so a relative path is none."""
     place = shutil.which(program, path=path)
     return place if place is not None and Path(place).is_absolute() else None
 
@@ -111,7 +111,7 @@ def _not_there(name: str, field: str, program: str) -> DriverMissing:
 
 
 def _bundled(driver: Driver) -> str | None:
-    """The program inside a Python package, where that is installed beside Ramet."""
+    """The program inside a Python package, if that is installed beside Ramet."""
     if driver.bundled is None:
         return None
     package, place = driver.bundled
@@ -144,7 +144,7 @@ def _row(name: str, settings: DriverSettings, environ: Mapping[str, str], *, ver
 
 
 def _version(program: list[str], environ: Mapping[str, str]) -> str | None:
-    """What the program says; None where it does not, for whatever reason."""
+    """The program's output; None if it has none, for any reason."""
     try:
         told = subprocess.run(
             [*program, "--version"],

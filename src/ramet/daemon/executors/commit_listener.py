@@ -1,7 +1,7 @@
-"""The commit listener: a thread that hears what others commit to a shared server, and tells them of our own commits.
+"""The commit listener: a thread that learns of others' commits to a shared server, and announces our own.
 
-When the connection is lost it is made again, and everything is looked at once more: what was told meanwhile is not
-told again.
+When the connection is lost, it is made again and everything is checked once more: announcements that came meanwhile are
+not repeated.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from ramet.store.database.store import Topic
 log = logging.getLogger(__name__)
 
 _COALESCE_SECONDS = 0.1
-"""Of many commits in a row the others hear once."""
+"""Many commits in a row are announced once."""
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
 _FAREWELL_SECONDS = 2.0
@@ -45,7 +45,7 @@ class CommitListener:
         self._thread.start()
 
     def committed(self) -> None:
-        """Something was committed here: the others are told, soon."""
+        """Something was committed here: it is announced soon."""
         if not self._has_committed:
             self._has_committed = True
             self._wake()

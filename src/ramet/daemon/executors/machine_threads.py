@@ -1,7 +1,7 @@
-"""What the machine answers, on threads: it runs git and looks at files, and the event loop may wait for neither.
+"""The machine's operations, on threads: they run git and read files, and the event loop may wait for neither.
 
-The threads end with the process. A stopping daemon waits for their answers as long as it drains, and no longer; what
-they ask for after that is refused (`Requester.close`).
+The threads end with the process. A stopping daemon waits for their answers as long as it drains, and no longer; their
+later requests are refused (`Requester.close`).
 """
 
 import asyncio
@@ -81,7 +81,7 @@ class MachineThreads:
 
 
 def _about(request: Request[Any], asker: int) -> Request[Any]:
-    """The request for the session of the agent that asks; one that names somebody else's is refused."""
+    """The request for the session of the calling agent; a request for another session is refused."""
     for field, own in (("session_id", asker), ("effort_id", None)):
         if getattr(request, field) not in (None, own):
             raise Forbidden(f"session {asker} can only access itself", field=field, value=getattr(request, field))

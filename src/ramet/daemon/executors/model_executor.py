@@ -37,7 +37,7 @@ class _Item(NamedTuple):
 
 
 class ModelExecutor:
-    """An executor that asks a model first where a change needs one, and leaves all else to the one below it."""
+    """An executor that asks a model first if a change needs one, and passes everything else to the one below it."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class ModelExecutor:
         return self._executor.transactions
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
-        """Run a change, after a model has been asked where it needs one."""
+        """Run a change, after asking a model if it needs one."""
         if not request.needs_model():
             return self._executor.submit(operation, request, principal, done)
         self._waiting += 1
@@ -96,7 +96,7 @@ class ModelExecutor:
                 return  # the daemon has stopped waiting, and its loop is closed
 
     def _assist(self, item: _Item) -> Request[Any] | Raw | RametError:
-        """The change to submit; or the reply, where there is one already, or why there is none."""
+        """The change to submit; or the reply, if there is one already, or the error."""
         try:
             question = self._question(item)
             return question if isinstance(question, Raw) else fill(item.request, self._models.answer(question))

@@ -1,8 +1,8 @@
-"""The pool: the executor on PostgreSQL, where the server is the lock.
+"""The pool: the executor on PostgreSQL, which uses the server as the lock.
 
-Each change runs SERIALIZABLE in a transaction of its own, and again from its start when another transaction got in
-the way, a bounded number of times. Changes to the same thing go to the same thread, so that this daemon's own clients
-do not get into each other's way.
+Each change runs SERIALIZABLE in a transaction of its own, and again from its start when it conflicts with another
+transaction, a bounded number of times. Changes to the same thing go to the same thread, so that this daemon's own
+clients do not conflict with each other.
 """
 
 import asyncio
@@ -107,7 +107,7 @@ class Pool:
         return self._waiting + self._readers.pending
 
     def close(self) -> None:
-        """Finish what is queued and let go."""
+        """Finish queued operations and close."""
         self._listening.close()
         for lane in self._lanes:
             lane.put(None)
@@ -136,7 +136,7 @@ class Pool:
             db.close()
 
     def _begin(self, db: Connection | None, call: Call) -> Connection:
-        """A connection with an open transaction: the one from before, or a new one where the server has closed that."""
+        """A connection with an open transaction: the one from before, or a new one if the server has closed that."""
         if db is not None and not db.is_broken:
             try:
                 db.begin(locks_rows=call.operation.locks_rows)

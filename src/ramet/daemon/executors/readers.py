@@ -104,7 +104,7 @@ class Readers:
             db.rollback()
 
     def _begin(self) -> Connection:
-        """A connection with an open transaction; one that the server has closed since its last use is made anew."""
+        """A connection with an open transaction; one that the server has closed since its last use is replaced."""
         db = self._connection()
         try:
             db.begin_reading()
@@ -124,7 +124,7 @@ class Readers:
             return error
 
     def _connection(self) -> Connection:
-        """This thread's own connection; one whose server has gone away is made anew."""
+        """This thread's own connection; one whose server has gone away is replaced."""
         connection: Connection | None = getattr(self._local, "connection", None)
         if connection is None or connection.is_broken:
             connection = self._local.connection = self._store.connect_reader()

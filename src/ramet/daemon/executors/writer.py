@@ -1,8 +1,8 @@
 """The writer: the one thread that changes a SQLite database. It is the lock.
 
-It takes whatever operations are waiting, runs each in a savepoint inside one transaction, commits once, and then
-answers all of them: group commit. So fifty clients share the cost of one flush, an operation that fails takes nothing
-else with it, and nothing is answered before it is durable.
+It takes all waiting operations, runs each in a savepoint inside one transaction, commits once, and then answers all of
+them: group commit. So fifty clients share the cost of one flush, a failed operation affects no other, and nothing is
+answered before it is durable.
 """
 
 import asyncio
@@ -85,7 +85,7 @@ class Writer:
         return self._waiting + self._readers.pending
 
     def close(self) -> None:
-        """Finish what is queued, copy the WAL back and let go."""
+        """Finish queued operations, copy the WAL back and close."""
         self._queue.put(None)
         self._thread.join()
         self._readers.close()
@@ -108,7 +108,7 @@ class Writer:
                 return
 
     def _gather(self, batch: list[_Item]) -> bool:
-        """Add what else is waiting; True where the end was among it."""
+        """Add other waiting operations; True if the end was among them."""
         while len(batch) < _LARGEST_BATCH:
             try:
                 item = self._queue.get_nowait()
@@ -140,14 +140,14 @@ class Writer:
         return replies
 
     def _abandon(self) -> None:
-        """Undo the transaction; where even that fails, the next one begins with it."""
+        """Undo the transaction; if even that fails, the next one starts with it."""
         try:
             self._db.rollback()
         except Exception:
             log.exception("a rollback failed")
 
     def _perform(self, call: Call, now_ms: int) -> Any:
-        """One operation in its savepoint. Raises only where SQLite has given up the whole transaction."""
+        """One operation in its savepoint. Raises only if SQLite has given up the whole transaction."""
         self._db.begin_operation()
         try:
             reply = self._engine.perform(self._db, call, now_ms)

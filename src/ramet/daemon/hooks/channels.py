@@ -1,4 +1,4 @@
-"""The channels of notifications: a desktop, a webhook. Each may take its time, or fail: nobody waits for it."""
+"""The channels of notifications: a desktop, a webhook. Each may be slow or fail: nothing waits for it."""
 
 import html
 import logging
@@ -27,12 +27,12 @@ _PROGRAMS = {"linux": "notify-send", "darwin": "osascript"}
 
 
 class Channel(Protocol):
-    """A way to somebody."""
+    """A way to reach a person."""
 
     name: str
 
     def deliver(self, notification: Notification) -> None:
-        """Tell it. Takes a bounded time, and may raise whatever it likes."""
+        """Deliver it. Takes a bounded time, and may raise any exception."""
 
 
 class Desktop:

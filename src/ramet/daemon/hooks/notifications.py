@@ -1,8 +1,8 @@
-"""Notifications: people are told when a session that no other session spawned has ended.
+"""Notifications: people are notified when a session that no other session spawned has ended.
 
-What is told follows from the log of events, read from behind: so nothing that runs knows of it, waits for it or fails
-with it. Telling is done on a thread of its own, at most once each, and what comes faster than it can be told is left
-out.
+They follow from the log of events, read afterwards: so nothing that runs knows of them, waits for them or fails with
+them. They are delivered on a thread of their own, at most once each, and those that come faster than they can be
+delivered are dropped.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _INTERVAL_SECONDS = 1.0
 _PAGE = 500
 _MOST_WAITING = 100
 _FAREWELL_SECONDS = 1.0
-"""How long what is being told may hold up a daemon that stops."""
+"""How long a notification in delivery may delay a daemon that stops."""
 
 
 class Notifications:
@@ -41,7 +41,7 @@ class Notifications:
         self._cursor = 0
 
     async def begin(self) -> None:
-        """Take note of where the log ends: what happens from now on is told."""
+        """Remember the end of the log: later events cause notifications."""
         newest = await self._ask(ListEvents(newest=True, limit=1))
         self._cursor = newest.items[0].id if newest.items else 0
 

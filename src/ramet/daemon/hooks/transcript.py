@@ -1,6 +1,6 @@
-"""A transcript, and reading it on: in small pieces on a thread, each of which is a transaction of its own that also
-notes how far it was read; whoever else asks for something comes in between. What is written already is not written
-again, so a file may be read twice, and a daemon killed at any point.
+"""A transcript, and reading it further: in small pieces on a thread, each of which is a transaction of its own that
+also notes how far it was read; other requests run in between. Nothing is written twice, so a file may be read twice,
+and a daemon killed at any point.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ async def read_on(ask: AsyncAsk, transcript: Transcript) -> bool:
 
 
 async def _add(ask: AsyncAsk, transcript: Transcript, piece: Piece) -> None:
-    """Write a piece, and remember where to go on."""
+    """Write a piece, and remember where to continue."""
     request = AddEntries(
         session_id=transcript.owner.session_id,
         agent_id=transcript.owner.agent_id,

@@ -1,8 +1,8 @@
 """The processes of agents that people started themselves: which they are, and when they are gone.
 
-Not every program says when it ends, and none does that is killed. So the end of a session is also found by looking: its
-process is known by its pid and its start, because a pid alone is somebody else's tomorrow, and only on the machine that
-it is on. What cannot be known for certain is left alone.
+Not every program reports its end, and a killed one never does. So the end of a session is also found by checking its
+process. It is known by its pid and its start, because a pid alone is reused, and only on the machine that it runs on.
+What cannot be known for certain is left alone.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ _SHELLS = frozenset({"sh", "ash", "bash", "dash", "fish", "ksh", "zsh"})
 
 
 def find_process(vendor: str, caller: int, pid: int | None, host: str | None) -> HookProcess | None:
-    """The process of a program, one of whose hooks has called us. `caller` is what the kernel says who did; `pid` is
-    what it says itself, which is a number of another world where it runs in a container.
+    """The process of a program, one of whose hooks has called us. `caller` is the process that the kernel names; `pid`
+    is what the program says, which is a number of another namespace if it runs in a container.
     """
     try:
         above = psutil.Process(caller).parents()
@@ -48,7 +48,7 @@ class VanishedAgents:
     """Looks now and then whether the processes of open sessions are still there."""
 
     def __init__(self, ask: AsyncAsk, read: Callable[[int], Awaitable[None]], host: str | None) -> None:
-        """`read` reads a session's transcripts to their ends: whether it had answered stands there."""
+        """`read` reads a session's transcripts to their ends: they say whether it had answered."""
         self._ask = ask
         self._read = read
         self._host = host

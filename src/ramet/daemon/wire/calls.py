@@ -29,7 +29,7 @@ class Batch:
         self._lines: list[bytes] = []
 
     def add(self, line: bytes | None) -> bytes | None:
-        """Count one call as answered; the array where it was the last and there is anything to say."""
+        """Count one call as answered; return the array if it was the last and there is anything to say."""
         self._open -= 1
         if line is not None:
             self._lines.append(line)
@@ -39,7 +39,7 @@ class Batch:
 
 
 class Call:
-    """What is asked, and where the answer goes."""
+    """A request, and where its answer goes."""
 
     __slots__ = ("batch", "connection", "id", "operation", "request", "started")
 
@@ -68,7 +68,7 @@ class Call:
 
 
 def encode_answer(request_id: RequestId | UnsetType, reply: Any, redactor: Redactor) -> bytes | None:
-    """The line that answers, or None for a notification. What nobody foresaw is logged, not told."""
+    """The line that answers, or None for a notification. An unforeseen error is logged, not shown."""
     if isinstance(reply, Exception) and not isinstance(reply, RametError):
         reply = unforeseen(reply)
     if isinstance(request_id, UnsetType):

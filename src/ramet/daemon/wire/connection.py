@@ -1,8 +1,8 @@
 """One connection: bytes in, replies out, its requests taking effect in the order in which they came.
 
-Work is pulled, never piled up. A line is decoded only when the one before has been started, and none is while
-the client leaves its replies unread; what cannot be started stays in the kernel's buffers, because reading is
-paused. So whatever a client does, a connection holds a bounded amount.
+Work is pulled, never piled up. A line is decoded only when the one before has been started, and none while the client
+leaves its replies unread. What cannot be started stays in the kernel's buffers, because reading is paused. So a
+connection always holds a bounded amount, regardless of the client.
 
 There is no task and no future per request: a call carries the callback that answers it, and the replies of one
 turn of the event loop leave in one write.
@@ -87,13 +87,13 @@ class Connection(asyncio.Protocol):
         self._is_ending = False
         self.is_open = False
         self.principal: str | None = USER
-        """Who it speaks for; None after a token that is nobody's, when it may do nothing more."""
+        """Who it speaks for; None after an invalid token, when it may do nothing more."""
         self.can_write = True
         """Whether the client reads what it is sent."""
 
     @property
     def peer_pid(self) -> int | None:
-        """The process of the client, where that can be known."""
+        """The process of the client, if it is known."""
         return peer_pid(self._transport.get_extra_info("socket"))
 
     # What the event loop tells.
@@ -142,7 +142,7 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def answered(self, call: Call, reply: Any) -> None:
-        """Send the answer to a call that was started, and go on."""
+        """Send the answer to a call that was started, and continue."""
         if call.operation.changes:
             self._open_changes -= 1
         else:
@@ -190,9 +190,10 @@ class Connection(asyncio.Protocol):
         self._settle()
 
     def _may_start(self, call: Call) -> bool:
-        """Changes may follow changes where the database keeps their order, and reads reads; all else waits.
+        """Changes may follow changes if the database keeps their order, and reads may follow reads; everything else
+        waits.
 
-        A change for which a model is asked first has nothing beside it: it reads before it is submitted.
+        A change for which a model is asked first runs alone: it reads before it is submitted.
         """
         open_calls = self._open_changes + self._open_reads
         if not open_calls:

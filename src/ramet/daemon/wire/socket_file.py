@@ -1,6 +1,6 @@
-"""The socket: a file that only its user can open, in a directory that nobody else can change.
+"""The socket: a file that only its user can open, in a directory that no other user can change.
 
-The peer's user is checked as well where the system tells it; elsewhere the directory alone is the guard.
+The peer's user is checked as well if the system provides it; otherwise the directory alone is the guard.
 """
 
 import socket
@@ -15,7 +15,7 @@ _BACKLOG = 1024
 
 
 def open_socket(path: Path, owner_uid: int) -> socket.socket:
-    """Listen there. Whatever lies at that path is stale: call this only while holding the database's lock."""
+    """Listen there. A file at that path is stale: call this only while holding the database's lock."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _refuse_unsafe(path.parent, owner_uid)
     path.unlink(missing_ok=True)
@@ -52,7 +52,7 @@ def _refuse_unsafe(directory: Path, owner_uid: int) -> None:
 
 
 def peer_uid(connected: socket.socket) -> int | None:
-    """The user at the other end, or None where the system does not say."""
+    """The user at the other end, or None if the system does not say."""
     if hasattr(socket, "SO_PEERCRED"):
         credentials = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         return int(struct.unpack("3i", credentials)[1])
@@ -64,7 +64,7 @@ def peer_uid(connected: socket.socket) -> int | None:
 
 
 def peer_pid(connected: socket.socket) -> int | None:
-    """The process at the other end, as it is numbered here; None where the system does not say, or it is not here."""
+    """The process at the other end, as it is numbered here; None if the system does not say, or it is not here."""
     try:
         if hasattr(socket, "SO_PEERCRED"):
             credentials = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))

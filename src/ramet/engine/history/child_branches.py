@@ -65,7 +65,7 @@ def link(
     parent_session_id: int | None = None,
     child_session_id: int | None = None,
 ) -> SpawnRow:
-    """Write into the parent that a child came out of it, and keep where the child comes from."""
+    """Record the child in the parent, and keep the child's origin."""
     purpose = tx.contents.prepare(request.purpose).text
     _write_into_parent(tx, references.head(tx, request.parent, "parent"), request, purpose)
     row = child_branches.save(
@@ -185,7 +185,7 @@ def collapse(tx: Transaction, request: Collapse) -> CollapseReply:
 
 
 def fold(tx: Transaction, pointer: SpawnRow, branch: str, text: str, *, auto_commit: bool = True) -> CollapseReply:
-    """Put a text into the parent's history that stands for what a child did on a branch."""
+    """Add a text to the parent's history that replaces what a child did on a branch."""
     child = references.place(tx, branch, "child")
     content = tx.contents.prepare(text, {COLLAPSE: {"child": branch, "head": child.hash.hex() if child else None}})
     commit_hash = None
@@ -237,7 +237,7 @@ def render_report(report: Report) -> str:
 
 @answers(Expand)
 def expand(tx: Transaction, request: Expand) -> Expanded:
-    """What stands behind a collapse or a compression."""
+    """The commits that a collapse or a compression replaced."""
     point = references.place(tx, request.hash, "hash")
     if point is None:
         raise NothingToExpand(f"branch {request.hash!r} is empty", field="hash", value=request.hash)
@@ -264,7 +264,7 @@ def expand(tx: Transaction, request: Expand) -> Expanded:
 
 
 def _copied_collapse(tx: Transaction, stored: StoredCommit) -> CollapsedChild | None:
-    """What a copy of a collapse stands for: a merge copies the commit, and its metadata says whose work it is."""
+    """The commits that a copy of a collapse replaces: a merge copies the commit, and its metadata names the work."""
     named = (stored.metadata or {}).get(COLLAPSE)
     if named is None:
         return None
@@ -284,7 +284,7 @@ def show_tree(tx: Transaction, request: Spawns) -> SpawnTree:
 
 @answers(ResumeLatest)
 def latest(tx: Transaction, request: ResumeLatest) -> Latest:
-    """The newest root history that was not brought to its end: where to go on after a crash."""
+    """The newest root history that has not ended: where to continue after a crash."""
     for branch, head in child_branches.list_roots(tx.db, request.prefix or ""):
         boundary = _last_boundary(tx, head)
         payload = _payload(boundary)

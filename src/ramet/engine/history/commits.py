@@ -97,7 +97,7 @@ def prepare_edit(request: Edit, contents: Contents) -> PreparedCommit[Edit]:
 
 @answers(Commit)
 def commit(tx: Transaction, prepared: PreparedCommit[Commit]) -> CommitReply:
-    """Add to a branch; one that is not there begins with it."""
+    """Add to a branch; a branch that does not exist starts with it."""
     request = prepared.request
     content = prepared.content
     hints = require_type(tx, content.content_type or "dialogue")
@@ -119,7 +119,7 @@ def commit(tx: Transaction, prepared: PreparedCommit[Commit]) -> CommitReply:
 
 @answers(Edit)
 def edit(tx: Transaction, prepared: PreparedCommit[Edit]) -> CommitReply:
-    """Put another text in the place of a commit's."""
+    """Replace a commit's text."""
     request = prepared.request
     head = references.head(tx, request.branch)
     target = references.within(tx, references.spans(tx, head), request.target, "target")
@@ -156,7 +156,7 @@ def pick(tx: Transaction, request: Pick) -> CommitReply:
 
 @answers(Log)
 def log(tx: Transaction, request: Log) -> Page[CommitRow]:
-    """The commits of a branch, the newest first; `next` is the depth to go on below."""
+    """The commits of a branch, the newest first; `next` is the depth to continue below."""
     point = references.either(tx, request.branch, request.hash)
     limit = min(request.limit, tx.limits.page_max)
     found = list(
@@ -189,13 +189,13 @@ def create_branch(tx: Transaction, request: CreateBranch) -> BranchRow:
 
 @answers(ListBranches)
 def list_branches(tx: Transaction, request: ListBranches) -> Page[BranchRow]:
-    """The branches whose names begin so."""
+    """The branches whose names start with a prefix."""
     return Page(items=branches.list_all(tx.db, request.prefix or "", tx.limits.page_max))
 
 
 @answers(DeleteBranch)
 def delete(tx: Transaction, request: DeleteBranch) -> BranchRow:
-    """Let go of a name; `undo` brings it back as long as its commits are there."""
+    """Delete a name; `undo` restores it as long as its commits exist."""
     head = references.head(tx, request.branch)
     session = branches.find_session(tx.db, request.branch)
     if session is not None:
@@ -281,7 +281,7 @@ def register(tx: Transaction, request: RegisterType) -> RegisteredType:
 
 @answers(At)
 def at(tx: Transaction, request: At) -> BranchRow:
-    """Where a branch stood at a time, or at one of its commits."""
+    """Where a branch was at a time, or at one of its commits."""
     if (request.time is None) == (request.hash is None):
         raise InvalidParams("give either a time or a hash", field="time")
     head = references.head(tx, request.branch)
@@ -373,7 +373,7 @@ def copy(
 
 
 def origin(stored: StoredCommit) -> bytes:
-    """The commit that a commit is, whatever it was copied to."""
+    """The original of a commit, through all copies."""
     named = (stored.metadata or {}).get(ORIGIN)
     return bytes.fromhex(named) if isinstance(named, str) else stored.hash
 

@@ -1,4 +1,4 @@
-"""Compressing: a summary in the place of a range. The originals stay where they are, under the summary."""
+"""Compressing: a summary replaces a range. The originals are kept under the summary."""
 
 from ramet.engine.answers import answers
 from ramet.engine.history import commits as histories
@@ -19,7 +19,7 @@ SUMMARY = Kind(content_type="output", role="user")
 
 @answers(Compress)
 def compress(tx: Transaction, request: Compress) -> CommitReply:
-    """Put a summary in the place of a range, given or extracted; what is pinned or a boundary stays."""
+    """Replace a range with a summary, given or extracted; pinned commits and boundaries stay."""
     head = references.head(tx, request.branch)
     first, last = _range(tx, head, request)
     text = request.text
@@ -37,7 +37,7 @@ def compress(tx: Transaction, request: Compress) -> CommitReply:
 
 
 def compressible(tx: Transaction, request: Compress) -> list[Piece]:
-    """What of the range a summary would stand for; there must be something."""
+    """The commits of the range that a summary would replace; there must be some."""
     head = references.head(tx, request.branch)
     first, last = _range(tx, head, request)
     kept = compiler.compile_context(tx, references.either(tx, request.branch, None), is_changing=True)

@@ -1,8 +1,8 @@
-"""Merging: what was added on two sides since they parted, joined in the order of time.
+"""Merging: joins what was added on two sides since they parted, in the order of time.
 
-Both sides are copied behind the commit where they parted, so that the branch stays one line; each copy remembers what
-it is a copy of, and a merge commit at the end names the other side: so what was merged before, and what was decided
-about it, is known, and merging the same thing twice adds nothing.
+Both sides are copied behind the commit where they parted, so that the branch stays one line. Each copy remembers its
+original, and a merge commit at the end names the other side. So earlier merges, and the decisions in them, are known,
+and merging the same thing twice adds nothing.
 """
 
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ class Sides(Struct, frozen=True, kw_only=True):
         return {target: stored for stored in side if (target := self.about(stored)) is not None}
 
     def range_of(self, summary: StoredCommit) -> list[bytes]:
-        """The hashes of the commits whose place a summary takes; none where it is no summary."""
+        """The hashes of the commits that a summary replaces; none if it is not a summary."""
         first, last = (summary.metadata or {}).get(COMPRESSES) or (1, 0)
         side = self.ours if any(summary.hash == stored.hash for stored in self.ours) else self.theirs
         return [stored.hash for stored in side if first <= stored.seq <= last]
@@ -65,13 +65,13 @@ class Choice(Struct, frozen=True):
     target: bytes
     kind: str
     text: str | None
-    """The text or priority that holds; None where the other side's is simply left out."""
+    """The text or priority that is valid; None if the other side's is left out."""
     left_out: frozenset[bytes]
 
 
 @answers(Merge)
 def merge(tx: Transaction, request: Merge) -> MergeReply:
-    """Join another history into a branch; conflicts that nobody decided come back, and nothing changes."""
+    """Merge another history into a branch. Conflicts without a decision are returned, and nothing changes."""
     head = references.head(tx, request.into, "into")
     other = references.place(tx, request.from_, "from")
     ours_spans, theirs_spans = references.spans(tx, head), references.spans(tx, other)
@@ -139,13 +139,13 @@ def _join(
 
 
 class _Joined:
-    """The line that grows behind the commit where two sides parted."""
+    """The line that grows behind the commit at which two sides parted."""
 
     def __init__(self, tx: Transaction, branch_id: int, base: Point | None, sides: Sides) -> None:
         self._tx = tx
         self._sides = sides
         self._places: dict[bytes, Point] = {}
-        """Where each commit that was copied is now."""
+        """The copy of each copied commit."""
         self.head = Head(
             branch_id,
             base.segment_id if base else None,
@@ -211,7 +211,7 @@ def _since(tx: Transaction, spans: list[Span], depth: int) -> list[StoredCommit]
 def _in_order(sides: Sides) -> Iterator[StoredCommit]:
     """Both sides in the order of time, each in its own order.
 
-    Where a side has a summary, its range must stay together, so theirs then follows as a whole behind ours.
+    If a side has a summary, its range must stay together, so theirs then follows as a whole behind ours.
     """
     summaries = [stored for stored in (*sides.ours, *sides.theirs) if COMPRESSES in (stored.metadata or {})]
     if summaries:

@@ -1,8 +1,8 @@
-"""What a model is asked before a change is made, and the change that its answer makes.
+"""The question to a model before a change is made, and the change that its answer makes.
 
-The engine itself asks nobody. `question` says what to ask, out of a transaction that only reads; whoever called puts
-the question, however long that takes; `fill` makes of request and answer what is then performed like any other change.
-What is asked is what the database has, from which secrets have been taken out.
+The engine itself asks no model. `question` says what to ask, from a transaction that only reads. The caller asks it,
+for as long as that takes. `fill` turns request and answer into a change that is performed like any other. The question
+has only what the database has, which has no secrets.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class Filled(Request[None], frozen=True, kw_only=True):
 
     asked: Change[Any]
     done: Struct
-    """The request with the model's text in it, or the answer itself where that was all that was wanted."""
+    """The request with the model's text in it, or the answer itself if nothing else was requested."""
     answer: Answer
 
 
@@ -95,7 +95,7 @@ def fill(request: Request[Any], answer: Answer) -> Filled:
 
 
 def _whole(answer: Generated) -> str:
-    """The text of an answer that is all there: half a summary would stand for the whole range."""
+    """The text of a complete answer: half a summary would replace the whole range."""
     text = answer.text.strip()
     if answer.finish_reason not in (None, "stop"):
         raise ModelFailed(f"{answer.model} did not finish: {answer.finish_reason}", value=answer.finish_reason)
@@ -141,8 +141,8 @@ def recording(handler: Callable[[Transaction, Any], Any], answer: Answer) -> Cal
 
 
 def to_keep(reply: Any, redactor: Redactor) -> Any:
-    """A reply as it is kept for its idempotency key. What a model wrote may repeat a secret that it was told; and
-    whoever writes a file for a reply has to know a second one from the first.
+    """A reply as it is kept for its idempotency key. A model's text may repeat a secret from its question; and a caller
+    that writes a file for a reply must be able to tell a second reply from the first.
     """
     match reply:
         case Generated():

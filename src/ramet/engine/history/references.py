@@ -1,4 +1,4 @@
-"""Where a request points in the history: a branch, or a commit by its hash or the beginning of it."""
+"""From a request to a place in the history: a branch, or a commit by its hash or the start of it."""
 
 from ramet.engine.transaction import Transaction
 from ramet.errors import BranchNotFound, CommitNotFound, InvalidParams, NotInHistory
@@ -10,7 +10,7 @@ _SHORTEST = 4
 
 
 def head(tx: Transaction, branch: str, field: str = "branch") -> Head:
-    """Where a branch stands; it must be there."""
+    """The head of a branch, which must exist."""
     found = segments.find_head(tx.db, branch)
     if found is None:
         raise BranchNotFound(f"there is no branch {branch!r}", field=field, value=branch)
@@ -18,7 +18,7 @@ def head(tx: Transaction, branch: str, field: str = "branch") -> Head:
 
 
 def taken_head(tx: Transaction, branch: str, field: str = "branch") -> Head:
-    """The same, and nobody else moves the branch until this transaction ends."""
+    """The same, and no other transaction moves the branch until this one ends."""
     found = segments.take_head(tx.db, branch)
     if found is None:
         raise BranchNotFound(f"there is no branch {branch!r}", field=field, value=branch)
@@ -26,7 +26,7 @@ def taken_head(tx: Transaction, branch: str, field: str = "branch") -> Head:
 
 
 def head_or_new(tx: Transaction, branch: str) -> Head:
-    """Where a branch stands; one that is not there begins empty."""
+    """The head of a branch; a branch that does not exist is empty."""
     found = segments.find_head(tx.db, branch)
     if found is not None:
         return found
@@ -34,7 +34,7 @@ def head_or_new(tx: Transaction, branch: str) -> Head:
 
 
 def commit(tx: Transaction, prefix: str, field: str = "hash") -> Point:
-    """The commit whose hash begins so; it must be there, and the only one."""
+    """The one commit whose hash starts with the prefix; it must exist."""
     found = commits.find_by_prefix(tx.db, prefix)
     if len(found) == 1:
         return found[0]

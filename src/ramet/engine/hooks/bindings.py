@@ -1,17 +1,17 @@
 """Bindings: which session a hook belongs to, and when it is over.
 
-A session that Ramet started carries its id; any other is known by its program and the program's own id, and is made
+A session that Ramet started carries its id; any other is known by its program and the program's own id, and is created
 when it is first seen. None of this ends a parent, and nothing of it is refused: it has happened already.
 
-| the event's name is               | its session is                                                             |
-| --------------------------------- | -------------------------------------------------------------------------- |
-| known                             | that one; where it had ended and somebody is there, it goes on             |
-| known, and a keeper had it        | that one; for a person who opens it when the keeper is done, one behind it |
-| a sub-agent's                     | a child of its parent's; where it had ended, both go on                    |
-| new, of a program that we started | the one for which we started it                                            |
-| new, of a program below that one  | a child of it: its agent has started another program by itself             |
-| new, after a context was emptied  | one behind the emptied one, where both serve one effort                    |
-| new                               | one on the effort that its agent holds, else on a light effort of its own  |
+| the event's name is               | its session is                                                              |
+| --------------------------------- | --------------------------------------------------------------------------- |
+| known                             | that one; if it had ended and a person is there, it continues               |
+| known, and a keeper had it        | that one; for a person who opens it when the keeper is done, one behind it  |
+| a sub-agent's                     | a child of its parent's; if it had ended, both continue                     |
+| new, of a program that we started | the one for which we started it                                             |
+| new, of a program below that one  | a child of it: its agent has started another program by itself              |
+| new, after a context was emptied  | one behind the emptied one, if both serve one effort                        |
+| new                               | one on the effort that its agent holds, else on a light effort of its own   |
 """
 
 from typing import Any
@@ -46,16 +46,16 @@ from ramet.store.record import sessions as session_rows
 from ramet.store.record.sessions import NativeWindow, NewSession
 
 _WAKING: frozenset[Moment] = frozenset({"session_start", "user_prompt", "pre_tool_use"})
-"""What only somebody who is there does; other hooks may come late."""
+"""Hooks that only happen while a person or agent is there; others may come late."""
 _SAME_PROCESS_MS = 60_000
 
 
 class _FactsMissing(Exception):
-    """The machine could say where and in which process a session is, and has not been asked."""
+    """The machine could name the directory and the process of a session, and has not been asked."""
 
 
 def bind(tx: Transaction, event: HookEvent, facts: HookFacts, caller: Caller) -> Hooked | None:
-    """The session of an event, which is made where it is new; None where the machine has to be asked about it first."""
+    """The session of an event, which is created if it is new; None if the machine must be asked about it first."""
     try:
         return _bind(tx, Told(event, facts, caller))
     except _FactsMissing:
@@ -98,7 +98,7 @@ def must_find(tx: Transaction, session_id: int) -> Hooked:
 
 
 def _bind_known(tx: Transaction, told: Told, known: Hooked) -> Hooked:
-    """A session that had ended goes on, or is open in another process; its keeper, where it has one, knows better."""
+    """A session that had ended continues, or is open in another process; its keeper, if it has one, knows better."""
     if _is_a_persons_now(told, known):
         return _begin_behind_kept(tx, told, known)
     if told.event.moment == "session_start":
@@ -122,7 +122,7 @@ def _reopen(tx: Transaction, known: Hooked) -> None:
 
 
 def _hold_again(tx: Transaction, agent_id: str | None, effort: Effort) -> None:
-    """The agent holds the effort again, unless it, or somebody else, has taken another hold meanwhile."""
+    """The agent holds the effort again, unless it holds another one by now, or another agent holds this one."""
     if agent_id is None or _find_held(tx, agent_id) is not None or agents.find_holder(tx.db, effort.id) is not None:
         return
     ownership.acquire(tx, ownership.enlist(tx, agent_id), effort.id)
@@ -136,8 +136,8 @@ def _is_a_persons_now(told: Told, known: Hooked) -> bool:
 
 
 def _begin_behind_kept(tx: Transaction, told: Told, known: Hooked) -> Hooked:
-    """A person goes on with what an agent of ours began: in a session behind it, which the vendor's id names now. The
-    transcript is read from where it was; what was said before stands where the keeper has put it.
+    """A person continues the work of an agent of ours: in a session behind it, which the vendor's id names now. The
+    transcript is read from where it was; the earlier turns stay where the keeper has put them.
     """
     _require_facts(told)
     session_rows.name_driver(tx.db, known.id, told.event.vendor, None)
@@ -147,7 +147,7 @@ def _begin_behind_kept(tx: Transaction, told: Told, known: Hooked) -> Hooked:
 
 
 def _bind_subagent(tx: Transaction, told: Told, known: Hooked | None) -> Hooked:
-    """The session of a sub-agent that is new or had ended; it goes on where its parent does."""
+    """The session of a sub-agent that is new or had ended; it continues if its parent does."""
     above = _bind(tx, replace(told, event=replace(told.event, agent_id=None)))
     if known is None:
         return begin_subagent(tx, above, told.event.agent_id or "")
@@ -162,7 +162,7 @@ def _serve_with(tx: Transaction, subagent: Hooked, above: Hooked) -> Hooked:
 
 
 def begin_subagent(tx: Transaction, above: Hooked, agent_id: str) -> Hooked:
-    """The session of a vendor's own sub-agent, which is made where it is new."""
+    """The session of a vendor's own sub-agent, which is created if it is new."""
     native_id = native_name(above.native_id or f"session-{above.id}", agent_id)
     driver = above.driver or "unknown"
     known = hooks.find_native(tx.db, driver, native_id)
@@ -193,8 +193,8 @@ def _begin_child(tx: Transaction, above: Hooked, driver: str, native_id: str) ->
 
 
 def _find_started(tx: Transaction, ref: SessionRef | None) -> Hooked | None:
-    """The session for which the program was started, as its environment says. A number is taken for one of this
-    database; one that it does not have names nobody.
+    """The session for which the program was started, as its environment says. A number is one of this database; a
+    number that it does not have names no session.
     """
     if ref is None:
         return None
@@ -205,7 +205,7 @@ def _find_started(tx: Transaction, ref: SessionRef | None) -> Hooked | None:
 
 
 def _bind_started(tx: Transaction, told: Told, started: Hooked) -> int:
-    """The session itself, whose name we learn here; or, where it goes by another, a program that its agent started."""
+    """The session itself, whose name we learn here; or, if it has another name, a program that its agent started."""
     vendor = told.event.vendor
     if started.native_id is None and started.driver in (None, vendor):
         session_rows.name_driver(tx.db, started.id, vendor, told.window)
@@ -234,7 +234,7 @@ def _start(tx: Transaction, told: Told, effort: Effort, prev: int | None) -> int
 
 
 def _find_held(tx: Transaction, agent_id: str) -> Effort | None:
-    """The effort that an agent holds, where there is still something to do."""
+    """The effort that an agent holds, if it is not finished."""
     agent = agents.find(tx.db, agent_id)
     effort = effort_rows.find(tx.db, agent.effort_id) if agent is not None and agent.effort_id is not None else None
     return effort if effort is not None and effort.lifecycle != "finished" else None
@@ -263,7 +263,7 @@ def _inherit(tx: Transaction, prev: Session | None) -> Effort | None:
 
 
 def _find_project(tx: Transaction, told: Told) -> str:
-    """The project that a session works in; one that nobody registered is, at the place that the disk suggests."""
+    """The project that a session works in; an unregistered one is registered at the place that the disk suggests."""
     cwd = None if told.event.cwd is None else normal_path(told.event.cwd)
     around = None if cwd is None else project_rows.find_containing(tx.db, cwd)
     suggested = None if told.facts.project is None else normal_path(told.facts.project)
@@ -297,8 +297,8 @@ def end(tx: Transaction, hooked: Hooked) -> None:
 
 
 def end_vanished(tx: Transaction, hooked: Hooked) -> None:
-    """A program is gone, and nobody has heard that it closed its context window. Not every program says so: what counts
-    is whether it had answered.
+    """A program is gone and did not report that it closed its context window. Not every program does: what counts is
+    whether it had answered.
     """
     is_amid = hooks.is_amid_turn(tx.db, hooked.id)
     notes = f"process {hooked.pid} disappeared{' in the middle of a turn' if is_amid else ''}"

@@ -11,14 +11,14 @@ from ramet.store.hooks.hooks import Hooked
 from ramet.store.record import efforts
 
 _LONGEST = 12_000
-"""Of all directives that are told at once, in characters."""
+"""The limit of all directives that are shown at once, in characters."""
 _MOST_PLACES = 500
 _MARK = "--- "
 """Before the name of a directive."""
 
 
 def tell(tx: Transaction, hooked: Hooked, found: Sequence[Directive], files: Sequence[str] = ()) -> str | None:
-    """What a session is told of these directives: those that it does not know, or knows as they were before. The
+    """The directives that a session receives: those that it does not know, or knows in an older version. The
     directories of the files that it has used are known from now on.
     """
     if not found and not files:
@@ -72,6 +72,6 @@ def _render(news: Sequence[Directive]) -> str:
 
 
 def _quote(text: str) -> str:
-    """A directive's text, in which nothing passes for a name, or for what else an agent is told by us."""
+    """A directive's text, in which nothing passes for a name, or for another text of ours."""
     lines = (f" {line}" if line.startswith(_MARK) else line for line in text.strip().splitlines())
     return disarm("\n".join(lines))

@@ -1,8 +1,8 @@
 """Gates: when an agent may not use a tool yet, why, and what it has to do first.
 
-The heartbeat gate reminds an agent that works without logging, and then holds it. It is off unless the configuration,
-the skill or its phase asks for it, and knows nothing of an agent that is still loading or is handing off. The directive
-gate holds a change until the agent was told the rules of the place. Both name the way on.
+The heartbeat gate reminds an agent that works without logging, and then blocks it. It is off unless the configuration,
+the skill or its phase asks for it, and ignores an agent that is still loading or is handing off. The directive gate
+blocks a change until the agent has received the rules of the directory. Both say how to continue.
 """
 
 import posixpath
@@ -24,7 +24,7 @@ _HEARTBEAT = "heartbeat"
 _OWN_TOOLS = "mcp__ramet__"
 _SHELLS = frozenset({"Bash", "shell", "exec_command", "local_shell", "run_shell_command"})
 _INERT = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\`$]|\$(?!\())*"|[0-9]?>&[0-9]""", re.DOTALL)
-"""What a shell takes as it is: quoted text in which nothing runs, and one output that goes where another does."""
+"""What a shell takes literally: quoted text in which nothing runs, and the redirection of one output to another."""
 _GOING = re.compile(r"\Acd\s[^;&|\n`()]*&&\s*")
 _MORE = re.compile(r"[;&|\n`()]")
 """What lets a shell run more than one command."""
@@ -55,7 +55,7 @@ def is_own(event: HookEvent) -> bool:
 
 
 def _runs_ramet(given: Any) -> bool:
-    """Whether a shell is told to run our own command, and nothing else but to go to a directory first."""
+    """Whether a shell runs our own command and nothing else, except a change of directory before it."""
     command = given.get("command", given.get("cmd")) if isinstance(given, dict) else given
     if isinstance(command, list):
         # bash -lc COMMAND: what counts is what the shell is given.
@@ -118,8 +118,8 @@ def is_heartbeat(directive: str) -> bool:
 
 
 def _is_bypassed(tx: Transaction, hooked: Hooked) -> bool:
-    """Whether it is still loading, before anybody asked it for something, or is handing off: it has done so and is
-    over, or its context is almost full.
+    """Whether it is still loading, before its first prompt, or is handing off: it has handed off and is over, or its
+    context is almost full.
     """
     has_left = hooked.has_handed_off and hooked.has_ended
     is_handing_off = has_left or (hooked.context_usage or 0) >= _ALMOST_FULL

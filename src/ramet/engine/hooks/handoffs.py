@@ -1,7 +1,7 @@
-"""Hand-offs: one context window ends and the next goes on at the same phase.
+"""Hand-offs: one context window ends and the next continues at the same phase.
 
-What the first leaves is a boundary commit on its branch, and the same fields as its session's payload: so it is read
-as part of the history and found without reading it.
+The first leaves a boundary commit on its branch, and the same fields as its session's payload: so they are read as part
+of the history and found without reading it.
 """
 
 from typing import Any
@@ -63,7 +63,7 @@ def hand_off(tx: Transaction, request: HandOff) -> HandedOff:
 
 
 def _payload(tx: Transaction, request: HandOff, session: Session, content: SessionContent) -> dict[str, Any]:
-    """The boundary's fields, and where the work stands."""
+    """The boundary's fields, and the state of the work."""
     effort = lookup.effort(tx, session.effort_id)
     return {
         **asdict(content),
@@ -117,7 +117,7 @@ def _start(tx: Transaction, request: ContinueSession, prev: Session, effort: Eff
 
 
 def _follow(tx: Transaction, request: ContinueSession, prev: Session, effort: Effort) -> int | None:
-    """The next context window is open already, and a hook has told of it: it turns to the effort. None where it is new,
+    """The next context window is open already, and a hook has reported it: it turns to the effort. None if it is new,
     or the same as before.
     """
     if request.driver is None or request.native_id is None:

@@ -1,7 +1,7 @@
-"""Hooks: what agent programs tell while they work, each moment one function.
+"""Hooks: what agent programs report while they work, each moment one function.
 
-`record` is the path that every vendor's events take. The others are the same moments for whoever names a session and
-has no vendor's event: they find the session, let the moment happen, and answer in their own words.
+`record` is the path that every vendor's events take. The others are the same moments for callers that name a session
+and have no vendor's event: they find the session, perform the moment, and answer in their own words.
 """
 
 from typing import Any, Generic, TypeVar
@@ -54,7 +54,7 @@ from ramet.store.record import sessions as session_rows
 AnyHook = TypeVar("AnyHook", bound=RecordHook | HookUserPrompt)
 
 _BY_HAND = "unknown"
-"""The vendor of a session that nobody has named one for."""
+"""The vendor of a session for which none was named."""
 
 
 class Prompted(Struct, Generic[AnyHook], frozen=True):
@@ -125,7 +125,7 @@ def _open(tx: Transaction, request: HookSessionStart) -> Hooked:
 
 
 def _open_for_agent(tx: Transaction, request: HookSessionStart) -> Hooked:
-    """An agent that says nothing but its name goes on with what it holds."""
+    """An agent that gives only its name continues the effort that it holds."""
     agent = None if request.agent_id is None else agent_rows.find(tx.db, request.agent_id)
     if agent is None or agent.effort_id is None:
         raise InvalidParams(
@@ -188,7 +188,7 @@ def pre_compact(tx: Transaction, request: HookPreCompact) -> HookNoted:
 
 @answers(HookPermissionRequest)
 def permission_request(tx: Transaction, request: HookPermissionRequest) -> HookNoted:
-    """An agent waits for somebody's leave."""
+    """An agent waits for permission."""
     return _note(tx, request.session_id, "permission_request", tool=request.tool, tool_input=request.args)
 
 
@@ -206,7 +206,7 @@ def stop(tx: Transaction, request: HookStop) -> HookNoted:
 
 @answers(HookSubagentStart)
 def subagent_start(tx: Transaction, request: HookSubagentStart) -> HookNoted:
-    """A vendor's own sub-agent begins."""
+    """A vendor's own sub-agent starts."""
     child = bindings.begin_subagent(tx, _find(tx, request.session_id), request.subagent_id)
     kind = {"agent_id": request.subagent_id, "agent_type": request.subagent_type}
     reactions.happen(tx, child, _event(child, "subagent_start", **kind), HookFacts())
@@ -215,7 +215,7 @@ def subagent_start(tx: Transaction, request: HookSubagentStart) -> HookNoted:
 
 @answers(HookSubagentStop)
 def subagent_stop(tx: Transaction, request: HookSubagentStop) -> HookNoted:
-    """A vendor's own sub-agent is done; whoever started it goes on."""
+    """A vendor's own sub-agent is done; the agent that started it continues."""
     child = bindings.begin_subagent(tx, _find(tx, request.session_id), request.subagent_id)
     said = {"agent_id": request.subagent_id, "summary": request.summary}
     reactions.happen(tx, child, _event(child, "subagent_stop", **said), HookFacts())
@@ -236,7 +236,7 @@ def teammate_idle(tx: Transaction, request: HookTeammateIdle) -> HookNoted:
 
 @answers(HookFleetStart)
 def fleet_start(tx: Transaction, request: HookFleetStart) -> Fleet:
-    """A fleet begins: its agents are registered with what they claim."""
+    """A fleet starts: its agents are registered with their claims."""
     return Fleet(
         agents=[
             agents.register(tx, RegisterAgent(id=each.id, label=each.label, claims=each.claims))
@@ -247,7 +247,7 @@ def fleet_start(tx: Transaction, request: HookFleetStart) -> Fleet:
 
 @answers(ListProcesses)
 def list_processes(tx: Transaction, request: ListProcesses) -> OpenProcesses:
-    """Where somebody may look whether the programs are still there."""
+    """The processes to check for programs that have ended."""
     return OpenProcesses(items=rows.list_processes(tx.db, request.host))
 
 

@@ -1,4 +1,4 @@
-"""Logs: an agent that writes down what it does may go on; the gate counts anew. The file itself is somebody else's."""
+"""Logs: an agent that logs its work may continue; the gate counts from zero. The file itself is written elsewhere."""
 
 from ramet.engine import scopes
 from ramet.engine.answers import answers
@@ -14,7 +14,7 @@ from ramet.store.record import sessions
 
 @answers(NoteLog)
 def note(tx: Transaction, request: NoteLog) -> LogNoted:
-    """An entry was written into the log of an effort: its sessions count their tool calls anew."""
+    """An entry was written into the log of an effort: its sessions count their tool calls from zero."""
     effort = _effort(tx, request)
     sessions.reset_heartbeats(tx.db, effort.id, tx.now)
     data = None if request.text is None else {"text": request.text}

@@ -45,7 +45,7 @@ def start(tx: Transaction, request: StartEffort) -> EffortReply:
 
 
 def begin(tx: Transaction, request: StartEffort) -> Effort:
-    """Apply a skill to a task; a session that is given goes on with the new effort, and so does its agent."""
+    """Apply a skill to a task; if a session is given, it and its agent continue with the new effort."""
     task_id, facts = lookup.task(tx, request.task_id)
     skills.require(tx, facts.project_id, request.skill)
     effort = efforts.start(

@@ -79,7 +79,7 @@ def no_effort(effort_id: int, field: str = "effort_id") -> EffortNotFound:
 
 
 def unfinished_effort(tx: Transaction, effort_id: int) -> Effort:
-    """An effort that is still going on."""
+    """An effort that is not finished."""
     found = effort(tx, effort_id)
     require_unfinished(found)
     return found

@@ -1,4 +1,4 @@
-"""Who holds what: an agent owns at most one active effort, and an effort at most one agent. Nobody steals."""
+"""Ownership: an agent holds at most one active effort, and an effort has at most one holder, who keeps it."""
 
 import shlex
 
@@ -9,7 +9,7 @@ from ramet.store.record import agents, efforts
 
 
 def enlist(tx: Transaction, agent_id: str) -> Agent:
-    """The agent of that id, which is registered where it is new."""
+    """The agent with that id, which is registered if it is new."""
     known = agents.find(tx.db, agent_id)
     if known is not None:
         return known
@@ -18,7 +18,7 @@ def enlist(tx: Transaction, agent_id: str) -> Agent:
 
 
 def acquire(tx: Transaction, agent: Agent, effort_id: int) -> None:
-    """Let an agent hold an effort; refused where somebody else does, or where it holds another active one."""
+    """Let an agent hold an effort; refused if another agent holds it, or if this one holds another active effort."""
     if agent.effort_id == effort_id:
         return
     holder = agents.find_holder(tx.db, effort_id)
@@ -47,7 +47,7 @@ def _refuse_if_busy(tx: Transaction, agent: Agent, held: int) -> None:
 
 
 def release(tx: Transaction, effort_id: int) -> None:
-    """Let whoever holds an effort go."""
+    """Release an effort from its holder."""
     holder = agents.find_holder(tx.db, effort_id)
     if holder is not None:
         agents.assign(tx.db, holder, None)

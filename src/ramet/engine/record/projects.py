@@ -1,7 +1,7 @@
 """Projects: where agents work.
 
-Where several machines share a database, a project has a path on each that has it. They know that it is the same by its
-git remote, else by its path. A path is one project's, whichever the host, because tasks are known by their paths.
+If several machines share a database, a project has a path on each machine that has it. They know that it is the same by
+its git remote, else by its path. A path belongs to one project on every host, because tasks are known by their paths.
 """
 
 from ramet.engine.answers import answers
@@ -17,7 +17,7 @@ from ramet.store.record import projects
 
 @answers(UpsertProject)
 def upsert(tx: Transaction, request: UpsertProject) -> Project:
-    """Register a project by its absolute path, or change its name; with a host, say where it is there."""
+    """Register a project by its absolute path, or change its name; with a host, set its path there."""
     path = lookup.absolute(request.path, "path")
     host = request.host
     remote = normal_remote(request.remote) if host and request.remote else None
@@ -85,11 +85,11 @@ def around(tx: Transaction, here: Here) -> tuple[str, bool]:
 
 
 def _path_at(project: Project, host: str | None) -> str | None:
-    """Where a project is on a host; None if it is only on others."""
+    """The path of a project on a host; None if it is only on others."""
     return project.hosts.get(host) if host and project.hosts else project.path
 
 
 def path_on(tx: Transaction, project_id: int, host: str | None) -> str:
-    """Where a project is on a host; where nobody has said that, the path that it was registered by."""
+    """The path of a project on a host; if none is recorded, the path that it was registered with."""
     project = lookup.project(tx, project_id)
     return project.path if host is None else project.hosts.get(host, project.path)

@@ -35,7 +35,7 @@ _NEWEST = 2**63 - 1
 
 @answers(StartSession)
 def start(tx: Transaction, request: StartSession) -> SessionReply:
-    """Record a context window at work on an effort."""
+    """Record a context window that works on an effort."""
     task_id, _ = lookup.task(tx, request.task_id)
     effort = lookup.unfinished_effort(tx, request.effort_id)
     require_same_task(task_id, effort.task_id, "effort_id", effort.id)
@@ -68,7 +68,7 @@ def finish(tx: Transaction, request: FinishSession) -> SessionReply:
 
 @answers(BindEffort)
 def bind_effort(tx: Transaction, request: BindEffort) -> SessionReply:
-    """Let a session go on with another effort of its task."""
+    """Let a session continue with another effort of its task."""
     session = lookup.open_session(tx, request.session_id)
     effort = lookup.unfinished_effort(tx, request.effort_id)
     if session.effort_id == effort.id:
@@ -124,13 +124,13 @@ def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
 
 
 def bind(tx: Transaction, session: Session, effort: Effort) -> Session:
-    """Let a session, and with it its agent, go on with an effort of the same task."""
+    """Let a session and its agent continue with an effort of the same task."""
     require_same_task(session.task_id, effort.task_id, "effort_id", effort.id)
     return move(tx, session, effort)
 
 
 def move(tx: Transaction, session: Session, effort: Effort) -> Session:
-    """Let a session go on with an effort: with it its agent, and the sub-agents that its program has in it."""
+    """Let a session continue with an effort, together with its agent and its program's sub-agents."""
     if session.agent_id is not None:
         ownership.acquire(tx, ownership.enlist(tx, session.agent_id), effort.id)
     for session_id in hooks.list_open_within(tx.db, session.id, session.effort_id):
@@ -152,7 +152,7 @@ def end_all(tx: Transaction, effort_id: int, outcome: Outcome, notes: str | None
 
 
 def end_subagents(tx: Transaction, session_id: int, effort_id: int, outcome: Outcome) -> None:
-    """With a context window those are over that its program has in it; a child that somebody started is not."""
+    """With a context window, its program's sub-agents end; a child that was started separately does not."""
     for each in sessions.list_open_subagents(tx.db, session_id, effort_id):
         close(tx, each, effort_id, outcome, None)
 
@@ -178,7 +178,7 @@ def _find_native(tx: Transaction, request: StartSession) -> Session | None:
 
 
 def _resume(tx: Transaction, known: Session, effort: Effort, request: StartSession) -> SessionReply:
-    """The same context window again: open it where it had ended, and let it serve the effort that is asked for."""
+    """The same context window again: open it if it had ended, and let it serve the requested effort."""
     require_same_task(known.task_id, effort.task_id, "effort_id", effort.id)
     agent_id = request.agent_id or known.agent_id
     if agent_id is not None:
@@ -215,8 +215,8 @@ def _prev(tx: Transaction, request: StartSession, effort: Effort) -> Session | N
 def take_over(
     tx: Transaction, agent_id: str, effort: Effort, parent: Session | None, going_on: Session | None = None
 ) -> None:
-    """The agent holds the effort, and its sessions from before end but for the one that goes on and those above and
-    below it; a child's start ends nothing.
+    """The agent holds the effort, and its earlier sessions end, except the one that continues and those above and below
+    it; the start of a child ends nothing.
     """
     agent = ownership.enlist(tx, agent_id)
     if parent is not None and parent.effort_id == effort.id:
@@ -247,8 +247,8 @@ def _new(
 
 
 def place_in_tree(prev: Session | None, parent: Session | None) -> TreePlace:
-    """Where a new session stands: below its parent, else where the one stood that it continues. So nothing gets out of
-    its depth by being continued.
+    """The place of a new session: below its parent, else that of the session that it continues. So continuing a session
+    never changes its depth.
     """
     if parent is not None:
         return TreePlace(

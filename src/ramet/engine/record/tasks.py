@@ -32,7 +32,7 @@ def upsert(tx: Transaction, request: UpsertTask, field: str = "dir_path") -> Tas
 
 
 def ensure(tx: Transaction, path: str, field: str) -> tuple[str, int]:
-    """The path of a task, which is created where it is new, and its project."""
+    """The path of a task, which is created if it is new, and its project."""
     dir_path = lookup.absolute(path, field)
     facts = tasks.find_facts(tx.db, dir_path)
     if facts is not None:

@@ -17,7 +17,7 @@ from ramet.store.work import queue
 from ramet.store.work.queue import NewWork
 
 FIRST = (("plan", "plan"), ("implement", "implement"), ("review-1", "review"))
-"""The lines that a chain begins with, and their skills."""
+"""The first lines of a chain, and their skills."""
 
 
 class _Work(Struct, frozen=True):
@@ -62,7 +62,7 @@ def _note_findings(tx: Transaction, run: Run, effort: Effort, number: int, revie
 
 
 def _give_up(tx: Transaction, run: Run, effort: Effort, number: int) -> str:
-    """The bound is reached: a person has to look at what is open."""
+    """The limit is reached: a person has to decide about the open findings."""
     left = [finding for finding in findings.list_of_run(tx.db, run.id) if finding.state == "open"]
     blockers = [finding for finding in left if finding.severity == "BLOCKER"]
     reason = f"{number} reviews: {len(left)} findings are open, {len(blockers)} of them blockers"

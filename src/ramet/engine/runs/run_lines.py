@@ -1,4 +1,4 @@
-"""The lines of runs: whether one may begin, and what follows for its run from its end.
+"""The lines of runs: whether one may start, and what its end means for its run.
 
 A run ends with its last line, in the same transaction.
 """
@@ -15,7 +15,7 @@ from ramet.store.runs.runs import Spent, StoredRun
 
 
 def are_waiting(tx: Transaction, run_id: int) -> bool:
-    """Whether lines of a run may begin, as far as that is known without a claim."""
+    """Whether lines of a run may start, as far as that is known without a claim."""
     return _obstacle(run_id, runs.find(tx.db, run_id, tx.now)) is None
 
 
@@ -33,8 +33,8 @@ def _obstacle(run_id: int, run: StoredRun | None) -> str | None:
 
 
 def admit(tx: Transaction, run_id: int) -> str | None:
-    """The same for who is about to begin one, now that nobody holds a line any more whose lease ran out. A bound of the
-    run that is reached ends what still waits.
+    """The same for a line that is about to start, now that expired leases are released. If the run has reached a limit,
+    its waiting lines are ended.
     """
     run = runs.find(tx.db, run_id, tx.now)
     reason = _obstacle(run_id, run)
@@ -56,7 +56,7 @@ def admit(tx: Transaction, run_id: int) -> str | None:
 
 
 def find_bound(tx: Transaction, run: Run) -> tuple[Outcome, str] | None:
-    """The bound that a run has reached, and the outcome of what it keeps from beginning."""
+    """The limit that a run has reached, and the outcome of the lines that it stops."""
     limits = run.limits
     if limits.seconds is not None and tx.now_ms - from_datetime(run.started_at) >= limits.seconds * 1000:
         return "timeout", f"the run has reached its limit of {limits.seconds:,} seconds"
@@ -71,7 +71,7 @@ def find_bound(tx: Transaction, run: Run) -> tuple[Outcome, str] | None:
 
 
 def begun(tx: Transaction, effort: Effort) -> None:
-    """An attempt at a line begins."""
+    """An attempt at a line starts."""
     run = _run_of(tx, effort)
     if run is not None:
         conversations.ask(tx, run, effort)
@@ -98,7 +98,7 @@ def _run_of(tx: Transaction, effort: Effort) -> StoredRun | None:
 
 
 def end_waiting(tx: Transaction, run: Run, outcome: Outcome, reason: str) -> list[int]:
-    """Begin no more lines of a run: those that wait are finished. Which they are."""
+    """Start no more lines of a run: finish the waiting ones, and return them."""
     over = runs.finish_lines(tx.db, run.id, outcome, reason, tx.now)
     for effort_id, attempts in over:
         data = {"outcome": outcome, "reason": reason}

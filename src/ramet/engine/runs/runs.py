@@ -1,7 +1,7 @@
 """Runs: a task file, or a chain, whose lines are efforts.
 
-A run is worked on while somebody attends it, and interrupted when nobody does; it is finished with its last line. What
-its lines are doing follows from their efforts, and is stored nowhere else.
+A run is worked on while a process attends it, and interrupted when none does; it is finished with its last line. The
+states of its lines follow from their efforts, and are stored nowhere else.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ class _Numbered(Struct, frozen=True):
 
 @answers(StartRun)
 def start(tx: Transaction, request: StartRun) -> RunDetail:
-    """Record a run and queue its lines, all in one transaction. Nobody works on it yet."""
+    """Record a run and queue its lines, all in one transaction. No line starts yet."""
     _check_shape(request)
     task_id, project_id = tasks.ensure(tx, request.task, "task")
     is_chain = request.mode == "chain"
@@ -182,7 +182,7 @@ def list_page(tx: Transaction, request: ListRuns) -> Page[RunReply]:
 
 @answers(AttendRun)
 def attend(tx: Transaction, request: AttendRun) -> RunReply:
-    """Begin or resume a run, or go on with it. One that a vanished attender left is taken over."""
+    """Start, resume or continue a run. A run whose attender has vanished is taken over."""
     run = find(tx, request.run_id)
     if not request.begins:
         return _go_on(tx, run, request)
@@ -204,8 +204,8 @@ def _widen(limits: RunLimits, given: RunLimits | None) -> RunLimits:
 
 
 def _retry(tx: Transaction, run: StoredRun, *, retry_failed: bool) -> list[int]:
-    """Queue again what a bound kept from beginning, and what failed where that is wanted; which lines those are. A
-    finished run of which nothing can be done is refused.
+    """Queue again the lines that a limit stopped, and if requested those that failed; return them. A finished run with
+    nothing to do is refused.
     """
     bound = run_lines.find_bound(tx, run)
     retried = [] if bound else runs.retry_lines(tx.db, run.id, retry_failed=retry_failed)

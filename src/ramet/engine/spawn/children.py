@@ -1,8 +1,8 @@
-"""Spawning: the one path by which a session gets a child, whoever asks for it.
+"""Spawning: the one path by which a session gets a child, from every caller.
 
-What could refuse a child is looked at first, its depth before all else; then everything of it is written in one
-transaction, before any process starts. So a child that dies before its first turn is on record, with its parent; and
-one that was refused has left nothing.
+Everything that could refuse a child is checked first, starting with its depth; then all of it is written in one
+transaction, before any process starts. So a child that dies before its first turn is on record, with its parent; and a
+refused child leaves nothing.
 """
 
 from typing import Any
@@ -69,7 +69,7 @@ Order = ChildOrder | SpawnAgent
 
 @answers(SpawnAgent)
 def spawn_agent(tx: Transaction, request: SpawnAgent) -> SpawnResult:
-    """A child with a goal. With `wait` it is its parent's to run, and its end is somebody else's to wait for."""
+    """A child with a goal. With `wait` its parent runs it; waiting for its end is done elsewhere."""
     return spawn(tx, request, _parent(tx, request), is_awaited=request.wait)
 
 
@@ -97,7 +97,7 @@ def _try(tx: Transaction, order: Order, parent: Session, *, is_awaited: bool) ->
 
 
 def spawn(tx: Transaction, order: Order, parent: Session, *, is_awaited: bool) -> SpawnResult:
-    """The child that a session asks for, or a typed error. Nothing is written before all has been looked at."""
+    """The child that a session asks for, or a typed error. Everything is checked before anything is written."""
     _require_depth(tx, parent)
     scopes.require(tx, parent, "parent_session_id")
     _require_open(parent)
@@ -171,14 +171,14 @@ def _new_work(tx: Transaction, order: Order, parent: Session, *, is_awaited: boo
 
 
 def _said(order: Order) -> dict[str, Any]:
-    """What whoever runs the child has to know beside its goal. Data: nothing of it is looked at here again."""
+    """What the runner of the child has to know beside its goal. It is data, and is not checked here again."""
     said = {"context": order.context, "inherit": order.inherit, "allowed_tools": order.allowed_tools}
     return {name: value for name, value in said.items() if value is not None}
 
 
 def _workspace(tx: Transaction, order: Order, above: Effort, project_id: int) -> str | None:
-    """Where the child works: where its parent does, or inside that or the project. The path is only read: whoever goes
-    there looks at the links on the way.
+    """Where the child works: where its parent does, or inside that or the project. Only the path's text is checked
+    here; the links on the way are checked when it is used.
     """
     workspace, worktree = above.place.workspace, above.place.worktree
     home = workspace or worktree

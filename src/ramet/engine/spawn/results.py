@@ -61,8 +61,8 @@ def notes(outcome: Outcome, effort: Effort, report: Report | None) -> str:
 
 
 def give_to_parent(tx: Transaction, effort: Effort) -> Effort:
-    """A child is over: its parent's history takes in what came of it, which is its output where it has no other, and
-    what it did not use is free again.
+    """A child is over: its parent's history receives its result, or its output if it has no report, and the unused part
+    of its budget is free again.
     """
     first, last = sessions.find_first_of_effort(tx.db, effort.id), sessions.find_last_of_effort(tx.db, effort.id)
     if effort.outcome is None or first is None or last is None:

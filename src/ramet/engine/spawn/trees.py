@@ -46,8 +46,8 @@ def list_children(tx: Transaction, request: ListChildren) -> Trees:
 
 
 def list_live_children(tx: Transaction, session: Session) -> list[LiveChild]:
-    """The sessions below an effort that have not ended, for one that goes on with it. What a child of the same effort
-    is for is what this one is for.
+    """The sessions below an effort that have not ended, for a session that continues it. The purpose of a child of the
+    same effort is the effort's own.
     """
     found = trees.list_open_children(tx.db, session.effort_id, characters=_CHARACTERS, now=tx.now)
     status = _statuses(tx, ())
@@ -138,7 +138,7 @@ def _session_of(tx: Transaction, branch: str) -> int:
 
 
 def _above(rows: Sequence[TreeRow]) -> Callable[[TreeRow], int | None]:
-    """What a session's use counts for as well: the session of its tree that it continues, where both have the same
+    """The session that a session's use also counts for: the one of its tree that it continues, if both have the same
     parent; else its parent.
     """
     continued = {row.prev_session_id for row in rows}
@@ -201,14 +201,14 @@ def _find_subagents(rows: Sequence[TreeRow], nodes: Sequence[Node]) -> set[int]:
 
 
 def _is_idle_by_hand(node: Node) -> bool:
-    """Whether a person started it, it is open, and none of its tools is at work."""
+    """Whether a person started it, it is open, and none of its tools is running."""
     row, liveness = node.row, node.liveness
     is_idle = liveness is not None and liveness.is_lease_over is None and not liveness.has_tool_in_flight
     return is_idle and row.native_id is not None and row.parent_session_id is None
 
 
 def _sum(one: float | None, other: float | None) -> float | None:
-    """What two cost together; None where neither has said."""
+    """What two cost together; None if neither cost is known."""
     return other if one is None else one if other is None else one + other
 
 

@@ -1,4 +1,4 @@
-"""Admission: whether a claimed effort may begin with the driver that was found for it."""
+"""Admission: whether a claimed effort may start with the driver that was found for it."""
 
 from ramet.engine.answers import answers
 from ramet.engine.record import efforts, lookup
@@ -12,7 +12,7 @@ from ramet.store.work.parked_drivers import Parked
 
 @answers(AdmitDriver)
 def admit(tx: Transaction, request: AdmitDriver) -> Admission:
-    """Let an attempt begin, or put the effort back until its driver may be used again."""
+    """Let an attempt start, or put the effort back until its driver may be used again."""
     effort = lookup.effort(tx, request.effort_id)
     if not effort.lease.is_of(request.generation):
         raise leases.lost(effort, request.generation)

@@ -44,7 +44,7 @@ def prepare(request: BeginAttempt, contents: Contents) -> PreparedAttempt:
 
 @answers(BeginAttempt)
 def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
-    """Record that an attempt begins: its session and prompt, and where it is made."""
+    """Record that an attempt starts: its session, its prompt and its place."""
     request = prepared.request
     effort = lookup.effort(tx, request.effort_id)
     if not effort.lease.is_of(request.generation):
@@ -90,9 +90,7 @@ def _require_free_worktree(tx: Transaction, request: BeginAttempt) -> None:
 
 
 def _open_session(tx: Transaction, effort: Effort, request: BeginAttempt) -> Session:
-    """The session that the attempt goes on with, the one that a spawn left for it, or a new one behind the effort's
-    last.
-    """
+    """The session that the attempt continues, the one that a spawn left, or a new one behind the effort's last."""
     waiting = session_rows.find_waiting(tx.db, effort.id) if effort.spawn.by else None
     known = waiting or _known(tx, effort, request)
     if known is not None:
@@ -134,7 +132,7 @@ def _keeper(tx: Transaction, request: BeginAttempt) -> KeeperLease:
 
 
 def _known(tx: Transaction, effort: Effort, request: BeginAttempt) -> Session | None:
-    """The session that the request means to go on with, by the effort's word or by the vendor's id."""
+    """The session that the request continues, as the effort or the vendor's id names it."""
     if request.continues and effort.retry.continues_session_id is not None:
         return lookup.session(tx, effort.retry.continues_session_id)
     if request.native_id is None:

@@ -1,7 +1,7 @@
 """Endings: what follows when an effort is over, in the same transaction, however it ended.
 
-Its run goes on or ends; whoever spawned it gets its result; and what it was waiting for, outside the queue, does not
-wait for ever.
+Its run continues or ends; its parent gets its result; and the children that it awaited, outside the queue, do not wait
+for ever.
 """
 
 from ramet.engine.answers import answers
@@ -23,7 +23,7 @@ PARENT_OVER = "its parent ended before it started"
 
 @answers(FinishEffort)
 def finish(tx: Transaction, request: FinishEffort) -> EffortReply:
-    """Finish an effort; whoever held it is free. A second time changes nothing."""
+    """Finish an effort and free its holder. A second time changes nothing."""
     effort = lookup.effort(tx, request.effort_id)
     if effort.lifecycle == "finished":
         return efforts.reply(effort, already=True)
@@ -64,20 +64,20 @@ def finish_waiting(tx: Transaction, effort: Effort, outcome: Outcome, reason: st
 
 
 def ended(tx: Transaction, effort: Effort) -> Effort:
-    """An effort has come to its outcome: its run and its parent hear of it."""
+    """An effort has its outcome: update its run and its parent."""
     run_lines.ended(tx, effort)
     return effort if effort.spawn.by is None else results.give_to_parent(tx, effort)
 
 
 def leave_children(tx: Transaction, effort_id: int) -> None:
-    """Nobody waits any more for what an effort waited for."""
+    """Release the children that an effort waited for."""
     for child in children.list_awaited(tx.db, effort_id):
         leave(tx, child, is_parent_over=True)
 
 
 def leave(tx: Transaction, child: Effort, *, is_parent_over: bool) -> bool:
-    """Nobody waits for a child any more. One that never began, whose parent is over, is dropped; any other goes on, and
-    where it waits the queue has it from now on. Whether it was dropped.
+    """Release an awaited child. If it never started and its parent is over, it is dropped; any other continues, and if
+    it waits, the queue has it from now on. Returns whether it was dropped.
     """
     if is_parent_over and child.lifecycle == "queued" and child.retry.attempts == 0:
         finish_waiting(tx, child, "dropped", PARENT_OVER)

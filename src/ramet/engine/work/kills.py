@@ -1,5 +1,5 @@
-"""Ending what runs, and with it what it spawned: by asking the keeper that holds the agent, or at once where nothing
-runs yet. What is ended is over, or goes back to the queue.
+"""Stopping running efforts and their children: by a request to the keeper that holds the agent, or at once if nothing
+runs yet. A stopped effort is over, or goes back to the queue.
 """
 
 from msgspec.structs import asdict
@@ -19,7 +19,7 @@ from ramet.store.work import queue as queue_rows
 
 @answers(Kill)
 def kill(tx: Transaction, request: Kill) -> Killed:
-    """End a running effort, or cancel one that waits; where it is to be attempted again, it waits."""
+    """Stop a running effort, or cancel a waiting one; with another attempt requested, it waits again."""
     stop = StopRequest(reason=request.reason, requeues=request.requeues)
     return _kill(tx, _meant(tx, request), stop, with_children=request.children)
 
@@ -60,12 +60,12 @@ def _kill(tx: Transaction, effort: Effort, stop: StopRequest, *, with_children: 
 
 
 def _is_kept(tx: Transaction, effort: Effort) -> bool:
-    """Whether a keeper holds an agent for it, or held one that nobody has settled yet."""
+    """Whether a keeper holds an agent for it, or held one that is not settled yet."""
     return bool(effort.lease.owner) and sessions.find_kept(tx.db, effort.id, effort.lease.generation) is not None
 
 
 def _end(tx: Transaction, effort: Effort, stop: StopRequest) -> Effort:
-    """Ask whoever runs it to end it, once; what does not run is over at once, or waits again."""
+    """Ask its keeper to stop it, once; an effort that does not run is over at once, or waits again."""
     if not _is_kept(tx, effort):
         return _end_unbegun(tx, effort, stop)
     if effort.stop_request is not None:
@@ -77,7 +77,7 @@ def _end(tx: Transaction, effort: Effort, stop: StopRequest) -> Effort:
 
 
 def _end_unbegun(tx: Transaction, effort: Effort, stop: StopRequest) -> Effort:
-    """Let go of an effort that has no agent yet."""
+    """Release an effort that has no agent yet."""
     if not stop.requeues:
         return endings.finish_waiting(tx, effort, "cancelled", stop.reason)
     return effort if effort.lifecycle == "queued" else queue.put_back(tx, effort, stop.reason)

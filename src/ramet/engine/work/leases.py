@@ -1,7 +1,7 @@
-"""Leases: who runs an effort, until when, and what comes of it.
+"""Leases: who runs an effort, until when, and with which outcome.
 
-Each claim has a generation of its own. Whoever reports under an older one is told so, and changes nothing. A lease that
-ran out is taken over by the next claim, whoever makes it: the attempt counts as one whose host has vanished.
+Each claim has a generation of its own. A report under an older generation is refused, and changes nothing. An expired
+lease is taken over by the next claim: the attempt counts as one whose host has vanished.
 """
 
 from typing import Any
@@ -34,11 +34,11 @@ from ramet.store.work.queue import Settlement, Waiting
 
 _KEPT_OF_LATE_OUTPUT = 10_000
 _FAILURES: dict[Outcome, Failure] = {"timeout": "timeout", "budget": "permanent"}
-"""Of attempts of which nobody says more. Where a bound of a run has kept a line from beginning, nothing failed."""
+"""The failure of attempts that report no more. If a limit of a run kept a line from starting, nothing failed."""
 
 
 class Following(Struct, frozen=True, kw_only=True):
-    """The attempt that comes next, where one does."""
+    """The next attempt, if there is one."""
 
     not_before: str | None = None
     is_fresh: bool = False
@@ -92,7 +92,7 @@ def _claim_named(tx: Transaction, request: ClaimWork, scope: Scope) -> Effort | 
 
 
 def _refusal(tx: Transaction, effort: Waiting, scope: Scope) -> Refused | None:
-    """Why a worker cannot have the effort that it names; None where it can."""
+    """Why a worker cannot have the effort that it names; None if it can."""
     match queue.state_of(tx, effort):
         case "running" | "stopping" | "expired":
             return Refused(refused="lost", detail=f"{effort.lease.owner} holds effort {effort.id}")
@@ -121,7 +121,7 @@ def _take_over(tx: Transaction, effort: Held) -> None:
 
 @answers(RenewLease)
 def renew(tx: Transaction, request: RenewLease) -> Lease:
-    """Let a lease go on. One that is past its time, and that nobody took over, may go on too."""
+    """Renew a lease. An expired lease that no other worker took over can be renewed too."""
     renewal = leases.renew(
         tx.db,
         request.effort_id,
@@ -206,7 +206,7 @@ def _settle(
     outcome: Outcome,
     following: Following,
 ) -> Effort:
-    """Let go of an effort: what was open ends, and it is finished, or waits for its next attempt."""
+    """Release an effort: its open parts end, and it is finished, or waits for its next attempt."""
     facts: dict[str, Any] = {"agent_failures": decision.agent_failures, "host_failures": decision.host_failures}
     if effort.is_attended:
         # What a spawn left for the first attempt is there for the next one too.
@@ -229,7 +229,7 @@ def _settle(
 
 
 def _tell(tx: Transaction, effort: Effort, decision: Decision, outcome: Outcome) -> None:
-    """The event, and the notice where a person has to know."""
+    """The event, and the notice if a person has to know."""
     why = {"failure": effort.retry.failure, "reason": effort.reason, "attempt": effort.retry.attempts}
     if decision.requeue:
         data: dict[str, Any] = {**why, "not_before": effort.retry.not_before}

@@ -1,7 +1,8 @@
-"""Parking: a driver whose account is at a limit, or that fails for good again and again, is left alone for a while.
+"""Parking: a driver whose account has reached a limit, or that fails permanently several times, is not used for a
+while.
 
-After a limit everybody goes on. After failures one attempt is let through (`admit`) and the others wait for what comes
-of it; where it fails, the driver is left alone for twice as long.
+After a limit, all efforts continue. After failures, one attempt is admitted (`admit`) and the others wait for its
+result; if it fails, the driver is parked for twice as long.
 """
 
 from ramet.engine import notices
@@ -33,7 +34,7 @@ def list_parked(tx: Transaction, _request: ListParked) -> Page[ParkedDriver]:
 
 @answers(ReleaseDriver)
 def release(tx: Transaction, request: ReleaseDriver) -> Released:
-    """Let a driver be used again: a person knows better. Its failures are counted anew."""
+    """Use a driver again at once, because a person says so. Its failures are counted from zero."""
     known = parked_drivers.find(tx.db, request.driver)
     if known is None or not _is_parked(tx, known):
         return Released(driver=request.driver, effort_ids=[], already=True)
@@ -49,7 +50,7 @@ def is_parked(tx: Transaction, driver: str | None) -> bool:
 
 
 def note(tx: Transaction, effort: Tried, request: CompleteWork, not_before: str | None) -> None:
-    """Learn from how an attempt ended. `not_before` is when the effort's next one may begin."""
+    """Learn from how an attempt ended. `not_before` is when the effort's next attempt may start."""
     begun = parked_drivers.find_begun(tx.db, effort.id, request.generation)
     if begun is None or begun.driver in NEVER_PARKED:
         return
@@ -65,8 +66,8 @@ def note(tx: Transaction, effort: Tried, request: CompleteWork, not_before: str 
 
 
 def let_one_through(tx: Transaction, driver: str) -> Parked | None:
-    """What keeps a driver from being used now. One that failed, and whose time is over, is tried once: the others go
-    on waiting, in case nobody hears of that attempt again for as long as before.
+    """What keeps a driver from being used now. A driver that failed is tried once when its time is over: the others
+    keep waiting for as long as before, in case that attempt never reports.
     """
     known = parked_drivers.find(tx.db, driver)
     if known is None or _is_parked(tx, known):
@@ -119,7 +120,7 @@ def _is_parked(tx: Transaction, known: Parked | None) -> bool:
 
 
 def _is_older(tx: Transaction, known: Parked, began_at: str) -> bool:
-    """Whether an attempt began before its driver was parked, and so says nothing about how the driver is since."""
+    """Whether an attempt started before its driver was parked, and so says nothing about the driver since then."""
     if known.until is None or not _is_parked(tx, known):
         return False
     return known.failures == 0 or _after(tx, known.failures, since=began_at) < known.until

@@ -103,7 +103,7 @@ def _enqueue(tx: Transaction, new: NewWork) -> WorkReply:
 
 @answers(GetWork)
 def get(tx: Transaction, request: GetWork) -> WorkReply:
-    """An effort, and what it waits for; of one that runs, or that nobody has settled, what it has used so far."""
+    """An effort, and what it waits for; if it runs or is not settled, also what it has used so far."""
     effort = find(tx, request.effort_id)
     if effort.lifecycle == "active" or effort.spent.usage is None:
         used = usage.sum_of_effort(tx.db, effort.id) or effort.spent.usage
@@ -190,7 +190,7 @@ def retry(tx: Transaction, request: RetryWork) -> WorkReply:
 
 @answers(ResumeWork)
 def resume(tx: Transaction, request: ResumeWork) -> WorkReply:
-    """Queue the same effort again, to go on in its context window."""
+    """Queue the same effort again, to continue in its context window."""
     effort = _finished(tx, request.effort_id)
     if effort.outcome == "success":
         raise EffortFinished(
@@ -231,7 +231,7 @@ def _finished(tx: Transaction, effort_id: int) -> Effort:
 
 @answers(DropWork)
 def drop(tx: Transaction, request: DropWork) -> EffortReply:
-    """Take an effort out of the queue. What waits for it goes on waiting, and says so."""
+    """Remove an effort from the queue. Efforts that wait for it keep waiting, and say so."""
     effort = lookup.effort(tx, request.effort_id)
     if effort.outcome == "dropped":
         return efforts.reply(effort, already=True)
@@ -256,7 +256,7 @@ def put_back(
     failure: Failure | None = None,
     not_before: str | None = None,
 ) -> Effort:
-    """As if nobody had claimed it: no attempt is counted, and the next one goes on where this one would have."""
+    """As if it had not been claimed: no attempt is counted, and the next one continues where this one would have."""
     parked_drivers.uncount(tx.db, effort.id)
     settlement = Settlement(
         lifecycle="queued",

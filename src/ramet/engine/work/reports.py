@@ -1,7 +1,7 @@
-"""Reports: what an agent's keeper hears, written into the session's history, each event once.
+"""Reports: the events that an agent's keeper receives, written into the session's history, each event once.
 
-This is what happens most often while agents run, so everything that needs no transaction is prepared before, and a
-report of many events costs one look at the session, one move of its branch and one event.
+This happens most often while agents run, so everything that needs no transaction is prepared before, and a report of
+many events costs one read of the session, one move of its branch and one event.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ _LONGEST_ARGUMENTS = 200
 _MOST_CALLS = 100
 _STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
 _ERRORS = "stderr"
-"""The name under which a program's own remarks stand in a transcript."""
+"""The name of a program's own remarks in a transcript."""
 
 
 class Heard(Struct, frozen=True):
@@ -74,7 +74,7 @@ class PreparedReport(Struct, frozen=True):
 
 @prepares(ReportStream)
 def prepare(request: ReportStream, contents: Contents) -> PreparedReport:
-    """Redact, hash and compress what was heard."""
+    """Redact, hash and compress the reported texts."""
     return PreparedReport(request, [_prepare(event, contents, contents.redactor) for event in request.events])
 
 
@@ -126,7 +126,7 @@ def _note(text: str, redactor: Redactor) -> str:
 
 @answers(ReportStream)
 def report(tx: Transaction, prepared: PreparedReport) -> Reported:
-    """Write what is new, and let the lease go on where it is still the reporter's."""
+    """Write new events, and renew the lease if the reporter still holds it."""
     request = prepared.request
     reporter = sessions.find_reporter(tx.db, request.session_id)
     if reporter is None:
@@ -157,7 +157,7 @@ def _is_child_alive(tx: Transaction, reporter: Reporter) -> bool:
 
 
 def _renew(tx: Transaction, reporter: Reporter, *, is_asked: bool) -> bool:
-    """Let the lease go on; where nobody asked for that, only when it is low."""
+    """Renew the lease; without a request for that, only when it is low."""
     renew = leases.renew if is_asked else leases.renew_if_low
     lease_seconds = tx.work.lease_seconds
     return bool(renew(tx.db, reporter.effort_id, reporter.generation, lease_seconds=lease_seconds, now=tx.now))

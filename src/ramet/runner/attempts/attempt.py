@@ -1,7 +1,7 @@
 """One attempt at an effort, from its claim to its end: prepare, record, launch, wait, settle.
 
-Each step leaves behind what the next daemon needs to go on from there: a lease, then a session with its keeper's
-instance, then the keeper's folder, then an ended session, then an outcome. A step that is repeated changes nothing.
+Each step leaves what the next daemon needs to continue from there: a lease, then a session with its keeper's instance,
+then the keeper's folder, then an ended session, then an outcome. Repeating a step changes nothing.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ class Attempts:
         return await self._wait(held, record)
 
     async def finish(self, left: Left) -> Completed | None:
-        """Go on with what a former daemon left."""
+        """Continue what a former daemon left."""
         held = _Held(
             effort_id=left.effort_id,
             generation=left.generation,
@@ -99,7 +99,7 @@ class Attempts:
         return await self._wait(held, left.record)
 
     async def _record(self, claimed: Claimed, prepared: Prepared, order: Order) -> tuple[Attempt, Prepared]:
-        """Write down that the attempt begins; where somebody works in the worktree already, in one of its own."""
+        """Record that the attempt starts; if its worktree is in use, in a worktree of its own."""
         try:
             prepared = replace(prepared, leased_at=time.monotonic())
             return await self._begin(claimed, prepared, order), prepared
@@ -143,8 +143,8 @@ class Attempts:
                 await asyncio.sleep(_AWAY_SECONDS)
 
     async def _tidy(self, held: _Held) -> None:
-        """End what the keeper left running, and report what it could not. Where the lease was lost the session has
-        ended, and there may be more to tell all the same.
+        """Stop what the keeper left running, and report what it could not. If the lease was lost, the session has
+        ended, and there may still be more to report.
         """
         session = await self._runner.ask(GetSession(session_id=held.session_id))
         spooled = await asyncio.to_thread(keepers.read_spool, self._runner.places.keepers, held.instance)
@@ -155,7 +155,7 @@ class Attempts:
             await self._report_rest(held)
 
     async def _report_rest(self, held: _Held) -> None:
-        """What the keeper could not deliver any more; and an end, where it did not come to one."""
+        """What the keeper could not deliver any more; and an end, if it wrote none."""
         folder = self._runner.places.keepers
         spooled = await asyncio.to_thread(keepers.read_spool, folder, held.instance)
         if settlement.find_end(spooled) is None:

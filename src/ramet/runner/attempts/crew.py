@@ -1,8 +1,8 @@
-"""The crew: the workers of one daemon. It claims what is ready, one effort for each free slot, and looks after every
-attempt until it is settled; those that a former daemon left, too.
+"""The crew: the workers of one daemon. It claims ready efforts, one for each free slot, and looks after every attempt
+until it is settled, including those that a former daemon left.
 
-An attempt belongs to the crew, not to whoever asked for work: when that connection goes, nothing more is claimed, but
-what runs is still settled. When the daemon goes, the keepers stay, and the next crew adopts them.
+An attempt belongs to the crew, not to the connection that asked for work: when that connection closes, nothing more is
+claimed, but running attempts are still settled. When the daemon stops, the keepers stay, and the next crew adopts them.
 """
 
 import asyncio
@@ -36,9 +36,9 @@ from ramet.runner.spawn.stranded_children import tend
 log = logging.getLogger(__name__)
 
 _COALESCE_SECONDS = 0.01
-"""Many commits in a row are one reason to look at the queue again, where there was nothing a moment ago."""
+"""Many commits in a row are one reason to check the queue again, if it was empty a moment ago."""
 _LOOK_SECONDS = 5.0
-"""How long nothing is looked at where nothing happened here: another daemon may have added work."""
+"""How long to wait before checking the queue again if nothing happened here: another daemon may have added work."""
 
 
 class _Run(Struct, eq=False):
@@ -48,7 +48,7 @@ class _Run(Struct, eq=False):
     free: list[str]
     """The slots that run nothing."""
     wanted: list[int] | None
-    """The efforts that are still to be run, where they were named."""
+    """The efforts that are still to be run, if they were named."""
     attended: Run | None
     """The run whose lines are worked on."""
     finished: Counter[str]
@@ -70,7 +70,7 @@ class _Seat(Struct, frozen=True):
 
     order: Order
     run: _Run | None
-    """Whose slot it is; None where it is lent by the one who waits."""
+    """Whose slot it is; None if it is lent by the session that waits."""
 
 
 class Crew:
@@ -88,7 +88,7 @@ class Crew:
         self._attended: set[int] = set()
         self._news = asyncio.Event()
         self.commits = 0
-        """How many there have been: who looks at something remembers the number, and waits until it has changed."""
+        """How many there have been: a reader remembers the number, and waits until it has changed."""
         self._leases_kept = 0.0
 
     async def adopt(self) -> None:
@@ -102,7 +102,7 @@ class Crew:
             self._begin(self._look_after(left))
 
     async def run(self, request: RunWork) -> WorkDone:
-        """Claim and run efforts until there is nothing left, or until it is told to stop."""
+        """Claim and run efforts until there is nothing left, or until asked to stop."""
         if request.run is None:
             return await self._work_on(request, None)
         if request.run in self._attended:
@@ -146,8 +146,8 @@ class Crew:
                     await self._news.wait()
 
     async def lend(self, effort_id: int, lender: Session) -> bool | None:
-        """Run a child that a session waits for: in that session's slot, else in one that has nothing to do. Whether it
-        has begun; None where there is no slot.
+        """Run a child that a session waits for: in that session's slot, else in an idle one. Whether it has started;
+        None if there is no slot.
         """
         seat = self._find_seat(lender)
         if seat is None:
@@ -167,7 +167,7 @@ class Crew:
         return not (self._tasks or self._runs)
 
     async def close(self) -> None:
-        """Let go of everything. What runs goes on without us."""
+        """Stop looking after attempts. Running agents continue without us."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -240,7 +240,7 @@ class Crew:
         return None
 
     async def _keep_leases(self) -> None:
-        """A machine that slept finds every lease past its time. On a database of its own nobody loses one by that."""
+        """A machine that slept finds every lease expired. On a database of its own, none is lost by that."""
         now = time.time()  # the monotonic clock may stand still while the machine sleeps
         if self._runner.settings.database.type == "sqlite" and abs(now - self._leases_kept) > _LOOK_SECONDS:
             self._leases_kept = now
@@ -329,8 +329,8 @@ class Crew:
             self._taken.discard(slot)
 
     def _find_seat(self, lender: Session) -> _Seat | None:
-        """A slot for a child: one at a time in that of the session that waits for it. Where nobody here runs that
-        session, it has one of its own all the same.
+        """A slot for a child: one at a time in that of the session that waits for it. If that session does not run
+        here, the child gets a slot of its own.
         """
         post = self._posts.get(lender.agent_id or "")
         is_here = post is not None and post.effort_id == lender.effort_id
@@ -393,7 +393,7 @@ class Crew:
         self.look_again()
 
     def _take_slots(self, count: int) -> list[str]:
-        """Names that nobody has, the lowest numbers first; they are used from the end."""
+        """Unused names, the lowest numbers first; they are used from the end."""
         names = (f"{self._runner.name}/{number}" for number in itertools.count(1))
         slots = list(itertools.islice((name for name in names if name not in self._taken), count))
         self._taken.update(slots)

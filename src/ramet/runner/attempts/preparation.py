@@ -1,7 +1,7 @@
-"""What an attempt needs before it can begin: a driver, a worktree, a prompt, and what its keeper is told.
+"""What an attempt needs before it can start: a driver, a worktree, a prompt, and its keeper's instructions.
 
-It runs on a thread, because git does. Nothing here is on record yet: what fails here has changed nothing but, perhaps,
-made a worktree that the next attempt will use.
+It runs on a thread, because git does. Nothing here is on record yet: a failure here has changed nothing, except that it
+may have created a worktree, which the next attempt uses.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ from ramet.workspace.worktrees.worktree import Worktree
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
-    """An attempt that may begin."""
+    """An attempt that may start."""
 
     instance: str
     settings: WorkSettings
@@ -52,7 +52,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     project_path: str
     worktree: Worktree | None
     workspace: str | None
-    """Where it works, where that was said; else in the worktree, or in the project."""
+    """The given directory, if there is one; else the worktree, or the project."""
     timeout_seconds: int | None
     spawned: Spawned
     native_id: str | None
@@ -70,7 +70,7 @@ class Postponed(Exception):
 
 
 def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
-    """Find the driver, make the worktree, compose the prompt. `Postponed` where the driver may not be used now."""
+    """Find the driver, create the worktree, compose the prompt. `Postponed` if the driver may not be used now."""
     chain: Chain = runner.machine.ask(WorkChain(effort_id=claimed.id, host=runner.host))
     settings = runner.machine.settings_in(chain.project_path, order.environment, order.settings)
     found = selection.resolve(_wanted(claimed, order), settings.drivers, order.environment or runner.environ)
@@ -100,7 +100,7 @@ def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
 
 
 def _wanted(claimed: Claimed, order: Order) -> str | None:
-    """The driver. Whoever resumes a run may have its lines done by another one, but for those that name theirs."""
+    """The driver. A resumed run may use another one for its lines, except for those that name theirs."""
     is_open = order.run is not None and claimed.run_agent is None and claimed.skill != "shell"
     if is_open and order.driver is not None:
         return order.driver
@@ -116,7 +116,7 @@ def _model(claimed: Claimed, found: Found) -> str | None:
 def move_apart(runner: RunnerContext, claimed: Claimed, prepared: Prepared) -> Prepared:
     """The same attempt in a worktree of its own: the one that it would have shared is in use.
 
-    A context window does not move with it: programs look for theirs in the folder where it began.
+    A context window does not move with it: programs search for theirs in the folder where it started.
     """
     start = prepared.worktree.base if prepared.worktree else None
     apart = replace(prepared, worktree=_own(runner, claimed, prepared.project_path, start))
@@ -131,7 +131,7 @@ def move_apart(runner: RunnerContext, claimed: Claimed, prepared: Prepared) -> P
 
 
 def specify(runner: RunnerContext, claimed: Claimed, attempt: Attempt, prepared: Prepared, order: Order) -> KeeperSpec:
-    """What the keeper is told."""
+    """The keeper's instructions."""
     settings = prepared.settings
     tools = child_setup.tool_server(prepared.driver, settings, prepared.timeout_seconds)
     depths = {"spawn_depth": attempt.session.spawn_depth, "max_depth": runner.settings.spawn.depth}
@@ -173,7 +173,7 @@ def specify(runner: RunnerContext, claimed: Claimed, attempt: Attempt, prepared:
 
 
 def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, order: Order) -> dict[str, str]:
-    """What the agent sees: what is allowed of the environment of whoever asked for the work, else of the daemon's."""
+    """The agent's environment: the allowed part of the caller's environment, else of the daemon's."""
     source: Mapping[str, str] = order.environment or runner.environ
     allowed = prepared.settings.environment
     return {
@@ -198,7 +198,7 @@ def _be_admitted(runner: RunnerContext, claimed: Claimed, found: Found) -> None:
 
 
 def _continued(runner: RunnerContext, claimed: Claimed, driver: Driver) -> Session | None:
-    """The session whose context window goes on, where there is one, here, and the driver can."""
+    """The session whose context window continues, if there is one on this machine and the driver can resume it."""
     if claimed.continues_session_id is None or not driver.abilities.resume:
         return None
     session: Session = runner.machine.ask(GetSession(session_id=claimed.continues_session_id))
@@ -208,9 +208,9 @@ def _continued(runner: RunnerContext, claimed: Claimed, driver: Driver) -> Sessi
 
 
 def _worktree(runner: RunnerContext, claimed: Claimed, chain: Chain, run: Run | None) -> Worktree | None:
-    """The chain's worktree where its line goes on, else one of its own; a run says where its lines work.
+    """The chain's worktree if its line continues, else one of its own; a run decides where its lines work.
 
-    A line goes on where its branch still is where the effort that this one is based on left it.
+    A line continues if its branch is still where the effort that this one is based on left it.
     """
     project = chain.project_path
     if claimed.git_branch is not None and _is_here(runner, project, claimed.git_branch):
@@ -228,7 +228,7 @@ def _worktree(runner: RunnerContext, claimed: Claimed, chain: Chain, run: Run | 
 
 
 def _is_here(runner: RunnerContext, project: str, branch: str) -> bool:
-    """Whether a branch is in this clone. What another machine began in its own is begun anew."""
+    """Whether a branch is in this clone. Work that another machine started in its own clone is started again."""
     return runner.host is None or worktrees.head_of(runner.machine.git, project, branch) is not None
 
 
@@ -258,7 +258,7 @@ def _own(runner: RunnerContext, claimed: Claimed, project: str, start: str | Non
 
 
 def _new_native_id(runner: RunnerContext, driver: Driver) -> str | None:
-    """The name of a new context window, where it is ours to choose."""
+    """The name of a new context window, if we can choose it."""
     if not driver.names_sessions:
         return None
     digits = runner.identify()

@@ -33,9 +33,9 @@ def answer(machine: Machine, request: WorkPrompt) -> Prompt:
 
 
 def build(machine: Machine, effort_id: int, run: Run | None = None) -> Prompt:
-    """Exactly what the effort's agent is given. The same facts give the same prompt.
+    """Exactly the prompt of the effort's agent. The same facts give the same prompt.
 
-    The run of a line may be handed in by whoever attends it.
+    The process that attends a line's run may pass the run.
     """
     chain = machine.ask(WorkChain(effort_id=effort_id, host=machine.host))
     effort = chain.efforts[0]
@@ -79,8 +79,8 @@ def _compose(machine: Machine, chain: Chain, run: Run | None, settings: Settings
 
 
 def _said(machine: Machine, effort: EffortRow, run: Run) -> list[Said]:
-    """The conversation before a line: as it was saved, with whatever people added to it or changed in it; where none
-    is, of those lines before it that were attempted since the run was last begun or resumed.
+    """The conversation before a line: as it was saved, including what people added or changed; if none was saved, that
+    of the lines before it that were attempted since the run was last started or resumed.
     """
     if run.branch is None:
         return line_prompt.retell(

@@ -1,11 +1,11 @@
-"""Slot loans: who waits for a child lends it its slot.
+"""Slot loans: a session that waits for a child lends it its slot.
 
 An awaited child is outside the queue: it runs in the slot of the session that waits for it, one child at a time, and
-beside that in slots that have nothing else to do. So one worker is enough for sessions of any depth, and while parents
-wait there are never more agents at work than there are workers. A parent that stops waiting before its child has ended
-is one more, until it waits again or the child ends.
+in idle slots as well. So one worker is enough for sessions of any depth, and while parents wait there are never more
+running agents than workers. A parent that stops waiting before its child has ended is one more, until it waits again or
+the child ends.
 
-A wait that ends before its children do lets them go: those that did not begin are then run from the queue.
+A wait that ends before its children do releases them: those that have not started are then run from the queue.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ log = logging.getLogger(__name__)
 
 _TEND_SECONDS = 60.0
 _COALESCE_SECONDS = 0.02
-"""Many commits in a row are one reason to look at the children again."""
+"""Many commits in a row are one reason to check the children again."""
 _AWAY_SECONDS = 2.0
 _REFUSED_SECONDS = 5.0
 """How long a child is left alone that could not be claimed."""
 _GRACE_SECONDS = 10.0
-"""How long the children of a parent are left alone that has gone without a word: where it has ended, that is on record
-by then, and so is what becomes of them.
+"""How long the children of a vanished parent are left alone: if it has ended, that is on record by then, and so is what
+becomes of them.
 """
 
 
@@ -67,13 +67,13 @@ class SlotLoans:
         return await self._look(children)
 
     def forsake(self, children: Iterable[int], ask: AsyncAsk) -> None:
-        """Whoever waited for them has gone. It may be back in a moment, or it may have ended."""
+        """The session that waited for them is gone. It may be back in a moment, or it may have ended."""
         task = asyncio.get_running_loop().create_task(self._forsake(list(children), ask))
         self._forsaking.add(task)
         task.add_done_callback(self._forsaking.discard)
 
     async def tend(self) -> None:
-        """See to it, again and again, that no child waits for somebody who is not there any more."""
+        """Check, again and again, that no child waits for a session that is gone."""
         while True:
             await asyncio.sleep(min(_TEND_SECONDS, self._runner.settings.spawn.orphan_seconds))
             try:
@@ -82,7 +82,7 @@ class SlotLoans:
                 log.warning("awaited children could not be run error=%s", error.code)
 
     def close(self) -> None:
-        """The daemon stops: the next one finds who is awaited by nobody."""
+        """The daemon stops: the next one finds the children that are no longer awaited."""
         for task in self._forsaking:
             task.cancel()
 
@@ -126,7 +126,7 @@ class SlotLoans:
             await self._let_go(children, ask)
 
     async def _let_go(self, children: Sequence[int], ask: AsyncAsk) -> None:
-        """Nobody here waits for them any more, but for those that somebody else does."""
+        """Release the children that no session here waits for any more."""
         alone = [child for child in children if child not in self._awaited]
         if alone:
             with suppress(NotFound):

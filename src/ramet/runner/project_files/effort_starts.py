@@ -1,8 +1,8 @@
-"""`commands.*`: what takes the disk and the database at once.
+"""`commands.*`: operations that use the disk and the database at once.
 
-An effort that begins reads all that it has to first, and is written in one transaction: so what fails leaves nothing
-behind. The others change the database first, for only that says where to look on the disk: a note whose log cannot be
-written is among the events all the same, and a session that goes on goes on, whatever the disk says.
+An effort that starts reads everything first, and is written in one transaction: so a failure leaves nothing behind. The
+others change the database first, because only that says where to look on the disk: a note whose log cannot be written
+is still among the events, and a session that continues does so, regardless of the disk.
 """
 
 from contextlib import suppress
@@ -190,7 +190,7 @@ def _directives(site: Site, directories: list[str]) -> list[str]:
 
 
 class _Around(NamedTuple):
-    """What the disk says where work goes on."""
+    """What the disk says when work continues."""
 
     uncommitted: list[str]
     phases: list[str]
@@ -211,7 +211,7 @@ def _look_around(machine: Machine, context: SessionContext) -> _Around:
 
 
 def _reread_skill(machine: Machine, site: Site, name: str) -> tuple[Skill | None, list[str]]:
-    """The skill as its file is now; the warnings where that cannot be had. The work goes on without."""
+    """The skill as its file is now; warnings if it cannot be read. The work continues without it."""
     known = _find_skill(machine, site, name)
     try:
         found = skills.find(site.root, machine.environ, registry.skill_folders(), name)

@@ -1,7 +1,7 @@
-"""`commands.session.undo`: another session goes on from what a context was before it was compacted.
+"""`commands.session.undo`: another session continues from a context as it was before it was compacted.
 
-The history has it all; a compaction has only marked the place. Who started an agent by hand starts the next one so
-too, and its session waits for it. An agent that Ramet runs is queued, as an effort that is based on the one before.
+The history has all of it; a compaction has only marked the place. A person who started the agent also starts the next
+one, and its session waits for it. An agent that Ramet runs is queued, as an effort that is based on the earlier one.
 """
 
 from ramet.errors import NothingToUndo
@@ -40,7 +40,7 @@ def undo(machine: Machine, request: UndoCompaction) -> Undone:
 
 
 def _choose(machine: Machine, session: Session, number: int | None) -> tuple[Compaction, str | None]:
-    """The compaction, and where the one before it was: what came behind that is what the context had."""
+    """The compaction, and the place of the one before it: the context had everything after that."""
     found = machine.ask(ListCompactions(session_id=session.id)).items
     chosen = [each for each in found if number in (None, each.number)]
     if not chosen:
@@ -53,7 +53,7 @@ def _choose(machine: Machine, session: Session, number: int | None) -> tuple[Com
 
 
 def _begin(machine: Machine, prev: Session, key: str | None) -> Session:
-    """The session that goes on with the same effort; where that is over, with one that is only there for it."""
+    """The session that continues the same effort; if that is finished, a light effort of its own."""
     going_on = ContinueSession(session_id=prev.id, driver=prev.driver, light=True, idempotency_key=key)
     context = machine.ask(going_on)
     return context.session

@@ -1,6 +1,6 @@
-"""Attending a run: only what is attended is worked on, and what nobody attends any more is interrupted.
+"""Attending a run: only an attended run is worked on, and a run that is no longer attended is interrupted.
 
-Whoever attends says so again and again, so that a daemon that vanished is known by its silence.
+The attender renews its hold again and again, so that a vanished daemon is known by its silence.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def attend(runner: RunnerContext, request: RunWork, on_loss: Callable[[], None]) -> AsyncIterator[RunReply]:
-    """Begin or resume the run that is asked for; leave it at the end. `on_loss` is told when it is another's."""
+    """Start or resume the requested run; leave it at the end. `on_loss` is called when another process attends it."""
     assert request.run is not None  # noqa: S101
     run = await runner.ask(
         AttendRun(
@@ -43,7 +43,7 @@ async def attend(runner: RunnerContext, request: RunWork, on_loss: Callable[[], 
 
 
 async def leave_all(runner: RunnerContext) -> None:
-    """Leave what a former daemon attended: it is gone, and nobody waits for it to be silent for long enough."""
+    """Leave the runs that a former daemon attended: it is gone, and nothing has to wait until its hold expires."""
     cursor = None
     while True:
         page = await runner.ask(ListRuns(all=True, cursor=cursor, limit=runner.settings.limits.page_max))
@@ -56,7 +56,7 @@ async def leave_all(runner: RunnerContext) -> None:
 
 
 async def _go_on(runner: RunnerContext, run_id: int, on_loss: Callable[[], None]) -> None:
-    """Renew the attendance until somebody else has it, or there is nothing to attend."""
+    """Renew the attendance until another process has it, or there is nothing to attend."""
     lease_seconds = runner.settings.work.lease_seconds
     while True:
         await asyncio.sleep(lease_seconds / 3)

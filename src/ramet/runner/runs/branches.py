@@ -1,4 +1,4 @@
-"""`run.branches`: what the lines of a run left in git, to be merged by whoever wants it."""
+"""`run.branches`: what the lines of a run left in git, ready to be merged."""
 
 from collections.abc import Sequence
 

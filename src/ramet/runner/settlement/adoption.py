@@ -1,7 +1,6 @@
 """What a former daemon left: keepers that still hold their agents, keepers that died, and claims that came to nothing.
 
-It is looked at before anybody may claim: an agent whose keeper lives keeps its lease, however long nobody was there
-to renew it.
+It is settled before anything is claimed: an agent whose keeper lives keeps its lease, however long it was not renewed.
 """
 
 import asyncio
@@ -31,11 +30,11 @@ class Left(Struct, frozen=True, kw_only=True):
     session_id: int
     instance: str
     record: KeeperRecord | None
-    """None where the keeper never came to write one."""
+    """None if the keeper never wrote one."""
 
 
 async def look(runner: RunnerContext) -> list[Left]:
-    """Every attempt that somebody has to look after."""
+    """Every attempt that this daemon has to look after."""
     records = {record.instance: record for record in await asyncio.to_thread(_records, runner)}
     left = [found for record in records.values() if (found := await _from_record(runner, record)) is not None]
     runner.faults.reach("during_adoption")
@@ -84,7 +83,7 @@ async def _from_record(runner: RunnerContext, record: KeeperRecord) -> Left | No
 
 
 async def _without_record(runner: RunnerContext, effort: EffortRow) -> Left | None:
-    """An effort that was claimed here, and whose keeper left nothing: it never began, or it ended unrecorded."""
+    """An effort that was claimed here, and whose keeper left nothing: it never started, or it ended unrecorded."""
     session = await _session(runner, effort.id, None)
     if session is None or session.instance is None or session.generation != effort.lease_generation:
         await runner.ask(

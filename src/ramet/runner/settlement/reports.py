@@ -1,4 +1,4 @@
-"""Reports between the disk and the database: read where an agent wrote them, copied to where people look for them."""
+"""Reports between the disk and the database: read from the agent's folder, and copied to the project for people."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +20,7 @@ from ramet.workspace.files.reports import Report
 def collect(worktree: str, project_path: str, report_file: str) -> str | None:
     """The report that an agent left in its worktree, which people then find in the project.
 
-    None where it left none that can be read. A copy that cannot be made is no reason to lose the report.
+    None if it left none that can be read. A copy that cannot be made is no reason to lose the report.
     """
     try:
         found = reports.read(worktree, report_file)
@@ -34,13 +34,13 @@ def collect(worktree: str, project_path: str, report_file: str) -> str | None:
 
 
 def publish(project_path: str, report_file: str, text: str) -> None:
-    """Put a report where people look for it. A project that cannot be written to has it in the database alone."""
+    """Copy a report to where people look for it. If the project cannot be written to, only the database has it."""
     with suppress(PathOutside, OSError):
         reports.write(project_path, report_file, text)
 
 
 def find(project_path: str, effort: Effort) -> Report | None:
-    """An effort's report on this disk: in the project, else in its worktree; None where none can be read."""
+    """An effort's report on this disk: in the project, else in its worktree; None if none can be read."""
     report_file = report_file_of(effort)
     if report_file is None:
         return None
@@ -92,7 +92,7 @@ def validate(machine: Machine, request: ValidateEffort) -> Validation:
 
 
 def _read_strictly(project_path: str, effort: Effort, report_file: str) -> Report | None:
-    """The same as `find`, but a path that leads out is an error: somebody named it."""
+    """The same as `find`, but a path that leads out is an error, because the caller named it."""
     for root in (project_path, effort.place.worktree):
         if root is not None and Path(root).is_dir() and (found := reports.read(root, report_file)) is not None:
             return found

@@ -64,7 +64,7 @@ def find_end(spooled: Sequence[Spooled]) -> End | None:
 
 
 def _recorded_end(session: Session) -> End:
-    """What the database has of it, where the keeper's folder is gone or its disk was full."""
+    """What the database has of it, if the keeper's folder is gone or its disk was full."""
     outcome = session.outcome or "error"
     return End(outcome=outcome, failure="unknown" if outcome == "error" else None, reason=session.notes)
 

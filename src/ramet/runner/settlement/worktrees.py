@@ -34,7 +34,7 @@ class _Known(NamedTuple):
 
 
 def owner_of(effort: EffortRow) -> str:
-    """What tells an effort from one of the same number in another database, or in one that began anew."""
+    """What tells an effort from one with the same number in another database, or in a new one."""
     return f"e{effort.id} {effort.created_at.isoformat()}"
 
 
@@ -62,7 +62,7 @@ def clean(machine: Machine, request: CleanWorktrees) -> Page[CleanedWorktree]:
 
 
 def _know(machine: Machine, project: ProjectRef | None) -> list[_Known]:
-    """The worktrees and whose they are. One whose effort this database does not have is nobody's business here."""
+    """The worktrees and their owners. A worktree whose effort is not in this database is left alone."""
     path = None if project is None else _project_path(machine, project)
     users = dict(_users(machine))
     known = []
@@ -74,7 +74,7 @@ def _know(machine: Machine, project: ProjectRef | None) -> list[_Known]:
 
 
 def _users(machine: Machine) -> Iterator[tuple[str, int]]:
-    """Every directory that an unfinished effort works in, or will go on from."""
+    """Every directory that an unfinished effort uses, or will continue from."""
     for effort in _unfinished(machine, "queued"):
         if effort.workspace is not None:
             yield effort.workspace, effort.id
@@ -100,7 +100,7 @@ def _unfinished(machine: Machine, state: Lifecycle) -> Iterator[EffortRow]:
 
 
 def _effort_of(machine: Machine, found: Found) -> EffortRow | None:
-    """The effort that a worktree was made for, where it is one of this database; for a run, that is its last line."""
+    """The effort that a worktree was created for, if it is in this database; for a run, that is its last line."""
     match = _NAME.fullmatch(found.top.name)
     if match is None or found.label is None:
         return None

@@ -1,4 +1,4 @@
-"""What the runner does differently for a child: where it works, what it inherits, and which tools it may use."""
+"""What the runner does differently for a child: its directory, what it inherits, and which tools it may use."""
 
 import importlib.util
 import sys
@@ -33,7 +33,7 @@ class Spawned(Struct, frozen=True, kw_only=True):
 
 
 def read(effort: EffortRow) -> Spawned:
-    """What was asked for when it was spawned; nothing where it was not."""
+    """What was requested when it was spawned; nothing if it was not spawned."""
     return msgspec.convert((effort.metadata or {}).get("spawn", {}), Spawned)
 
 
@@ -47,8 +47,8 @@ def compile_inherited(machine: Machine, effort: EffortRow, spawned: Spawned, max
 
 
 def _end_of_inheritance(machine: Machine, effort: EffortRow) -> str | None:
-    """The commit before the one that gives a child its goal: in the history of its first session, where what its
-    attempts said comes later.
+    """The commit before the one that gives a child its goal: in the history of its first session, which has the turns
+    of its attempts later.
     """
     first = machine.ask(FindSessions(effort_id=effort.id)).items[-1]
     cursor = None
@@ -64,7 +64,7 @@ def _end_of_inheritance(machine: Machine, effort: EffortRow) -> str | None:
 
 def find_workspace(machine: Machine, effort: EffortRow, project: str) -> str | None:
     """The directory that an effort was given, inside its project or a worktree, with no symbolic link on the way; None
-    where it was given none.
+    if it was given none.
     """
     if effort.workspace is None:
         return None
@@ -91,7 +91,7 @@ def require_confinement(driver: Driver, spawned: Spawned) -> None:
 
 
 def tool_server(driver: Driver, settings: WorkSettings, timeout_seconds: int | None) -> ToolServer | None:
-    """Ramet's own tools, for a program that can take them; None where they are off, or their package is missing."""
+    """Ramet's own tools, for a program that supports them; None if they are off, or their package is missing."""
     if not (settings.tools and driver.abilities.mcp) or importlib.util.find_spec("mcp") is None:
         return None
     return ToolServer(

@@ -1,8 +1,8 @@
-"""How a content is kept: by its hash, compressed where that helps.
+"""How a content is stored: by its hash, compressed if that helps.
 
-The codec of each blob is recorded with it and never changes its meaning, so that a file written today opens for good.
-A message is too short to teach a compressor anything, so that it starts from a dictionary: what agents' messages have
-in common, learnt once (`tools/train_dictionary.py`) and shipped. It is never changed; a better one is another codec.
+The codec of each blob is recorded with it and never changes its meaning, so a file written today can always be opened.
+A message is too short to teach a compressor anything, so it starts from a dictionary of what agents' messages have in
+common, trained once (`tools/train_dictionary.py`) and shipped. It is never changed; a better one is another codec.
 """
 
 import threading
@@ -50,7 +50,7 @@ class Codec:
         return Blob(hash_content(content), ZSTD_V1, len(content), packed)
 
     def unpack(self, codec: int, size: int, data: bytes) -> bytes:
-        """The content of a blob; `ValueError` where it is damaged."""
+        """The content of a blob; `ValueError` if it is damaged."""
         if codec == RAW:
             content = data
         else:

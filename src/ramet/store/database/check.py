@@ -30,7 +30,7 @@ _NOUNS = (
 
 
 def check_database(store: Store, codec: Codec) -> CheckReport:
-    """Look at everything; what is wrong comes back as findings, never as an error."""
+    """Check everything. Problems are returned as findings, never raised as errors."""
     db = store.connect_reader()
     try:
         findings = [CheckFinding(check="database", detail=detail) for detail in store.integrity()]

@@ -60,11 +60,11 @@ class Connection(ABC):
 
     @abstractmethod
     def rollback(self) -> None:
-        """Undo it; harmless where the database has already done so."""
+        """Undo it; harmless if the database has already done so."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
 
     def run(self, query: Query, **params: Any) -> None:
         """Execute for the effect alone."""
@@ -97,7 +97,7 @@ class Connection(ABC):
 
 
 class _Layout(NamedTuple):
-    """Where the columns of a query go in a struct."""
+    """The positions of a query's columns in a struct."""
 
     kind: type[Struct]
     own: tuple[str, ...]
@@ -169,9 +169,9 @@ def to_json(value: Any) -> str | None:
 
 
 def containing(word: str | None) -> str | None:
-    """A LIKE pattern (escaped by `!`) for lower-case texts that contain a word; None stands for any text.
+    """A LIKE pattern (escaped by `!`) for lower-case texts that contain a word; None matches any text.
 
-    Only the letters A to Z have a lower case here, because more than those SQLite does not know.
+    Only the letters A to Z have a lower case here, because SQLite knows no others.
     """
     if word is None:
         return None

@@ -1,8 +1,8 @@
 """Codex's stream: one line of JSON for each thing that happens (`codex exec --json`).
 
-An item of type `error` is often a mere warning, and so is an `error` line while it tries again; the turn's own end says
-how it went. Usage is counted from the beginning of the thread, in runs before this one too, so the thread is its key. A
-copy of a thread continues its original's count, which could not be told apart here; so copies are not offered.
+An item of type `error` is often only a warning, and so is an `error` line while it retries; the turn's own end has the
+result. Usage is counted from the start of the thread, including earlier runs, so the thread is its key. A copy of a
+thread continues its original's count, and the two cannot be told apart here; so copies are not offered.
 """
 
 import re
@@ -171,7 +171,7 @@ def _classify(reason: str) -> Failure:
 
 
 def _reset_in(reason: str) -> datetime | None:
-    """Codex writes local time; and only the time of day where it is today's, which says too little here."""
+    """Codex writes local time, and only the time of day if it is today's, which is not enough here."""
     found = _RESET.search(reason)
     try:
         return datetime.strptime(f"{found[1]} {found[2]}", "%b %d %Y %I:%M %p").astimezone() if found else None

@@ -65,7 +65,7 @@ class Vocabulary(Struct, frozen=True, kw_only=True):
     prompt_id: str
     """The field that has the id of a prompt."""
     longest: Mapping[str, int]
-    """How many characters an agent may be told at a hook, where that is less than usual."""
+    """How many characters an agent may receive at a hook, if that is less than usual."""
     usual_longest: int
 
 
@@ -100,7 +100,7 @@ def read(words: Vocabulary, payload: dict[str, Any]) -> HookEvent:
 
 
 def answer(words: Vocabulary, event: HookEvent, reply: HookAnswer) -> tuple[dict[str, Any] | None, int]:
-    """What is printed, and the status. Nothing at all where there is nothing to say."""
+    """The output and the exit status. Nothing at all if there is nothing to say."""
     output: dict[str, Any] = {}
     specific: dict[str, Any] = {}
     if reply.notice:
@@ -127,7 +127,7 @@ def _refuse(how: Refusal | None, reason: str, output: dict[str, Any], specific: 
 
 
 def _is_repeated(event: HookEvent) -> bool:
-    """Whether the agent only goes on because it was not let stop: then it may, or it would go on for ever."""
+    """Whether the agent only continues because it was not allowed to stop: then it may stop, or it would never end."""
     return event.moment in ("stop", "subagent_stop") and event.reason == _AGAIN
 
 

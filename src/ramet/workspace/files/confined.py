@@ -1,7 +1,7 @@
-"""Files that stay inside a folder, whatever their names say and whatever was put there.
+"""Files that stay inside a folder, regardless of their names and of what was put there.
 
-A path is opened one part at a time, and no part may be a symbolic link: an agent can make one at any moment, so looking
-first and opening then would not do.
+A path is opened one part at a time, and no part may be a symbolic link: an agent can create one at any moment, so
+checking first and opening then would not be safe.
 """
 
 import os
@@ -15,7 +15,7 @@ from ramet.errors import PathOutside
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""A pipe is opened without waiting for somebody at its other end, and then refused."""
+"""A pipe is opened without waiting for its other end, and then refused."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _GROWING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK_BYTES = 1024 * 1024
@@ -30,7 +30,7 @@ class Read(NamedTuple):
 
 
 def parts(relative: str) -> tuple[str, ...]:
-    """The names that a path is made of, where it can only lead down."""
+    """The names in a path that can only lead down."""
     found = tuple(relative.split("/"))
     if "\0" in relative or any(part in ("", ".", "..") for part in found):
         raise PathOutside(f"{relative!r} is not a path inside a folder", value=relative)
@@ -38,7 +38,7 @@ def parts(relative: str) -> tuple[str, ...]:
 
 
 def read(root: str | Path, relative: str, max_bytes: int, *, is_end_enough: bool = False) -> Read | None:
-    """A regular file; None where there is none, or a larger one whose end is not enough."""
+    """A regular file; None if there is none, or if it is larger and its end is not enough."""
     try:
         with _folder(root, relative) as (folder, name), _open(name, _FILE, folder, relative) as descriptor:
             facts = os.fstat(descriptor)
@@ -135,7 +135,7 @@ def _open(name: str, flags: int, folder: int, relative: str) -> Iterator[int]:
 
 
 def _refuse_link(name: str, folder: int, relative: str) -> None:
-    """Say why, where it is a link already; one that is made a moment later is stopped by O_NOFOLLOW."""
+    """Say why, if it is a link already; O_NOFOLLOW stops a link that is created a moment later."""
     with suppress(FileNotFoundError):
         if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             raise PathOutside(f"{relative!r} goes through a symbolic link", value=relative)

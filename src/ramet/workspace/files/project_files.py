@@ -1,8 +1,8 @@
 """Files of a project, by any path that stays inside it.
 
-A link may lead from one place of the project to another, as programs' own names for `AGENTS.md` often do; one that
+A link may lead from one place of the project to another, as programs' own names for `AGENTS.md` often do; a link that
 leads out is refused. The target of a path is found first, and then opened without following any link (`confined`): so
-whatever is put there in between is refused, too.
+anything that is put there in between is refused, too.
 """
 
 import os
@@ -20,7 +20,7 @@ Kind = Literal["file", "directory", "other"]
 
 
 class Place(NamedTuple):
-    """Where a path leads, below the folder that it has to stay in."""
+    """The target of a path, below the folder that it has to stay in."""
 
     root: Path
     relative: str
@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 
 def resolve(root: str | Path, path: str | Path) -> Place:
-    """Where a path leads, whether something is there or not; a relative one begins at `root`."""
+    """The target of a path, whether it exists or not; a relative one starts at `root`."""
     if "\0" in str(path):
         raise PathOutside("a path cannot have a NUL character", field="path", value=str(path))
     top, real = (Path(os.path.realpath(each)) for each in (root, Path(root) / path))
@@ -43,7 +43,7 @@ def resolve(root: str | Path, path: str | Path) -> Place:
 
 
 def kind_of(place: Place) -> Kind | None:
-    """What is there; None where nothing is, or nothing that may be seen."""
+    """What exists there; None if there is nothing, or nothing that may be seen."""
     try:
         mode = place.path.stat(follow_symlinks=False).st_mode
     except OSError:
@@ -76,7 +76,7 @@ def read_bytes(root: str | Path, path: str | Path, max_bytes: int) -> bytes:
 
 
 def read_end(root: str | Path, path: str | Path, max_bytes: int = MAX_BYTES) -> confined.Read | None:
-    """The last bytes of a file of any size; None where there is none that can be read."""
+    """The last bytes of a file of any size; None if there is none that can be read."""
     place = resolve(root, path)
     with suppress(OSError):
         return confined.read(place.root, place.relative, max_bytes, is_end_enough=True)

@@ -1,8 +1,8 @@
-"""Running git: argument lists, no hooks, no prompts, a bounded time, and an error that says what git said.
+"""Running git: argument lists, no hooks, no prompts, a bounded time, and an error with git's own message.
 
-A repository's own hooks and helper programs never run here: they would run with the daemon's rights, at moments that
-nobody chose. What the user configured for the content of files (filters, line endings) does, because a worktree without
-it would hold other files than the user's own checkout.
+A repository's own hooks and helper programs never run here: they would run with the daemon's rights, at unexpected
+moments. The user's configuration for the content of files (filters, line endings) does apply, because otherwise a
+worktree would have other files than the user's own checkout.
 """
 
 import os
@@ -65,7 +65,7 @@ class Git:
         return os.fsdecode(done.out)
 
     def ask(self, directory: str | Path, *arguments: str) -> str | None:
-        """The line that git answers with, or None where it answers no, which is exit status 1."""
+        """The line that git answers with, or None if it answers no, which is exit status 1."""
         is_yes, said = self.judge(directory, *arguments)
         return said.removesuffix("\n") if is_yes else None
 
@@ -77,7 +77,7 @@ class Git:
         return done.status == 0, os.fsdecode(done.out)
 
     def identified(self, directory: str | Path) -> "Git":
-        """The same as somebody who may commit: the user, where git knows who that is, else Ramet."""
+        """The same with an identity that may commit: the user, if git knows it, else Ramet."""
         if self.ask(directory, "config", "--get", "user.name") and self.ask(directory, "config", "--get", "user.email"):
             return self
         names = {f"GIT_{role}_NAME": "Ramet" for role in _ROLES}
@@ -85,7 +85,7 @@ class Git:
         return Git(names | addresses | self._environ, self._timeout_seconds)
 
     def _patiently(self, directory: str | Path, arguments: tuple[str, ...], stdin: str, index: Path | None) -> _Done:
-        """Run it again while somebody else holds one of git's locks, within a few seconds."""
+        """Run it again while another process holds one of git's locks, within a few seconds."""
         pause = _LOCK_PAUSE_SECONDS
         for _ in range(_LOCK_ATTEMPTS - 1):
             done = self._once(directory, arguments, stdin, index)

@@ -1,6 +1,6 @@
-"""Merging the branches of a run: for a line that needs what several others did, and to foresee what will conflict.
+"""Merging the branches of a run: for a line that needs the work of several others, and to predict conflicts.
 
-git does it, in a worktree that nobody has worked in, or without one. A merge that conflicts leaves nothing behind.
+git does it, in a fresh worktree, or without one. A merge that conflicts leaves nothing behind.
 """
 
 import itertools
@@ -19,7 +19,7 @@ _FORETELL = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z")
 _FORETELLS = (2, 38)
 """The first git that merges without a worktree."""
 _MOST_PAIRS = 2000
-"""So many pairs of branches are looked at, at some milliseconds each."""
+"""The most pairs of branches to compare, at some milliseconds each."""
 _SHOWN = 10
 
 
@@ -132,7 +132,7 @@ def _with_parents(files: Iterable[str]) -> Iterator[str]:
 
 
 def _require_foresight(repository: Repository) -> None:
-    """Where git is too old, say so, instead of what it said."""
+    """If git is too old, say so, instead of git's own message."""
     said = repository.git.run(repository.checkout, "version")
     found = re.search(r"(\d+)\.(\d+)", said)
     if found and (int(found[1]), int(found[2])) < _FORETELLS:

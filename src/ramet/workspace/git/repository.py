@@ -24,7 +24,7 @@ class Registered(NamedTuple):
     path: str
     head: str | None
     branch: str | None
-    """The full name of the branch that is checked out; None where HEAD is detached."""
+    """The full name of the branch that is checked out; None if HEAD is detached."""
     locked: str | None
     """Why it is locked, which may be the empty text."""
 
@@ -38,12 +38,12 @@ class Repository(Struct, frozen=True):
     common: Path
     """The folder that all of its worktrees share: `.git` of the first one."""
     prefix: str
-    """Where the project is below the top; empty where it is the top."""
+    """The project's path below the top; empty if it is the top."""
     head: str
     """The commit that the checkout is on."""
 
     def commit(self, name: str) -> str | None:
-        """The hash of the commit that a name stands for."""
+        """The hash of the commit that a name refers to."""
         return self.git.ask(self.checkout, "rev-parse", "--quiet", "--verify", f"{name}^{{commit}}")
 
     def worktrees(self) -> list[Registered]:
@@ -72,7 +72,7 @@ class Repository(Struct, frozen=True):
 
 
 def find(git: Git, project_path: str) -> Repository | None:
-    """The repository that holds a project; None where none does, even if one happens to be around it."""
+    """The repository that has a project; None if none does, even if there is one around it."""
     project = Path(project_path)
     if not project.is_dir():
         raise WorktreeError(

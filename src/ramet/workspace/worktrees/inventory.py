@@ -21,7 +21,7 @@ from ramet.workspace.worktrees.labels import BRANCH_PREFIX, Label
 from ramet.workspace.worktrees.worktree import forget_vanished
 
 _MOST_FILES = 200_000
-"""A worktree with more is not measured: it would take longer than anybody wants to wait for a list."""
+"""A worktree with more files is not measured: it would take too long for a list."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ def remove(found: Found, *, discard: bool = False) -> str | None:
 
 
 def measure(top: Path) -> int | None:
-    """How many bytes a directory takes; None where it holds too many files to count."""
+    """The size of a directory in bytes; None if it has too many files to count."""
     total = 0
     for count, entry in enumerate(_walk(top)):
         if count >= _MOST_FILES:
@@ -99,7 +99,7 @@ def _in_place(git: Git, place: Path) -> Iterator[Found]:
 
 
 def _look(git: Git, top: Path, label: Label | None) -> Found:
-    """What can be said of one. Whatever git cannot answer makes it foreign, so that nothing touches it."""
+    """The facts about one worktree. If git cannot answer, it is foreign, so that nothing touches it."""
     if label is None or top.is_symlink():
         return Found(top=top, label=label)
     try:

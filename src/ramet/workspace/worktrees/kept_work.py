@@ -16,9 +16,9 @@ _MESSAGE = "Work in {name}, kept by Ramet\n"
 
 
 def preserve(git: Git, top: Path) -> str | None:
-    """Keep what a worktree holds alone: what is uncommitted, and commits that are on no branch of the user's.
+    """Keep what only a worktree has: uncommitted changes, and commits that are on no branch of the user's.
 
-    Neither its files nor its index are touched. The ref, or None where there is nothing to keep.
+    Neither its files nor its index are touched. Returns the ref, or None if there is nothing to keep.
     """
     _refuse_what_git_cannot_keep(git, top)
     head = git.ask(top, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
@@ -43,7 +43,7 @@ def commit_tree(git: Git, directory: Path, tree: str, parents: list[str], messag
 
 
 def keep(git: Git, directory: Path, name: str, commit: str) -> str:
-    """A private ref to a commit; the one that there is, where the same was kept before."""
+    """A private ref to a commit; the existing one if the same was kept before."""
     listed = git.run(directory, "for-each-ref", "--format=%(refname) %(tree) %(parent) %(subject)", f"{REFS}{name}-*")
     content = git.run(directory, "show", "--no-patch", "--format=%T %P %s", commit).rstrip("\n")
     for line in listed.splitlines():
@@ -62,7 +62,7 @@ def count_unpushed(git: Git, directory: Path, commit: str) -> int:
 
 
 def git_directory(top: Path) -> Path:
-    """Where git keeps what belongs to this worktree alone."""
+    """The folder in which git keeps what belongs to this worktree alone."""
     return (top / (top / ".git").read_text().removeprefix("gitdir: ").removesuffix("\n")).resolve()
 
 

@@ -21,7 +21,7 @@ _OPERATIONS = {
     "BISECT_LOG": "a bisection",
 }
 _LOCK_SECONDS = 2.0
-"""A lock that stays this long, in a worktree where nobody works any more, belongs to nobody."""
+"""A lock that stays this long, in a worktree that is no longer used, is stale."""
 _LOOK_SECONDS = 0.05
 
 
@@ -30,7 +30,7 @@ class Astray(NamedTuple):
 
     why: str
     is_unfinished: bool = False
-    """Whether it is in the middle of a merge or the like, which somebody may go on with."""
+    """Whether it is in the middle of a merge or the like, which a person may want to continue."""
 
 
 def put_locks_aside(repository: Repository, top: Path, branch: str) -> None:
@@ -48,9 +48,9 @@ def put_locks_aside(repository: Repository, top: Path, branch: str) -> None:
 
 
 def rejoin(git: Git, top: Path, branch: str) -> Astray | None:
-    """See to it that the worktree is on its branch, where that only takes moving a pointer; else say why it is not.
+    """Put the worktree back on its branch, if that only means moving a pointer; else say why it is not there.
 
-    An agent that made a branch of its own, or none, and went on from ours: ours follows.
+    If an agent created a branch of its own, or detached HEAD, and continued from ours, ours follows.
     """
     folder = kept_work.git_directory(top)
     operation = next((text for name, text in _OPERATIONS.items() if (folder / name).exists()), None)

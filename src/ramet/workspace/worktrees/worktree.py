@@ -1,8 +1,8 @@
 """Worktrees: where agents work, outside the user's own checkout, each on a branch of ours.
 
-A worktree is `FOLDER/<project>-<hash>/<name>` on the branch `ramet/<name>`. Names are made by us. Nothing that an agent
-left is ever deleted here: a directory that exists is used as it is, and what cannot be used is left alone and another
-name taken.
+A worktree is `FOLDER/<project>-<hash>/<name>` on the branch `ramet/<name>`. We make the names. Nothing that an agent
+left is ever deleted here: an existing directory is used as it is; if it cannot be used, it is left alone and another
+name is taken.
 """
 
 import os
@@ -38,7 +38,7 @@ from ramet.workspace.worktrees.labels import BRANCH_PREFIX, Label
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _HASH = re.compile(r"[0-9a-f]{7,64}")
-"""Names and hashes come from the database, where any client may have written them."""
+"""Names and hashes come from the database, in which any client may have written them."""
 
 _FIX_DISK = "check that the disk has space and is writable; nothing was left behind"
 _FIX_RECORD = "the effort's record has this name; queue a fresh copy with `ramet retry EFFORT`"
@@ -48,7 +48,7 @@ class Worktree(Struct, frozen=True, kw_only=True):
     """A worktree that an agent may work in."""
 
     path: str
-    """The project's directory in it; the worktree's top, where the project is the whole repository."""
+    """The project's directory in it; the worktree's top, if the project is the whole repository."""
     branch: str
     base: str
     """The commit that it is on."""
@@ -60,7 +60,7 @@ class Finished(Struct, frozen=True, kw_only=True):
     head: str
     changes: Changes
     note: str | None = None
-    """What a person should know: work that is not on the branch, and where it is."""
+    """What a person should know: work that is not on the branch, and its place."""
 
 
 def prepare(
@@ -73,11 +73,11 @@ def prepare(
     owner: str | None = None,
     merges: Mapping[str, str] | None = None,
 ) -> Worktree | None:
-    """The worktree of that name, made where it is not there; None where the project is in no repository.
+    """The worktree of that name, created if it does not exist; None if the project is in no repository.
 
-    A new branch begins at `start`, else at `origin/HEAD`, else at HEAD; the commits `merges` are merged into it, each
-    under its message. With an `owner`, what others own is left alone and another name taken; without one the caller
-    knows that the name is its own.
+    A new branch starts at `start`, else at `origin/HEAD`, else at HEAD; the commits `merges` are merged into it, each
+    under its message. With an `owner`, worktrees of others are left alone and another name is taken; without one, the
+    caller knows that the name is its own.
     """
     if not _NAME.fullmatch(name):
         raise WorktreeError(f"{name!r} is not a valid name for a worktree", value=name, fix=_FIX_RECORD)
@@ -119,13 +119,13 @@ def finish(git: Git, project_path: str, path: str, branch: str, base: str | None
 
 
 def head_of(git: Git, project_path: str, branch: str) -> str | None:
-    """The commit that a branch is at; None where there is no such branch."""
+    """The commit that a branch is at; None if there is no such branch."""
     repository = find(git, project_path)
     return repository.commit(BRANCHES + branch) if repository else None
 
 
 def _collect(repository: Repository, top: Path, branch: str, message: str) -> str | None:
-    """Commit what is left over on the branch; where it cannot be there, keep it elsewhere and say where."""
+    """Commit the remaining changes to the branch; if that is not possible, keep them elsewhere and say where."""
     git = repository.git
     _mend_link(repository, top)
     repair.put_locks_aside(repository, top, branch)
@@ -174,7 +174,7 @@ class _Making:
         self._merges = merges
 
     def open(self, name: str, start: str | None) -> Worktree:
-        """Use what is there; make it where nothing is, or under another name where that cannot be used."""
+        """Use the existing worktree; create it if there is none, or under another name if that cannot be used."""
         for known in self._known(name):
             if self._is_usable(known):
                 return self._reuse(known) if (self._place / known).is_dir() else self._make(known, start)
@@ -214,7 +214,7 @@ class _Making:
         return self._is_ours(top, registered)
 
     def _is_ours(self, top: Path, registered: Registered | None) -> bool:
-        """Whether a directory is a worktree of this repository, be it one that was moved here."""
+        """Whether a directory is a worktree of this repository, even if it was moved here."""
         if top.is_symlink() or not top.is_dir():
             return False
         if registered is not None and (top / ".git").is_file():
@@ -296,7 +296,7 @@ class _Making:
         return Worktree(path=str(path), branch=BRANCH_PREFIX + name, base=head)
 
     def _tear_down(self, name: str, made_at: str | None = None) -> None:
-        """Take back what was made; no agent has been in it yet. A branch goes where we made it, just now."""
+        """Remove what was created; no agent has been in it yet. A branch is deleted if we created it just now."""
         top, checkout = self._place / name, self._repository.checkout
         with suppress(GitFailed):
             if self._repository.registered(top) is not None:

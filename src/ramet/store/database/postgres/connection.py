@@ -1,5 +1,5 @@
-"""PostgreSQL through psycopg 3. Every operation runs SERIALIZABLE, so that several daemons may share a database;
-one that loses against another raises `Retry`, and whoever runs it tries again.
+"""PostgreSQL through psycopg 3. Every operation runs SERIALIZABLE, so that several daemons may share a database. An
+operation that loses a conflict raises `Retry`, and its caller tries again.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ _LINE = {
     "keepalives_count": "3",
     "tcp_user_timeout": "25000",
 }
-"""How a connection finds out that nobody is there any more. Left to itself it would take a quarter of an hour."""
+"""How a connection finds out that the server is gone. By default it would take a quarter of an hour."""
 
 _SESSION = b"""
 SET TIME ZONE 'UTC';
@@ -114,7 +114,7 @@ def translate(error: psycopg.Error) -> Exception:
 
 
 def connect(url: str, *, synchronous: bool = True) -> PostgresConnection:
-    """A connection of our own: autocommit, because transactions are begun by name here. The url may say otherwise."""
+    """A connection in autocommit, because transactions are started explicitly here. The url may say otherwise."""
     try:
         database = psycopg.connect(autocommit=True, **{**_LINE, **conninfo_to_dict(url)})  # type: ignore[arg-type]
         database.execute(_SESSION)

@@ -94,7 +94,7 @@ class PostgresStore(Store):
         return connection
 
     def listen(self) -> News:
-        """A connection that hears what others commit."""
+        """A connection that receives a notification when others commit."""
         return News(self._url)
 
     def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:

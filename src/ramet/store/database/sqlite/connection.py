@@ -87,7 +87,7 @@ class SqliteConnection(Connection):
         self._execute("RELEASE operation")
 
     def undo_operation(self) -> bool:
-        """Undo one operation; False where SQLite has rolled the whole transaction back by itself."""
+        """Undo one operation; False if SQLite has rolled back the whole transaction by itself."""
         if not self.database.in_transaction:
             return False
         self._execute("ROLLBACK TO operation")
@@ -155,8 +155,8 @@ def open_reader(path: Path, vfs: str | None = None) -> SqliteConnection:
 
 
 def _settle(database: apsw.Connection) -> None:
-    """What every connection needs. Plans do not depend on what is bound: otherwise this build of SQLite (STAT4) plans
-    a join anew at each execution, which costs three times what running it does.
+    """What every connection needs. Plans do not depend on bound values: otherwise this build of SQLite (STAT4) plans a
+    join again at each execution, which costs three times as much as running it.
     """
     database.set_busy_timeout(5000)
     database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)

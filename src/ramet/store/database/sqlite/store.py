@@ -24,7 +24,7 @@ from ramet.store.database.sqlite.query import run_query
 from ramet.store.database.store import Store
 
 APPLICATION_ID = 0x52414D54
-"""Marks a file as ours ("RAMT"), so that somebody else's database is refused instead of changed."""
+"""Marks a file as ours ("RAMT"), so that another program's database is refused instead of changed."""
 
 _sql = QueryFile("database/migrations")
 
@@ -131,7 +131,7 @@ class SqliteStore(Store):
             reader.close()
 
     def close(self) -> None:
-        """Optimise, copy the WAL back and truncate it, and let go."""
+        """Optimise, copy the WAL back, truncate it, and close."""
         try:
             if self.path.exists():
                 self._writer.rollback()
@@ -147,7 +147,7 @@ class SqliteStore(Store):
 
 
 def _refuse_foreign(path: Path, vfs: str | None) -> None:
-    """Raise where the file is another program's, by reading alone: opening it to write would change its header."""
+    """Raise if the file is another program's, by reading alone: opening it to write would change its header."""
     try:
         reader = open_reader(path, vfs)
         try:
