@@ -386,7 +386,9 @@ class EffortFinished(Conflict):
     """The effort is finished."""
 
     code = "effort_finished"
-    hint = "queue a fresh copy with `ramet retry EFFORT`, or continue it with `ramet resume EFFORT`"
+    hint = (
+        "repeat it with `ramet retry EFFORT`, continue it with `ramet resume EFFORT`, or start a new effort"
+    )
 
 
 class SessionEnded(Conflict):
@@ -485,7 +487,7 @@ class SpawnTimeTooShort(Conflict):
 
 
 class BudgetExceeded(Conflict):
-    """The budget is used up."""
+    """The budget does not allow this."""
 
     code = "budget"
     hint = "`ramet budget` shows the budgets; a person can raise one with `ramet budget SESSION --tokens N`"
@@ -527,7 +529,7 @@ class WorktreeBusy(Conflict):
 
 
 class RunAttended(Conflict):
-    """Another process is already driving this run."""
+    """Another process already attends this run."""
 
     code = "run_attended"
     hint = "watch it with `ramet runs show RUN`, or wait until that process ends"
@@ -689,7 +691,7 @@ class ModelMissing(ModelError):
     """No model is configured."""
 
     code = "model_missing"
-    hint = "set ai.model, or write the text yourself (--text)"
+    hint = "set ai.model, write the text yourself (--text), or use --extract"
 
 
 class WorkError(RametError):
