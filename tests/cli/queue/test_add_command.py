@@ -71,7 +71,7 @@ def test_a_nearer_repository_goes_before_a_project_around_it(shop: CommandLine) 
 def test_outside_of_everything_it_is_said_what_to_do(ramet: CommandLine) -> None:
     done = ramet("add", "one")
     assert (done.returncode, done.stdout) == (3, "")
-    assert "is in no git repository and in no project" in done.stderr
+    assert "is not in a git repository or a project" in done.stderr
     assert "fix: `git init` here, register a directory with `ramet project add PATH`" in done.stderr
 
 
