@@ -102,8 +102,8 @@ def test_the_doctor_sees_a_worktree_that_vanished(done: CommandLine) -> None:
     assert "ok    worktrees  1 worktree, " in done.ok("doctor")
     shutil.rmtree(path)
     findings = {finding["name"]: finding for finding in done.json("doctor")["items"]}
-    assert findings["worktrees"]["detail"] == f"{path} is vanished"
-    assert "`ramet worktree clean` forgets it" in findings["worktrees"]["fix"]
+    assert findings["worktrees"]["detail"] == f"{path} has vanished"
+    assert "`ramet worktree clean` removes it" in findings["worktrees"]["fix"]
     done.ok("worktree", "clean", "--yes")
     assert done.json("worktree", "list")["items"] == []
 
@@ -119,4 +119,4 @@ def test_the_doctor_asks_for_git_and_says_which_version_it_found(ramet: CommandL
     done = ramet("doctor", environ={"PATH": f"{old}:{ramet.environ['PATH']}"})
     assert (done.returncode, "version 2.17.1 is too old" in done.stdout) == (1, True)
     none = ramet("doctor", environ={"PATH": str(ramet.home)})
-    assert "install git: worktrees need it" in none.stdout
+    assert "install git: agents work in git worktrees" in none.stdout

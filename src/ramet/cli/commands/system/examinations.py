@@ -31,6 +31,7 @@ _SQLITE = (3, 51, 3)
 _GIT = (2, 31)
 """Older ones cannot give absolute paths."""
 
+_WORKTREE_STATES = {"vanished": "has vanished", "locked": "is locked", "foreign": "is not from Ramet"}
 _WORKTREE_FIXES = {
     "vanished": "its files are gone; `ramet worktree clean` removes it, and the next attempt creates it again",
     "locked": "`git worktree unlock PATH`, unless a removable disk needs the lock",
@@ -204,7 +205,7 @@ def examine_worktrees(invocation: Invocation) -> Iterator[Finding]:
     size = sum(row.bytes or 0 for row in rows)
     troubled = [row for row in rows if row.state in _WORKTREE_FIXES]
     for row in troubled:
-        yield Finding("worktrees", "warn", f"{row.path} is {row.state}", _WORKTREE_FIXES[row.state])
+        yield Finding("worktrees", "warn", f"{row.path} {_WORKTREE_STATES[row.state]}", _WORKTREE_FIXES[row.state])
     if size > _MUCH_BYTES:
         yield Finding("worktrees", "warn", f"worktrees use {size / 1e9:,.1f} GB", "ramet worktree clean")
     if not troubled:
