@@ -10,9 +10,12 @@ import click
 from ramet.cli import callers, references
 from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, clean, count, paged, print_json, say, short_path, show_items
+from ramet.cli.output import clean, count, paged, print_json, say, short_path
+from ramet.cli.screens.agent_names import agent_name
 from ramet.cli.screens.effort_lines import short_agent
 from ramet.cli.screens.session import show_session
+from ramet.cli.screens.states import style_of
+from ramet.cli.screens.styled_lines import Column, draw_table, plain, print_lines, terminal_width
 from ramet.cli.times import ago, instant
 from ramet.model.record.effort import Outcome
 from ramet.model.record.message import Message, Role
@@ -25,15 +28,20 @@ from ramet.vendors.registry import PREFERRED, names
 _SHOWN_MESSAGES = 100
 _PAGE = 1000
 
-_COLUMNS: Columns[Session] = {
-    "SESSION": lambda row: f"s{row.id}",
-    "EFFORT": lambda row: f"e{row.effort_id}",
-    "TASK": lambda row: row.task_id,
-    "AGENT": lambda row: short_agent(row.agent_id),
-    "STATE": lambda row: "open" if row.ended_at is None else row.outcome or "ended",
-    "LAST": lambda row: ago(row.last_heartbeat or row.created_at),
-    "NATIVE": lambda row: row.native_id and f"{row.driver}:{row.native_id}",
-}
+
+def _word(row: Session) -> str:
+    return "open" if row.ended_at is None else row.outcome or "ended"
+
+
+def _columns(invocation: Invocation) -> list[Column[Session]]:
+    return [
+        Column("AGENT", lambda row: [(agent_name(row.driver, f"s{row.id}", agent=row.agent_id), "bold")]),
+        Column("STATE", lambda row: [(_word(row), style_of(_word(row)))]),
+        Column("LAST", lambda row: plain(ago(row.last_heartbeat or row.created_at)), is_number=True),
+        Column("EFFORT", lambda row: plain(f"e{row.effort_id}")),
+        Column("NATIVE", lambda row: plain(row.native_id and f"{row.driver}:{row.native_id}"), is_extra=True),
+        Column("TASK", lambda row: plain(short_path(invocation, row.task_id))),
+    ]
 
 
 @click.group(cls=Group)
@@ -96,8 +104,12 @@ def list_sessions(
 ) -> None:
     """List sessions, newest first."""
     reply = invocation.ask(FindSessions(task_id=task, effort_id=effort, agent_id=agent, open=is_open))
-    columns: Columns[Session] = {**_COLUMNS, "TASK": lambda row: short_path(invocation, row.task_id)}
-    show_items(invocation, reply, columns, nothing="no sessions", cut="NATIVE")
+    if invocation.as_json:
+        return print_json(reply)
+    if not reply.items:
+        return click.echo("no sessions")
+    with paged(invocation):
+        return print_lines(draw_table(_columns(invocation), reply.items, terminal_width()), cut=True)
 
 
 @session.command(examples=["ramet session show s7", f"ramet session show {PREFERRED[0]}:2f1c0c4e"])

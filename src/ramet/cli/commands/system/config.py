@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import as_builtins, cell, print_fields, print_json, print_table, short_path
+from ramet.cli.output import as_builtins, cell, paged, print_fields, print_json, print_table, short_path
 from ramet.config.keys import KEYS, Key, Value, close_names, find_defaults
 from ramet.config.layers import Configuration, load
 from ramet.errors import UnknownKey
@@ -54,9 +54,10 @@ def config(invocation: Invocation, key: str | None) -> None:
     rows = [_describe(found, known, defaults[known.name]) for known in KEYS.values()]
     if invocation.as_json:
         return print_json(Page(items=rows))
-    _print_keys([["KEY", "VALUE", "DEFAULT", "SOURCE"], *(_cells(invocation, row) for row in rows)])
-    click.echo(f"\nhome          {invocation.places.home}")
-    return click.echo(f"project file  {found.project_file or 'none'}")
+    with paged(invocation):
+        _print_keys([["KEY", "VALUE", "DEFAULT", "SOURCE"], *(_cells(invocation, row) for row in rows)])
+        click.echo(f"\nhome          {invocation.places.home}")
+        return click.echo(f"project file  {found.project_file or 'none'}")
 
 
 def _show_one(invocation: Invocation, row: DescribedKey) -> None:

@@ -1,6 +1,7 @@
 """`ramet doctor`: check everything that Ramet needs, and say how to fix what is wrong."""
 
 from collections import Counter
+from textwrap import wrap
 
 import click
 
@@ -9,8 +10,11 @@ from ramet.cli.commands.system.examinations import EXAMINATIONS, Finding
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import cell, count, print_json
 from ramet.cli.progress import working
+from ramet.cli.screens.styled_lines import terminal_width
 from ramet.errors import RametError
 
+_MARK_WIDTH = 4
+_LEAST_WIDTH = 20
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
@@ -39,12 +43,22 @@ def _examine(invocation: Invocation, name: str) -> list[Finding]:
         return [Finding(name, "fail", error.message, error.fix)]
 
 
+def _wrap(text: str, indent: str) -> str:
+    """The text on as many lines as a terminal needs for it; anywhere else on one."""
+    columns = terminal_width()
+    if columns is None:
+        return cell(text)
+    room = max(columns - len(indent), _LEAST_WIDTH)
+    return f"\n{indent}".join(wrap(cell(text), room, break_long_words=False, break_on_hyphens=False))
+
+
 def _show(findings: list[Finding], *, colour: bool) -> None:
     width = max(len(finding.name) for finding in findings)
+    indent = " " * (_MARK_WIDTH + 2 + width + 2)
     for finding in findings:
-        mark = click.style(f"{finding.result:4}", fg=_COLOURS[finding.result] if colour else None)
-        click.echo(f"{mark}  {finding.name:{width}}  {cell(finding.detail)}")
+        mark = click.style(f"{finding.result:{_MARK_WIDTH}}", fg=_COLOURS[finding.result] if colour else None)
+        click.echo(f"{mark}  {finding.name:{width}}  {_wrap(finding.detail, indent)}")
         if finding.fix:
-            click.echo(f"{'':4}  {'':{width}}  fix: {cell(finding.fix)}")
+            click.echo(f"{indent}{_wrap(f'fix: {finding.fix}', indent)}")
     counts = Counter(finding.result for finding in findings)
     click.echo(f"\n{counts['ok']} ok, {count(counts['warn'], 'warning')}, {count(counts['fail'], 'error')}")
