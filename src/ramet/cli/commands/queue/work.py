@@ -69,7 +69,7 @@ INTERRUPTED = 130
     "--project",
     type=references.project,
     metavar="DIR",
-    help="Run only efforts of this project.",
+    help="Run only efforts of the project that DIR is in.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show every message of the agents.")
 @click.pass_context

@@ -120,7 +120,8 @@ def run(  # noqa: PLR0913  one for each option
 
     Sequential tasks share a worktree and a conversation. With --parallel each task has its own worktree, and receives
     the outputs of the tasks that it depends on. Ctrl-C once: start nothing new, let running tasks finish. Twice: stop
-    them too. `ramet run --resume` continues an interrupted run. With --json: one JSON document per line.
+    them too. `ramet run --resume` continues an interrupted run. With `-`, read FILE from standard input. With --json:
+    one JSON document per line.
     """
     invocation: Invocation = ctx.obj
     limits = replace(limits, workers=parallel)

@@ -38,7 +38,7 @@ def runs() -> None:
 @click.option("--limit", type=click.IntRange(min=1), default=50, metavar="N", help="List at most N runs (default: 50).")
 @click.pass_obj
 def list_runs(invocation: Invocation, everything: bool, limit: int) -> None:
-    """List runs, newest first. PROGRESS is finished and all tasks, time and cost."""
+    """List runs, newest first. PROGRESS is the number of finished and of all tasks, the time and the cost."""
     reply = invocation.ask(ListRuns(all=everything, limit=limit))
     if invocation.as_json:
         return print_json(reply)
@@ -81,9 +81,9 @@ def archive(invocation: Invocation, run_id: int, undo: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def clean(invocation: Invocation, days: int | None, dry_run: bool, yes: bool) -> None:
-    """Delete old runs that are finished or archived, with their conversations and findings.
+    """Delete old runs, with their conversations and findings.
 
-    Their efforts, sessions and branches in git stay.
+    A run is old if it was finished or archived more than --days ago. Its efforts, sessions and branches in git stay.
     """
     kept_days = invocation.configuration.settings.runs.retention_days if days is None else days
     if not dry_run and not yes and not _confirm(invocation, kept_days):
