@@ -386,9 +386,7 @@ class EffortFinished(Conflict):
     """The effort is finished."""
 
     code = "effort_finished"
-    hint = (
-        "repeat it with `ramet retry EFFORT`, continue it with `ramet resume EFFORT`, or start a new effort"
-    )
+    hint = "repeat it with `ramet retry EFFORT`, continue it with `ramet resume EFFORT`, or start a new effort"
 
 
 class SessionEnded(Conflict):
