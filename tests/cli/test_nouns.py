@@ -1,11 +1,12 @@
 """A day's work by hand, through the real command line and the real daemon."""
 
 import json
+import re
 
 import pytest
 from tests.cli.command_line import CommandLine
 
-_FLEET_HEADINGS = ["SESSION", "AGENT", "LABEL", "EFFORT", "SKILL", "STATUS", "AGE", "TASK"]
+_FLEET_HEADINGS = ["AGENT", "STATE", "AGE", "COST", "SKILL", "LABEL", "EFFORT", "WHERE", "NOW"]
 
 
 @pytest.fixture
@@ -93,13 +94,12 @@ def test_a_transcript_in_json_is_exact(work: CommandLine) -> None:
 
 
 def test_the_fleet_is_shown(work: CommandLine) -> None:
-    assert work.ok("ps") == "the fleet is idle: no agent holds an effort\n"
+    assert work.ok("ps") == "no agent is running: `ramet add PROMPT` queues work, `ramet work` runs it\n"
     work.ok("agent", "register", "blue", "--label", "Blue", "--claim", "review", "--claim", "plan")
     work.ok("agent", "assign", "blue", "e1")
     heading, row = work.ok("ps").splitlines()
     assert heading.split() == _FLEET_HEADINGS
-    assert row.split()[:5] == ["-", "blue", "Blue", "e1", "implement"]
-    assert row.endswith("  login")
+    assert re.fullmatch(r"blue e1 +starting +\d+s +- +implement +Blue +e1 +login +-", row)
     assert work.json("agent", "show", "blue")["claims"] == ["review", "plan"]
     work.ok("agent", "release", "blue")
     assert work.json("agent", "list")["items"][0]["effort_id"] is None
