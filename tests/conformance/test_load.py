@@ -59,7 +59,7 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         ("db.effort.list", {"task_id": "/shop/1"}, 2, SESSIONS // TASKS),
         ("db.session.find", {"task_id": "/shop/1"}, 1, SESSIONS // TASKS),
         ("db.agents.list", {}, 1, 1),
-        ("fleet.status", {}, 3, 1),
+        ("fleet.status", {}, 4, 1),
         ("fleet.stale", {}, 1, 11),
         ("db.messages.list", {"session_id": 7, "limit": 40}, 2, 40),
         ("events.list", {"limit": 5}, 1, 5),

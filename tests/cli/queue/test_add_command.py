@@ -72,7 +72,7 @@ def test_outside_of_everything_it_is_said_what_to_do(ramet: CommandLine) -> None
     done = ramet("add", "one")
     assert (done.returncode, done.stdout) == (3, "")
     assert "is not in a git repository or a project" in done.stderr
-    assert "fix: `git init` here, register a directory with `ramet project add PATH`" in done.stderr
+    assert "fix: run `git init` here, register a project with `ramet project add PATH`" in done.stderr
 
 
 def test_a_prompt_comes_from_the_argument_a_file_or_standard_input(shop: CommandLine) -> None:

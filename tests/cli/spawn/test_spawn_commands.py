@@ -97,7 +97,7 @@ def test_several_goals_are_several_children_in_their_order(ramet: CommandLine) -
     ("words", "complaint", "status"),
     [
         (["--parent", "s99"], "there is no session 99", 3),
-        (["--parent", "s1", "--dir", "/"], "lies outside", 2),
+        (["--parent", "s1", "--dir", "/"], "is outside the project", 2),
         (["--parent", "s1", "--skill", "juggle"], "juggle", 2),
         (["--parent", "s1", "--driver", "nobody"], "there is no driver 'nobody'", 2),
         ([], "give the parent session", 2),

@@ -138,7 +138,7 @@ def test_a_file_in_the_way_is_named_and_nothing_is_left_half_done(shop: CommandL
     done = shop("init", "--agent", "claude", "--agent", "codex")
     assert done.returncode == 2
     assert f"error: {shop.cwd}/.claude/settings.json cannot be written" in done.stderr
-    assert f"fix: see to it that {shop.cwd}/.claude is a folder" in done.stderr
+    assert f"fix: make sure that {shop.cwd}/.claude is a folder" in done.stderr
     assert not (shop.cwd / ".codex").exists()
     (shop.cwd / ".ramet").rename(shop.cwd / "other")
     (shop.cwd / ".ramet").write_text("in the way, too")

@@ -6,7 +6,7 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.history_places import find_place
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, print_json
+from ramet.cli.output import clean, paged, print_json
 from ramet.cli.screens.commit_lines import Told, note, short, since, summary, title
 from ramet.cli.screens.styled_lines import Line, print_lines
 from ramet.cli.times import instant
@@ -18,7 +18,8 @@ from ramet.protocol.history.commits import CommitDetail, Show
 @click.pass_obj
 def show(invocation: Invocation, place: str) -> None:
     """Show a commit and its text; of a branch, its last commit."""
-    show_commit(invocation, place)
+    with paged(invocation):
+        show_commit(invocation, place)
 
 
 def show_commit(invocation: Invocation, place: str) -> None:

@@ -8,7 +8,7 @@ import click
 from ramet.cli.command import Command, Group
 from ramet.cli.commands.command_table import CommandTable
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import print_json
+from ramet.cli.output import paged, print_json
 
 
 class Entry(NamedTuple):
@@ -55,7 +55,9 @@ def _show_every(invocation: Invocation, root: click.Context) -> None:
             rows = [(f"{each.command:{width}}", each.purpose) for each in entries if each.section == section]
             formatter.write_dl(rows)
     click.Command.format_options(root.command, root, formatter)
-    return click.echo(formatter.getvalue().strip("\n"))
+    with paged(invocation):
+        click.echo(formatter.getvalue().strip("\n"))
+    return None
 
 
 def _list(root: click.Context) -> Iterator[Entry]:
