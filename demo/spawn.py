@@ -52,6 +52,9 @@ def _make_project(project: Path) -> None:
     shutil.copy(Path(__file__).with_name("shop.py"), project)
     profile = {"driver": "command", "program": [sys.executable, __file__], "output": "jsonl"}
     (project / "ramet.yaml").write_text(json.dumps({"drivers": {"default": "helper", "profiles": {"helper": profile}}}))
+    subprocess.run(
+        [Path(sys.executable).parent / "ramet", "trust", "--yes"], cwd=project, check=True, capture_output=True
+    )
     for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "A shop"]):
         git = [shutil.which("git") or "git", "-c", "user.name=Demo", "-c", "user.email=demo@localhost"]
         subprocess.run([*git, *words], cwd=project, check=True)

@@ -48,6 +48,7 @@ def make_project(project: Path, agents: Mapping[str, str], **files: str) -> None
     written = {".gitignore": "__pycache__/\n", "ramet.yaml": f"drivers:\n  profiles:\n{profiles}", **files}
     for name, text in written.items():
         (project / name).write_text(text)
+    subprocess.run([RAMET, "trust", "--yes"], cwd=project, check=True, capture_output=True)
     for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "A shop"]):
         git = [shutil.which("git") or "git", "-c", "user.name=Demo", "-c", "user.email=demo@localhost"]
         subprocess.run([*git, *words], cwd=project, check=True)

@@ -423,6 +423,22 @@ REQUIREMENTS: dict[str, Requirement] = {
         "commands run in the tests; the site builds without a warning and without a request to another host. Each "
         "later issue adds its recipe and its troubleshooting entries."
     ),
+    "R327": due(
+        "A project's `ramet.yaml` cannot set an owner key: it is ignored, named in `ramet config`, `doctor` and once "
+        "on stderr; nothing of it runs in any command, `drivers` and `doctor` included."
+    ),
+    "R328": due(
+        "`ramet trust` records path and content hash of a file; a changed file is untrusted again; `--list` and "
+        "`--revoke` work; before it records a file, `ramet trust` shows what that file would be allowed to do."
+    ),
+    "R329": due(
+        "The daemon's owner keys are the same whatever directory it is started from and whoever starts it; project "
+        "keys are resolved per project."
+    ),
+    "R331": due(
+        "Configuration above the project's root or `$HOME`, of another owner, or writable by others is not read, and "
+        "`ramet config` says so."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."

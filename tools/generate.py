@@ -548,7 +548,13 @@ def render_events() -> str:
 ABOUT_CONFIG = """\
 A value comes from the first of these sources that has one: a flag, the environment, the project's `ramet.yaml`, your
 user file (`~/.config/ramet/config.yaml`), the default. `ramet config` shows every key with its value and its source.
-An unknown key is an error. Why: [configuration in layers](../decisions/0017-config-layers.md)."""
+An unknown key is an error. Why: [configuration in layers](../decisions/0017-config-layers.md).
+
+The class of a key says whether a project's `ramet.yaml` can set it ([why](../decisions/0038-owner-keys.md)):
+
+- **owner**: only if you trust the file with `ramet trust`;
+- **project**: always;
+- **narrows**: only to a lower limit than yours."""
 
 
 def render_config() -> str:
@@ -556,7 +562,7 @@ def render_config() -> str:
     keys = importlib.import_module("ramet.config.keys")
     vendors = importlib.import_module("ramet.vendors.registry")
     defaults = keys.find_defaults(vendors.passed_variables())
-    lines = ["| key | variable | type | default | purpose |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| key | variable | class | type | default | purpose |", "| --- | --- | --- | --- | --- | --- |"]
     lines += [_key_row(key, defaults[key.name]) for key in keys.KEYS.values()]
     return _page(
         [
@@ -569,7 +575,8 @@ def render_config() -> str:
 
 
 def _key_row(key: Any, default: Any) -> str:
-    return f"| `{key.name}` | `{key.variable}` | {key.allowed} | `{json.dumps(default)}` | {key.purpose} |"
+    cells = [f"`{key.name}`", f"`{key.variable}`", key.key_class.value, key.allowed, f"`{json.dumps(default)}`"]
+    return f"| {' | '.join([*cells, key.purpose])} |"
 
 
 def render_cli() -> str:

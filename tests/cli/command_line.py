@@ -44,6 +44,12 @@ class CommandLine:
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
+    def configure(self, configured: Mapping[str, Any] | str) -> None:
+        """Write the user's own configuration file."""
+        file = Path(self.environ["HOME"], ".config/ramet/config.yaml")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(configured if isinstance(configured, str) else json.dumps(configured), encoding="utf-8")
+
     def json(self, *arguments: str) -> Any:
         """The one JSON document that it prints."""
         return json.loads(self.ok(*arguments, "--json"))

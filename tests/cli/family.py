@@ -2,7 +2,6 @@
 says.
 """
 
-import json
 from typing import Any
 
 from tests.agents import fake_agent
@@ -13,7 +12,7 @@ def begin(shop: CommandLine) -> CommandLine:
     """The session s1 at work on e1 of tasks/cart, and the driver `fake`."""
     profile = {"driver": "command", "program": fake_agent.program(), "output": "jsonl"}
     drivers = {"default": "fake", "profiles": {"fake": profile}}
-    (shop.cwd / "ramet.yaml").write_text(json.dumps({"drivers": drivers}))
+    shop.configure({"drivers": drivers})
     shop.ok("project", "add", ".")
     shop.ok("task", "add", "tasks/cart")
     shop.ok("effort", "start", "tasks/cart", "plan")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.cli.command_line import CommandLine
+from tests.project_settings import write_trusted
 
 _PATIENCE_SECONDS = 30
 START = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "abc"}
@@ -32,7 +33,7 @@ def other(site: CommandLine) -> Iterator[CommandLine]:
 def make_project(site: CommandLine, configuration: str) -> CommandLine:
     folder = site.home / "other"
     folder.mkdir()
-    (folder / "ramet.yaml").write_text(configuration)
+    write_trusted(folder, site.home / "ramet", configuration)
     return CommandLine(site.home, folder)
 
 

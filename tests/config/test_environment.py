@@ -48,9 +48,9 @@ def test_it_shows_nothing_of_what_it_holds() -> None:
 
 
 def test_lists_and_mappings_come_from_a_file_or_as_json_from_the_environment(tmp_path: Path) -> None:
-    (tmp_path / "ramet.yaml").write_text(
-        "redaction:\n  patterns: ['corp-[0-9]+']\ntokens:\n  calibration: {'mistral:': 1.1}\n"
-    )
+    own = tmp_path / ".config/ramet/config.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("redaction:\n  patterns: ['corp-[0-9]+']\ntokens:\n  calibration: {'mistral:': 1.1}\n")
     environ = {"HOME": str(tmp_path), "RAMET_REDACTION_ENVIRONMENT": '["*_PIN"]'}
     settings = load(environ, tmp_path, {"tokens.counter": "o200k"}).settings
     assert settings.redaction.patterns == ["corp-[0-9]+"]

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from tests.project_settings import write_trusted
 
 from ramet.config.keys import KEYS, find_defaults
 from ramet.config.layers import load
+from ramet.config.places import find_home
 from ramet.errors import InvalidSetting, RametError, UnknownKey
 
 
@@ -18,7 +20,12 @@ def environ(tmp_path: Path) -> dict[str, str]:
 def project(tmp_path: Path) -> Path:
     directory = tmp_path / "site"
     (directory / "deep" / "er").mkdir(parents=True)
+    (directory / ".git").mkdir()
     return directory
+
+
+def write_trusted_file(environ: dict[str, str], project: Path, text: str) -> None:
+    write_trusted(project, find_home(environ), text)
 
 
 def write_user_file(environ: dict[str, str], text: str) -> Path:
@@ -53,7 +60,7 @@ def test_a_flag_wins_over_the_environment_over_the_project_over_the_user(
     environ: dict[str, str], project: Path
 ) -> None:
     user_file = write_user_file(environ, "query: {max_rows: 1, timeout_seconds: 1}\nlimits: {page_max: 1}")
-    (project / "ramet.yaml").write_text("query: {max_rows: 2, timeout_seconds: 2}\ndaemon: {log_files: 2}")
+    write_trusted_file(environ, project, "query: {max_rows: 2, timeout_seconds: 2}\ndaemon: {log_files: 2}")
     environ |= {"RAMET_QUERY_MAX_ROWS": "3", "RAMET_QUERY_TIMEOUT_SECONDS": "3"}
     configuration = load(environ, project, {"query.max_rows": "4"})
     settings, sources = configuration.settings, configuration.sources
@@ -65,8 +72,8 @@ def test_a_flag_wins_over_the_environment_over_the_project_over_the_user(
 
 
 def test_the_nearest_project_file_counts(environ: dict[str, str], project: Path) -> None:
-    (project / "ramet.yaml").write_text("daemon: {log_files: 1}")
-    (project / "deep" / "ramet.yaml").write_text("daemon: {log_files: 2}")
+    write_trusted_file(environ, project, "daemon: {log_files: 1}")
+    write_trusted_file(environ, project / "deep", "daemon: {log_files: 2}")
     configuration = load(environ, project / "deep" / "er", {})
     assert configuration.project_file == project / "deep" / "ramet.yaml"
     assert configuration.settings.daemon.log_files == 2
@@ -85,7 +92,7 @@ def test_the_user_file_is_where_xdg_says(environ: dict[str, str], tmp_path: Path
 def test_a_database_path_begins_at_the_file_that_names_it(
     environ: dict[str, str], project: Path, tmp_path: Path, written: str, meant: str
 ) -> None:
-    (project / "ramet.yaml").write_text(f"database: {{path: {written}}}")
+    write_trusted_file(environ, project, f"database: {{path: {written}}}")
     configuration = load(environ, project / "deep", {})
     assert configuration.settings.database.path == str(tmp_path / meant)
 
@@ -222,7 +229,7 @@ def _indent(text: str) -> str:
 
 @pytest.mark.requirement("R175")
 def test_postgres_is_chosen_by_type_and_url(environ: dict[str, str], project: Path) -> None:
-    (project / "ramet.yaml").write_text("database:\n  type: postgres\n  url: postgres://me@db/ramet\n")
+    write_trusted_file(environ, project, "database:\n  type: postgres\n  url: postgres://me@db/ramet\n")
     settings = load(environ, project, {}).settings
     assert (settings.database.type, settings.database.url) == ("postgres", "postgres://me@db/ramet")
 

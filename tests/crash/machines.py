@@ -1,6 +1,5 @@
 """Machines that share a PostgreSQL: each with a home, a checkout and a daemon of its own, and a line to the server."""
 
-import json
 import os
 import shutil
 import signal
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 from tests.crash.daemons import Daemon, Home
 from tests.crash.lines import Line
 from tests.crash.remains import marked_processes
+from tests.project_settings import write_trusted
 
 from ramet.config.settings import WorkSettings
 from ramet.errors import RametError
@@ -63,7 +63,7 @@ class Machine:
         program = [sys.executable, "-I", "-S", str(_PROGRAM), str(self._notes.folder), str(beats)]
         profiles = {"beating": {"driver": "command", "program": program}}
         configured = {"work": {"grace_seconds": 1}, "drivers": {"default": "beating", "profiles": profiles}}
-        (self.project / "ramet.yaml").write_text(json.dumps(configured))
+        write_trusted(self.project, self.home.path, configured)
 
     def clone(self, origin: Path) -> None:
         """Let the project be a clone of a repository."""

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from tests.crash.daemons import Home
 from tests.crash.remains import check_nothing_is_left, marked_processes
 from tests.crash.waits import wait_for
+from tests.project_settings import write_trusted
 
 from ramet.client.connection import Connection
 from ramet.config.settings import WorkSettings
@@ -47,7 +48,7 @@ class Project:
             folder.mkdir(parents=True)
         profile = {"driver": "command", "program": ["/bin/sh", str(PROGRAM), str(self.notes)], "output": "jsonl"}
         configured = {"drivers": {"default": "noting", "profiles": {"noting": profile}}}
-        (self.path / "ramet.yaml").write_text(json.dumps(configured))
+        write_trusted(self.path, home.path, configured)
         home.settings = replace(home.settings, work=WorkSettings(grace_seconds=0, backoff_seconds=0, lease_seconds=10))
         self.daemon = home.start()
         self._connection: Connection | None = None

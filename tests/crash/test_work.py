@@ -3,7 +3,6 @@ left running, and every outcome is recorded once.
 """
 
 import fcntl
-import json
 import os
 import random
 import signal
@@ -21,6 +20,7 @@ from msgspec.structs import replace
 from tests.crash.daemons import Daemon, Home, ask
 from tests.crash.remains import check_nothing_is_left
 from tests.crash.waits import PATIENCE_SECONDS, wait_for
+from tests.project_settings import write_trusted
 
 from ramet.client.connection import Connection
 from ramet.config.settings import WorkSettings
@@ -42,7 +42,7 @@ class Job:
         program = [sys.executable, str(PROGRAM), str(self.notes), str(count), str(pause)]
         profiles = {"counter": {"driver": "command", "program": program}}
         configured = {"work": {"grace_seconds": 1}, "drivers": {"default": "counter", "profiles": profiles}}
-        (self.project / "ramet.yaml").write_text(json.dumps(configured))
+        write_trusted(self.project, home.path, configured)
         home.settings = replace(home.settings, work=WorkSettings(grace_seconds=1, backoff_seconds=0))
 
     def add(self, connection: Connection) -> list[int]:

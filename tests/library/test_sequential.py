@@ -1,7 +1,7 @@
 """Tasks one after the other and side by side, from a program."""
 
 import asyncio
-import json
+import os
 import subprocess
 import sys
 import time
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.project_settings import write_trusted
 
 import ramet
 from ramet import ContextAccumulator, SpawnResult, SpawnTask, Turn, spawn_parallel, spawn_sequential
@@ -190,7 +191,7 @@ def shop(daemon_home: Path) -> Callable[[str], Path]:
             "work": {"grace_seconds": 1, "backoff_seconds": 0},
             "drivers": {"default": "echo", "profiles": profiles},
         }
-        (project / "ramet.yaml").write_text(json.dumps(configured), encoding="utf-8")
+        write_trusted(project, Path(os.environ["RAMET_HOME"]), configured)
         identity = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"]
         for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-qm", "begin"]):
             subprocess.run(["git", *command], cwd=project, check=True, capture_output=True)

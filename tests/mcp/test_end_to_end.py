@@ -13,6 +13,7 @@ import pytest
 from mcp.client.stdio import StdioServerParameters
 from tests.cli.command_line import CommandLine
 from tests.mcp.scripted_daemon import PATIENCE_SECONDS, wait_for
+from tests.project_settings import write_trusted
 
 from mcp import Client
 from ramet.client.connection import Connection
@@ -221,7 +222,7 @@ def test_such_a_program_asks_the_daemon_that_its_hooks_told_whatever_the_project
     hand_started = {"RAMET_TOKEN": "", "RAMET_SOCKET": "", "CLAUDE_CODE_SESSION_ID": "abc", **parent.shop.environ}
     parent.rpc("hooks.sessionStart", driver="claude", native_id="abc", cwd=str(parent.shop.cwd))
     other = parent.shop.cwd / "ramet.yaml"
-    other.write_text("database: {path: other.db}")
+    write_trusted(parent.shop.cwd, Path(parent.shop.environ["RAMET_HOME"]), "database: {path: other.db}")
     answer = parent.call("log", {"text": "found it"}, **hand_started)
     other.unlink()  # with it, no command here would find the daemon that the test has to stop
     assert "error" not in answer

@@ -64,7 +64,25 @@ class Invocation:
     def configuration(self) -> "Configuration":
         from ramet.config.layers import load  # noqa: PLC0415
 
-        return load(self.environ, self.cwd, self.flags)
+        configuration = load(self.environ, self.cwd, self.flags, is_lenient=True)
+        self._warn(configuration)
+        return configuration
+
+    def require_configuration(self) -> "Configuration":
+        """The configuration, for commands that run agents by it: a faulty file of the project is an error."""
+        if self.configuration.problem is not None:
+            raise self.configuration.problem
+        return self.configuration
+
+    def _warn(self, configuration: "Configuration") -> None:
+        """Say once, on standard error, which settings of the project do not count."""
+        if configuration.ignored:
+            names = ", ".join(key.key for key in configuration.ignored)
+            click.echo(f"note: {configuration.project_file} cannot set {names}: see `ramet trust`", err=True)
+        for passed in (each for each in configuration.passed_over if not each.is_above):
+            click.echo(f"note: {passed.path} is ignored: it {passed.reason}", err=True)
+        if configuration.problem is not None:
+            click.echo(f"warning: {configuration.problem.message}; its settings are ignored", err=True)
 
     @cached_property
     def places(self) -> "Places":
@@ -85,7 +103,7 @@ class Invocation:
         socket = str(self.places.socket)
         return Target(
             socket,
-            encode(self.configuration.settings),
+            encode(self.configuration.owner),
             encode(self.places),
             token=find_token(self.environ, socket),
         )

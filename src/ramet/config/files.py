@@ -9,14 +9,8 @@ from typing import Any
 
 from ramet.errors import InvalidSetting
 
-PROJECT_FILE = "ramet.yaml"
-_MAX_BYTES = 1024 * 1024
-
-
-def find_project_file(cwd: Path) -> Path | None:
-    """The nearest `ramet.yaml`, from `cwd` upwards."""
-    candidates = (directory / PROJECT_FILE for directory in (cwd, *cwd.parents))
-    return next((path for path in candidates if _is_file(path)), None)
+MAX_BYTES = 1024 * 1024
+"""A larger file is no configuration."""
 
 
 def find_user_file(environ: Mapping[str, str]) -> Path | None:
@@ -50,7 +44,12 @@ def expand(path: str, environ: Mapping[str, str], start: Path) -> Path:
 
 def read_file(path: Path) -> dict[str, Any]:
     """The values of a file by dotted key. Keys without a value are ignored."""
-    document = _parse(_read_text(path), path)
+    return read_content(_read_bytes(path), path)
+
+
+def read_content(content: bytes, path: Path) -> dict[str, Any]:
+    """The values in the content of a file."""
+    document = _parse(_decode(content, path), path)
     if document is None:
         return {}
     if not isinstance(document, dict):
@@ -69,23 +68,25 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _read_text(path: Path) -> str:
+def _read_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-        if len(content) > _MAX_BYTES:
-            raise InvalidSetting(
-                f"{path} is larger than {_MAX_BYTES} bytes", value=str(path), fix="keep only configuration keys in it"
-            )
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InvalidSetting(
+            f"{path} cannot be read: {error.strerror}", value=str(path), fix="make the file readable, or remove it"
+        ) from error
+
+
+def _decode(content: bytes, path: Path) -> str:
+    if len(content) > MAX_BYTES:
+        raise InvalidSetting(
+            f"{path} is larger than {MAX_BYTES} bytes", value=str(path), fix="a configuration has a few lines"
+        )
+    try:
         return content.decode()
     except UnicodeDecodeError as error:
         raise InvalidSetting(f"{path} is not UTF-8 text", value=str(path), fix="save it as UTF-8") from error
-    except OSError as error:
-        raise InvalidSetting(
-            f"{path} cannot be read: {error.strerror}",
-            value=str(path),
-            fix=f"run `chmod u+r {path}`, or remove the file",
-        ) from error
 
 
 def _parse(text: str, path: Path) -> Any:

@@ -5,12 +5,12 @@ A key is `section.name` in a file or a flag and `RAMET_SECTION_NAME` in the envi
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 from msgspec import NODEFAULT, Struct
 
-from ramet.config.settings import ProfileSettings, Settings
+from ramet.config.settings import KeyClass, ProfileSettings, Settings
 
 Value = str | int | bool | list[str] | dict[str, float] | dict[str, ProfileSettings] | None
 
@@ -24,6 +24,9 @@ class Key(Struct, frozen=True, kw_only=True):
     allowed: str
     default: Value
     purpose: str
+    key_class: KeyClass
+    is_unlimited_at_zero: bool
+    """Whether 0 means no limit."""
 
     @property
     def is_structured(self) -> bool:
@@ -54,8 +57,17 @@ def _read_keys() -> Iterator[Key]:
                 kind=hints[field.name],
                 allowed=_allowed(field.type.type),
                 default=field.default if field.default_factory is NODEFAULT else field.default_factory(),
-                purpose=field.type.extra_json_schema["description"],
+                purpose=(purpose := field.type.extra_json_schema["description"]),
+                key_class=_find_class(hints[field.name], f"{section}.{field.name}"),
+                is_unlimited_at_zero="(0:" in purpose,
             )
+
+
+def _find_class(annotation: Any, name: str) -> KeyClass:
+    found = [each for each in get_args(annotation) if isinstance(each, KeyClass)]
+    if len(found) != 1:
+        raise TypeError(f"{name} must declare one class: OWNER, PROJECT or NARROWS")
+    return found[0]
 
 
 def _allowed(kind: msgspec.inspect.Type) -> str:

@@ -1,21 +1,25 @@
 """The layers, strongest first: flags, the environment, the project's `ramet.yaml`, the user's file, the defaults.
 
-Every value keeps its source, and an unknown key is an error.
+A project's file sets project keys and narrows limits. An owner key in it does not count, unless the user trusts exactly
+this file: what it says is then as good as the user's own. Every value keeps its source, and an unknown key is an error.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from ramet.config.files import expand, find_project_file, find_user_file, read_file
+from ramet.config.files import expand, find_user_file, read_content, read_file
 from ramet.config.keys import KEYS, SECTIONS, VARIABLES, Key, Value, close_names, find_defaults
+from ramet.config.project_files import PassedOver, find_project_file
 from ramet.config.secrets import hide_password
-from ramet.config.settings import Settings
-from ramet.errors import InvalidSetting, UnknownKey
+from ramet.config.settings import NARROWS, OWNER, PROJECT, Settings
+from ramet.config.trust import is_trusted as is_trusted_file
+from ramet.errors import ConfigError, InvalidSetting, UnknownKey
 
 DEFAULT = "default"
 _SEEN_BY_AGENTS = "work.environment"
@@ -27,12 +31,27 @@ OTHER_VARIABLES = (
 """Variables that are not keys: paths, faults for crash tests, and what agents need to know about themselves."""
 
 
+class IgnoredKey(Struct, frozen=True, kw_only=True):
+    """A key in a project's file that does not count, and why."""
+
+    key: str
+    reason: str
+
+
 class Configuration(Struct, frozen=True, kw_only=True):
-    """The settings, and the source of each."""
+    """The settings of one place, and the source of each."""
 
     settings: Settings
+    owner: Settings
+    """The settings without the project's file, but for the database that a trusted file names: what a daemon gets."""
     sources: dict[str, str]
-    project_file: Path | None
+    project_file: Path | None = None
+    is_trusted: bool = False
+    ignored: tuple[IgnoredKey, ...] = ()
+    passed_over: tuple[PassedOver, ...] = ()
+    """Projects' files that were not read."""
+    problem: ConfigError | None = None
+    """Why the project's file does not count at all; only if the caller can do without it."""
 
     def value(self, key: Key) -> Value:
         """The key's value, without passwords."""
@@ -51,56 +70,145 @@ class _Layer(NamedTuple):
     """Whether the values are strings, to be converted to numbers and booleans."""
 
 
+class _Pile:
+    """The layers that were put so far; a later one wins."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self.values: dict[str, Value] = {}
+        self.sources: dict[str, str] = dict.fromkeys(KEYS, DEFAULT)
+
+    def copy(self) -> "_Pile":
+        other = _Pile(self._environ)
+        other.values, other.sources = dict(self.values), dict(self.sources)
+        return other
+
+    def put(self, layer: _Layer, names: Iterable[str] | None = None) -> None:
+        """Put all values of a layer, or those of some keys."""
+        for name in layer.values if names is None else names:
+            key, source, value = self._read(layer, name)
+            self.values[key.name], self.sources[key.name] = value, source
+
+    def put_project(self, layer: _Layer) -> tuple[IgnoredKey, ...]:
+        """Put the values that an untrusted project's file may set; returns the others."""
+        ignored = []
+        for name in layer.values:
+            key, source, value = self._read(layer, name)
+            if reason := self._refuse(key, value):
+                ignored.append(IgnoredKey(key=name, reason=reason))
+            else:
+                self.values[name], self.sources[name] = value, source
+        return tuple(ignored)
+
+    def assemble(self) -> Settings:
+        _check_database(self.values, self.sources)
+        return _assemble(self.values)
+
+    def _read(self, layer: _Layer, name: str) -> tuple[Key, str, Value]:
+        key = _find_key(name, layer.source)
+        source = f"{layer.source} {key.variable}" if layer.source == "environment" else layer.source
+        value = _convert(key, layer.values[name], source, is_text=layer.is_text)
+        if name == "database.path":
+            value = str(expand(str(value), self._environ, layer.start))
+        return key, source, value
+
+    def _refuse(self, key: Key, value: Value) -> str | None:
+        """Why an untrusted project may not set this; None if it may."""
+        if key.key_class is OWNER:
+            return "only you can set it"
+        if key.key_class is NARROWS:
+            limit = self.values.get(key.name, key.default)
+            if _width(key, value) > _width(key, limit):
+                return f"a project can only lower it, and {value} is more than {limit}"
+        return None
+
+
+def _width(key: Key, value: Value) -> float:
+    """How much a limit allows."""
+    if not isinstance(value, int | float):
+        raise TypeError(f"{key.name} is no limit")
+    return inf if value == 0 and key.is_unlimited_at_zero else value
+
+
 def load(
-    environ: Mapping[str, str], cwd: Path, flags: Mapping[str, str], *, agent_variables: Sequence[str] = ()
+    environ: Mapping[str, str],
+    cwd: Path,
+    flags: Mapping[str, str],
+    *,
+    agent_variables: Sequence[str] = (),
+    is_lenient: bool = False,
 ) -> Configuration:
     """The configuration of a command in `cwd`. `agent_variables` belong to the default of `work.environment`; only
-    commands that start agents need them.
+    commands that start agents need them. With `is_lenient` a faulty file of the project is the result's `problem`.
     """
-    project_file = find_project_file(cwd)
-    return _pile(_layers(environ, cwd, flags, project_file), environ, project_file, agent_variables)
+    own = _put_own(environ, agent_variables)
+    found = find_project_file(cwd, environ)
+    project = _Project(own.copy(), own.copy())
+    try:
+        if found.path is not None:
+            project = _put_project(own, found.path, found.content, environ)
+    except ConfigError as error:
+        if not is_lenient:
+            raise
+        project = _Project(own.copy(), own.copy(), problem=error)
+    for pile in (project.here, project.owner):
+        pile.put(_Layer(_read_environment(environ), "environment", cwd, is_text=True))
+        pile.put(_Layer(flags, "flag", cwd, is_text=True))
+    return Configuration(
+        settings=project.here.assemble(),
+        owner=project.owner.assemble(),
+        sources=project.here.sources,
+        project_file=found.path,
+        is_trusted=project.is_trusted,
+        ignored=project.ignored,
+        passed_over=found.passed_over,
+        problem=project.problem,
+    )
+
+
+class _Project(NamedTuple):
+    """What a project's file adds to the user's own settings."""
+
+    here: _Pile
+    """For commands in the project."""
+    owner: _Pile
+    """For the daemon, which serves every project."""
+    ignored: tuple[IgnoredKey, ...] = ()
+    is_trusted: bool = False
+    problem: ConfigError | None = None
+
+
+def _put_project(own: _Pile, path: Path, content: bytes, environ: Mapping[str, str]) -> _Project:
+    layer = _Layer(read_content(content, path), str(path), path.parent, is_text=False)
+    here, owner = own.copy(), own.copy()
+    if not is_trusted_file(environ, path, content):
+        return _Project(here, owner, ignored=here.put_project(layer))
+    here.put(layer)
+    owner.put(layer, [name for name in layer.values if name.startswith("database.")])
+    return _Project(here, owner, is_trusted=True)
 
 
 def load_own(environ: Mapping[str, str]) -> Configuration:
     """The configuration from the user's file alone, for settings that are the same in all projects and shells."""
-    return _pile(_file_layers([find_user_file(environ)]), environ, project_file=None)
+    own = _put_own(environ)
+    settings = own.assemble()
+    return Configuration(settings=settings, owner=settings, sources=own.sources)
 
 
-def _pile(
-    layers: Iterable[_Layer],
-    environ: Mapping[str, str],
-    project_file: Path | None,
-    agent_variables: Sequence[str] = (),
-) -> Configuration:
-    """Merge the layers; later ones win."""
-    values: dict[str, Value] = {}
+def list_owner_keys(path: Path, content: bytes) -> dict[str, Any]:
+    """The keys in a project's file that count only if the user trusts it."""
+    values = read_content(content, path)
+    return {name: value for name, value in values.items() if _find_key(name, str(path)).key_class is not PROJECT}
+
+
+def _put_own(environ: Mapping[str, str], agent_variables: Sequence[str] = ()) -> _Pile:
+    """The defaults and the user's file."""
+    pile = _Pile(environ)
     if agent_variables:
-        values[_SEEN_BY_AGENTS] = find_defaults(agent_variables)[_SEEN_BY_AGENTS]
-    sources: dict[str, str] = dict.fromkeys(KEYS, DEFAULT)
-    for layer in layers:
-        for name, given in layer.values.items():
-            key = _find_key(name, layer.source)
-            source = f"{layer.source} {key.variable}" if layer.source == "environment" else layer.source
-            values[name] = _convert(key, given, source, is_text=layer.is_text)
-            sources[name] = source
-            if name == "database.path":
-                values[name] = str(expand(str(values[name]), environ, layer.start))
-    _check_database(values, sources)
-    return Configuration(settings=_assemble(values), sources=sources, project_file=project_file)
-
-
-def _layers(
-    environ: Mapping[str, str], cwd: Path, flags: Mapping[str, str], project_file: Path | None
-) -> Iterator[_Layer]:
-    """From the weakest to the strongest."""
-    yield from _file_layers([find_user_file(environ), project_file])
-    yield _Layer(_read_environment(environ), "environment", cwd, is_text=True)
-    yield _Layer(flags, "flag", cwd, is_text=True)
-
-
-def _file_layers(paths: Iterable[Path | None]) -> Iterator[_Layer]:
-    for path in filter(None, paths):
-        yield _Layer(read_file(path), str(path), path.parent, is_text=False)
+        pile.values[_SEEN_BY_AGENTS] = find_defaults(agent_variables)[_SEEN_BY_AGENTS]
+    if path := find_user_file(environ):
+        pile.put(_Layer(read_file(path), str(path), path.parent, is_text=False))
+    return pile
 
 
 def _read_environment(environ: Mapping[str, str]) -> dict[str, str]:

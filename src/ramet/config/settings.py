@@ -2,12 +2,31 @@
 
 Each key's purpose and limits are defined only here, in its annotation: `ramet config`, the reference and the error
 messages read them from it.
+
+Each field also declares its class: who may set it (`OWNER`, `PROJECT`, `NARROWS`). A key that names a program, a
+command line, a driver, an environment variable, an address or a directory outside of the project is the owner's.
 """
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
+
+
+class KeyClass(Enum):
+    """Who may set a key. The value is what people read."""
+
+    OWNER = "owner"
+    """The user's own file, the environment or a flag; a project's file only if the user trusts it."""
+    PROJECT = "project"
+    """A project's file, too: data that nothing executes."""
+    NARROWS = "narrows"
+    """A project's file, too, but only to a tighter limit; 0, if it means no limit, is the widest."""
+
+
+OWNER, PROJECT, NARROWS = KeyClass
+
 
 _SECRET_VARIABLES = (
     "*_TOKEN",
@@ -50,15 +69,19 @@ class DatabaseSettings(Struct, frozen=True, kw_only=True):
     type: Annotated[
         Literal["sqlite", "postgres"],
         Meta(description="Database to use: a local SQLite file, or a PostgreSQL server that a team shares."),
+        OWNER,
     ] = "sqlite"
-    path: Annotated[str | None, Meta(description="SQLite file (default: ramet.db in RAMET_HOME).")] = None
-    url: Annotated[str | None, Meta(description="PostgreSQL server, such as postgres://user@host/name.")] = None
+    path: Annotated[str | None, Meta(description="SQLite file (default: ramet.db in RAMET_HOME)."), OWNER] = None
+    url: Annotated[str | None, Meta(description="PostgreSQL server, such as postgres://user@host/name."), OWNER] = None
     durability: Annotated[
         Literal["full", "process"],
         Meta(description="What an acknowledged write survives. full: power loss; process: any crash of Ramet."),
+        OWNER,
     ] = "full"
     pool_size: Annotated[
-        int, Meta(ge=1, le=64, description="Number of PostgreSQL connections that write at the same time.")
+        int,
+        Meta(ge=1, le=64, description="Number of PostgreSQL connections that write at the same time."),
+        OWNER,
     ] = 8
     retries: Annotated[
         int,
@@ -67,38 +90,52 @@ class DatabaseSettings(Struct, frozen=True, kw_only=True):
             le=1000,
             description="Number of retries of a PostgreSQL transaction that conflicts with another one.",
         ),
+        OWNER,
     ] = 50
 
 
 class DaemonSettings(Struct, frozen=True, kw_only=True):
     """The background process."""
 
-    autostart: Annotated[bool, Meta(description="Let commands start the daemon if none is running.")] = True
+    autostart: Annotated[bool, Meta(description="Let commands start the daemon if none is running."), OWNER] = True
     start_timeout_seconds: Annotated[
-        int, Meta(ge=1, le=600, description="Seconds that a command waits for a daemon that it started.")
+        int,
+        Meta(ge=1, le=600, description="Seconds that a command waits for a daemon that it started."),
+        OWNER,
     ] = 30
     idle_exit_seconds: Annotated[
         int,
         Meta(ge=0, le=2**31, description="Stop the daemon after this many seconds without a connection (0: never)."),
+        OWNER,
     ] = 0
     drain_seconds: Annotated[
-        int, Meta(ge=0, le=600, description="Seconds that a stopping daemon waits for requests in progress.")
+        int,
+        Meta(ge=0, le=600, description="Seconds that a stopping daemon waits for requests in progress."),
+        OWNER,
     ] = 10
     max_request_bytes: Annotated[
-        int, Meta(ge=1024, le=2**30, description="Maximum size of a request line, in bytes.")
+        int,
+        Meta(ge=1024, le=2**30, description="Maximum size of a request line, in bytes."),
+        OWNER,
     ] = 8 * 1024 * 1024
     log_max_bytes: Annotated[
-        int, Meta(ge=10_000, le=2**40, description="Size at which the log file is rotated, in bytes.")
+        int,
+        Meta(ge=10_000, le=2**40, description="Size at which the log file is rotated, in bytes."),
+        OWNER,
     ] = 5 * 1024 * 1024
-    log_files: Annotated[int, Meta(ge=1, le=100, description="Number of rotated log files to keep.")] = 3
+    log_files: Annotated[int, Meta(ge=1, le=100, description="Number of rotated log files to keep."), OWNER] = 3
 
 
 class QuerySettings(Struct, frozen=True, kw_only=True):
     """`ramet query`."""
 
-    timeout_seconds: Annotated[int, Meta(ge=1, le=3600, description="Maximum duration of one query, in seconds.")] = 30
+    timeout_seconds: Annotated[
+        int, Meta(ge=1, le=3600, description="Maximum duration of one query, in seconds."), OWNER
+    ] = 30
     max_rows: Annotated[
-        int, Meta(ge=1, le=10_000_000, description="Maximum number of rows that one query returns.")
+        int,
+        Meta(ge=1, le=10_000_000, description="Maximum number of rows that one query returns."),
+        OWNER,
     ] = 10_000
 
 
@@ -108,13 +145,17 @@ class LimitSettings(Struct, frozen=True, kw_only=True):
     page_max: Annotated[
         int,
         Meta(ge=1, le=100_000, description="Maximum length of one page of a list; a larger limit is reduced to this."),
+        OWNER,
     ] = 1000
     idempotency_days: Annotated[
-        int, Meta(ge=1, le=3650, description="Days that a reply is kept for its idempotency key.")
+        int,
+        Meta(ge=1, le=3650, description="Days that a reply is kept for its idempotency key."),
+        OWNER,
     ] = 7
     stale_seconds: Annotated[
         int,
         Meta(ge=1, le=2**31, description="Seconds without a heartbeat after which an open session is stale."),
+        OWNER,
     ] = 300
 
 
@@ -124,25 +165,32 @@ class AiSettings(Struct, frozen=True, kw_only=True):
     model: Annotated[
         str | None,
         Meta(description="Model that generates text, such as openai:gpt-5 or anthropic:MODEL (default: none)."),
+        OWNER,
     ] = None
     embed_model: Annotated[
         str | None,
         Meta(description="Model that computes vectors, such as openai:text-embedding-3-small (default: none)."),
+        OWNER,
     ] = None
     base_url: Annotated[
         str | None,
         Meta(description="Address of the configured models (default: their provider's own)."),
+        OWNER,
     ] = None
     api_key_env: Annotated[
         str | None,
         Meta(description="Name of the environment variable that holds the API key (default: the provider's own)."),
+        OWNER,
     ] = None
     timeout_seconds: Annotated[
-        int, Meta(ge=1, le=3600, description="Maximum duration of one attempt to call a model, in seconds.")
+        int,
+        Meta(ge=1, le=3600, description="Maximum duration of one attempt to call a model, in seconds."),
+        OWNER,
     ] = 60
     retries: Annotated[
         int,
         Meta(ge=0, le=10, description="Number of retries if a model is busy, fails or does not answer."),
+        OWNER,
     ] = 2
 
 
@@ -154,28 +202,33 @@ class TokenSettings(Struct, frozen=True, kw_only=True):
         Meta(
             description="How to count tokens. estimate: four characters each; the others: exactly like OpenAI's models."
         ),
+        OWNER,
     ] = "estimate"
     model: Annotated[
         str | None,
         Meta(description="Model whose tokens are counted, such as anthropic:MODEL; selects the calibration."),
+        OWNER,
     ] = None
     calibration: Annotated[
         dict[str, Annotated[float, Meta(ge=0.1, le=10)]],
         Meta(description="Tokens of a model per counted token, by the start of the model's name."),
+        OWNER,
     ] = {}
 
 
 class RedactionSettings(Struct, frozen=True, kw_only=True):
     """Secrets that are removed before anything is stored."""
 
-    enabled: Annotated[bool, Meta(description="Remove secrets before anything is stored.")] = True
+    enabled: Annotated[bool, Meta(description="Remove secrets before anything is stored."), OWNER] = True
     patterns: Annotated[
         list[str],
         Meta(description="Additional secrets to remove, as RE2 regular expressions."),
+        OWNER,
     ] = []
     environment: Annotated[
         list[str],
         Meta(description="Environment variables whose values are secrets (* matches any text)."),
+        OWNER,
     ] = field(default_factory=lambda: list(_SECRET_VARIABLES))
 
 
@@ -185,9 +238,12 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     host: Annotated[
         Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] | None,
         Meta(description="Name of this machine, if several share a database (default: the machine's own name)."),
+        OWNER,
     ] = None
     lease_seconds: Annotated[
-        int, Meta(ge=5, le=86_400, description="Seconds that a claim lasts unless its holder renews it.")
+        int,
+        Meta(ge=5, le=86_400, description="Seconds that a claim lasts unless its holder renews it."),
+        OWNER,
     ] = 60
     timeout_seconds: Annotated[
         int,
@@ -196,6 +252,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
             le=2**31 - 1,
             description="Maximum duration of one attempt in seconds, unless its effort sets one (0: no limit).",
         ),
+        NARROWS,
     ] = 3600
     silent_seconds: Annotated[
         int,
@@ -204,6 +261,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
             le=2**31 - 1,
             description="Seconds without output or a running tool after which an agent is checked for activity.",
         ),
+        NARROWS,
     ] = 300
     stuck_seconds: Annotated[
         int,
@@ -212,6 +270,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
             le=2**31 - 1,
             description="Seconds of silence after which an agent is stuck and is stopped (0: never).",
         ),
+        NARROWS,
     ] = 900
     repeat_limit: Annotated[
         int,
@@ -220,17 +279,22 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
             le=10_000,
             description="Identical tool calls and results in a row after which an agent is stopped (0: never).",
         ),
+        NARROWS,
     ] = 20
     grace_seconds: Annotated[
         int,
         Meta(ge=0, le=600, description="Seconds that a process gets to exit after SIGINT, and again after SIGTERM."),
+        OWNER,
     ] = 5
     retries: Annotated[
-        int, Meta(ge=0, le=100, description="Number of retries after a transient failure of an agent.")
+        int,
+        Meta(ge=0, le=100, description="Number of retries after a transient failure of an agent."),
+        OWNER,
     ] = 2
     host_retries: Annotated[
         int,
         Meta(ge=0, le=100, description="Number of retries after a failure that is not the agent's fault."),
+        OWNER,
     ] = 5
     backoff_seconds: Annotated[
         int,
@@ -239,35 +303,47 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
             le=3600,
             description="Pause before the second attempt in seconds; it doubles with each further attempt.",
         ),
+        OWNER,
     ] = 5
     backoff_max_seconds: Annotated[
-        int, Meta(ge=0, le=86_400, description="Maximum pause between two attempts, in seconds.")
+        int,
+        Meta(ge=0, le=86_400, description="Maximum pause between two attempts, in seconds."),
+        OWNER,
     ] = 300
     breaker_failures: Annotated[
         int,
         Meta(ge=1, le=1000, description="Permanent failures in a row after which a driver is parked."),
+        OWNER,
     ] = 3
     breaker_seconds: Annotated[
-        int, Meta(ge=1, le=86_400, description="Seconds that a failing driver stays parked; then one attempt is made.")
+        int,
+        Meta(ge=1, le=86_400, description="Seconds that a failing driver stays parked; then one attempt is made."),
+        OWNER,
     ] = 120
     output_max_bytes: Annotated[
-        int, Meta(ge=10_000, le=2**40, description="Maximum size of one attempt's output that is kept, in bytes.")
+        int,
+        Meta(ge=10_000, le=2**40, description="Maximum size of one attempt's output that is kept, in bytes."),
+        NARROWS,
     ] = 64 * 1024 * 1024
     prompt_max_tokens: Annotated[
         int,
         Meta(ge=100, le=10_000_000, description="Maximum size of a prompt with the outputs of its chain, in tokens."),
+        NARROWS,
     ] = 50_000
     tools: Annotated[
         bool,
         Meta(description="Give agents that support it Ramet's own tools: spawn, wait, read, log and report."),
+        OWNER,
     ] = True
     prefer_newer_file: Annotated[
         bool,
         Meta(description="Use the report on disk instead of the database if it was edited after its effort ended."),
+        PROJECT,
     ] = False
     environment: Annotated[
         list[str],
         Meta(description="Environment variables that agents may see (* matches any text)."),
+        OWNER,
     ] = field(default_factory=lambda: list(_AGENT_VARIABLES))
 
 
@@ -297,6 +373,7 @@ class DriverSettings(Struct, frozen=True, kw_only=True):
     default: Annotated[
         str | None,
         Meta(description="Driver or profile for efforts that name none (default: the first installed one)."),
+        OWNER,
     ] = None
     profiles: Annotated[
         dict[str, ProfileSettings],
@@ -304,6 +381,7 @@ class DriverSettings(Struct, frozen=True, kw_only=True):
             description="Driver profiles by name. Each may set driver, program, model, permission_mode, arguments, "
             "wrapper, environment and output."
         ),
+        OWNER,
     ] = {}
 
 
@@ -317,12 +395,17 @@ class RunSettings(Struct, frozen=True, kw_only=True):
             le=100_000_000,
             description="Maximum size of a sequential run's conversation for the next line, in tokens.",
         ),
+        PROJECT,
     ] = 100_000
     review_rounds: Annotated[
-        int, Meta(ge=1, le=100, description="Number of reviews of a chain before a person has to decide.")
+        int,
+        Meta(ge=1, le=100, description="Number of reviews of a chain before a person has to decide."),
+        PROJECT,
     ] = 3
     retention_days: Annotated[
-        int, Meta(ge=0, le=36_500, description="Days that `ramet runs clean` keeps an archived or finished run.")
+        int,
+        Meta(ge=0, le=36_500, description="Days that `ramet runs clean` keeps an archived or finished run."),
+        PROJECT,
     ] = 30
 
 
@@ -330,16 +413,24 @@ class SpawnSettings(Struct, frozen=True, kw_only=True):
     """Limits of delegation by agents."""
 
     depth: Annotated[
-        int, Meta(ge=0, le=100, description="Maximum depth of sessions; a session at this depth cannot spawn.")
+        int,
+        Meta(ge=0, le=100, description="Maximum depth of sessions; a session at this depth cannot spawn."),
+        OWNER,
     ] = 3
     children: Annotated[
-        int, Meta(ge=0, le=1_000_000, description="Maximum number of children that one session may spawn.")
+        int,
+        Meta(ge=0, le=1_000_000, description="Maximum number of children that one session may spawn."),
+        OWNER,
     ] = 10
     total: Annotated[
-        int, Meta(ge=0, le=1_000_000, description="Maximum number of sessions that may be spawned in one tree.")
+        int,
+        Meta(ge=0, le=1_000_000, description="Maximum number of sessions that may be spawned in one tree."),
+        OWNER,
     ] = 100
     concurrent: Annotated[
-        int, Meta(ge=0, le=100_000, description="Maximum number of unfinished sessions in one tree (0: no limit).")
+        int,
+        Meta(ge=0, le=100_000, description="Maximum number of unfinished sessions in one tree (0: no limit)."),
+        OWNER,
     ] = 0
     tokens: Annotated[
         int,
@@ -348,9 +439,12 @@ class SpawnSettings(Struct, frozen=True, kw_only=True):
             le=2**53,
             description="Maximum number of tokens that one tree may use, unless a budget is set (0: no limit).",
         ),
+        OWNER,
     ] = 0
     cost_usd: Annotated[
-        float, Meta(ge=0, le=1e12, description="Maximum cost of one tree in USD, unless a budget is set (0: no limit).")
+        float,
+        Meta(ge=0, le=1e12, description="Maximum cost of one tree in USD, unless a budget is set (0: no limit)."),
+        OWNER,
     ] = 0.0
     orphan_seconds: Annotated[
         int,
@@ -359,6 +453,7 @@ class SpawnSettings(Struct, frozen=True, kw_only=True):
             le=2**31 - 1,
             description="Seconds after which an awaited child is requeued if no session is known to wait for it.",
         ),
+        OWNER,
     ] = 600
 
 
@@ -368,12 +463,14 @@ class HookSettings(Struct, frozen=True, kw_only=True):
     heartbeat: Annotated[
         bool,
         Meta(description="Require log entries from every agent; a skill requires them with the directive heartbeat."),
+        OWNER,
     ] = False
     heartbeat_warn: Annotated[
         int,
         Meta(
             ge=0, le=10_000, description="Tool calls without a log entry after which an agent is reminded (0: never)."
         ),
+        OWNER,
     ] = 3
     heartbeat_block: Annotated[
         int,
@@ -382,6 +479,7 @@ class HookSettings(Struct, frozen=True, kw_only=True):
             le=10_000,
             description="Tool calls without a log entry after which tools are blocked until there is one (0: never).",
         ),
+        OWNER,
     ] = 10
     directive_gate: Annotated[
         Literal["inject", "block"],
@@ -389,14 +487,17 @@ class HookSettings(Struct, frozen=True, kw_only=True):
             description="When an agent gets a directory's directives. inject: after its first tool call there; "
             "block: also before a change there."
         ),
+        OWNER,
     ] = "inject"
     contract_tokens: Annotated[
         int,
         Meta(ge=100, le=100_000, description="Maximum length of the resume contract after a compaction, in tokens."),
+        OWNER,
     ] = 2000
     on_daemon_down: Annotated[
         Literal["allow", "block"],
         Meta(description="What a hook does if no daemon answers: allow the tool, or block it (user file only)."),
+        OWNER,
     ] = "allow"
     deadline_ms: Annotated[
         int,
@@ -405,6 +506,7 @@ class HookSettings(Struct, frozen=True, kw_only=True):
             le=2500,
             description="Milliseconds that a hook waits for an answer before it lets the tool run (user file only).",
         ),
+        OWNER,
     ] = 1000
     """The maximum leaves time to record the gap: agents end a hook that takes longer (`hooks.settings_files`)."""
     start_deadline_ms: Annotated[
@@ -414,15 +516,20 @@ class HookSettings(Struct, frozen=True, kw_only=True):
             le=25_000,
             description="Milliseconds that a hook waits when a context window starts or is compacted (user file only).",
         ),
+        OWNER,
     ] = 5000
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):
     """Notifications when a root session has ended."""
 
-    desktop: Annotated[bool, Meta(description="Show a desktop notification when a root session has ended.")] = False
+    desktop: Annotated[bool, Meta(description="Show a desktop notification when a root session has ended."), OWNER] = (
+        False
+    )
     webhook: Annotated[
-        str | None, Meta(description="Address (http or https) that gets a notification when a root session has ended.")
+        str | None,
+        Meta(description="Address (http or https) that gets a notification when a root session has ended."),
+        OWNER,
     ] = None
 
 

@@ -45,11 +45,12 @@ class RemoteTransport:
         cls, project: str | PathLike[str] | None, *, autostart: bool | None, timeout_seconds: float | None
     ) -> Self:
         """To the daemon of the database that is configured in `project`, or in the current directory."""
-        settings = load(os.environ, Path(project or Path.cwd()).absolute(), {}).settings
+        configuration = load(os.environ, Path(project or Path.cwd()).absolute(), {})
+        settings = configuration.settings
         places = find_places(os.environ, settings)
         target = Target(
             socket=str(places.socket),
-            settings=msgspec.json.encode(settings).decode(),
+            settings=msgspec.json.encode(configuration.owner).decode(),
             places=msgspec.json.encode(places, enc_hook=os.fspath).decode(),
             token=find_token(os.environ, str(places.socket)),
         )

@@ -36,4 +36,6 @@ class Machine:
     ) -> Settings:
         """The settings as they are in a project, for whoever's environment and flags; the daemon serves many."""
         where, variables = Path(project_path), registry.passed_variables()
-        return load(environ or self.environ, where, flags or {}, agent_variables=variables).settings
+        # Which files are trusted is kept in the home of this daemon, wherever the caller's own may be.
+        here = {**(environ or self.environ), "RAMET_HOME": str(self.places.home)}
+        return load(here, where, flags or {}, agent_variables=variables).settings

@@ -19,7 +19,7 @@ def pretend(shop: CommandLine, name: str) -> None:
         "work": {"backoff_max_seconds": 5},
         "drivers": {"default": "claude", "profiles": {"claude": {"program": [str(program)]}}},
     }
-    (shop.cwd / "ramet.yaml").write_text(json.dumps(configured))
+    shop.configure(configured)
 
 
 def outcomes(shop: CommandLine) -> list[str]:

@@ -118,7 +118,7 @@ def test_what_an_agent_uses_is_known_while_it_runs_and_when_it_is_done(
     used = '{"kind": "usage", "key": "1", "input_tokens": 1000, "output_tokens": 204, "cost_usd": 0.03}'
     agent = f"echo '{used}'; {command}"
     profile = {"driver": "command", "program": ["/bin/sh", "-c", agent], "output": "jsonl"}
-    (shop.cwd / "ramet.yaml").write_text(json.dumps({"drivers": {"profiles": {"counter": profile}}}))
+    shop.configure({"drivers": {"profiles": {"counter": profile}}})
     shop.ok("add", "count", "--skill", "do", "--driver", "counter")
     work = start("--once")
     work.read_until("e1 do started")

@@ -1,6 +1,5 @@
 """Runs of task files and chains on the command line: in the foreground, in the background, with a scripted reviewer."""
 
-import json
 import signal
 import subprocess
 
@@ -71,4 +70,4 @@ echo done
 """
     )
     profile = {"driver": "command", "program": ["/bin/sh", str(script)], "output": "text"}
-    (ramet.cwd / "ramet.yaml").write_text(json.dumps({"drivers": {"profiles": {"scripted": profile}}}))
+    ramet.configure({"drivers": {"profiles": {"scripted": profile}}})

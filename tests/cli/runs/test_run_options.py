@@ -1,6 +1,5 @@
 """What is asked of `ramet run` and `ramet chain` on the command line: bounds, other places of the file, going on."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +23,7 @@ def profile(ramet: CommandLine, script: str, output: str = "text") -> None:
     """An agent `scripted` that is a shell script."""
     program = ["/bin/sh", "-c", script]
     profiles = {"scripted": {"driver": "command", "program": program, "output": output}}
-    (ramet.cwd / "ramet.yaml").write_text(json.dumps({"drivers": {"profiles": profiles}}))
+    ramet.configure({"drivers": {"profiles": profiles}})
 
 
 # Bounds.

@@ -1,6 +1,5 @@
 """Runs as a person sees them: golden screens, and what the live view shows while tasks finish."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -48,7 +47,7 @@ def half_done(shop: CommandLine, start: Callable[..., Run]) -> Iterator[CommandL
         name: {"driver": "command", "program": fake_agent.program(script), "output": "jsonl"}
         for name, script in scripts.items()
     }
-    (shop.cwd / "ramet.yaml").write_text(json.dumps({"drivers": {"default": "builder", "profiles": profiles}}))
+    shop.configure({"drivers": {"default": "builder", "profiles": profiles}})
     running = start(write(shop, _TASKS), "--parallel", "1")
     wait_for(lambda: any(row["tool"] and row["cost_usd"] for row in shop.json("ps")["items"]))
     yield shop

@@ -37,7 +37,7 @@ def prepare(shop: CommandLine) -> None:
     """Everything but the agents that keep running."""
     profile = {"driver": "command", "program": fake_agent.program(), "output": "jsonl"}
     drivers = {"default": "builder", "profiles": {"builder": profile, "critic": profile}}
-    (shop.cwd / "ramet.yaml").write_text(json.dumps({"drivers": drivers}))
+    shop.configure({"drivers": drivers})
     waits = {"run": ["timeout", "300", "sh", "-c", f"until [ -e {shop.home}/gate ]; do sleep 0.1; done"]}
     greps = calls("Bash", command="cd /w/e1 && grep -rn round shop")
     child = fake_agent.prompt([greps, uses(0.02), waits], "Find every place that rounds a price")

@@ -13,19 +13,20 @@ DRIVERS_PAGE = ROOT / "docs" / "drivers.md"
 
 @pytest.mark.requirement("R298")
 def test_every_key_is_shown_with_its_value_default_and_source(offline: CommandLine) -> None:
-    (offline.cwd / "ramet.yaml").write_text("query: {max_rows: 7}")
+    (offline.cwd / "ramet.yaml").write_text("work: {prompt_max_tokens: 700}")
     items = {item["key"]: item for item in offline.json("config")["items"]}
     assert list(items) == list(KEYS)
-    shown = items["query.max_rows"]
-    assert (shown["value"], shown["default"], shown["source"]) == (7, 10_000, str(offline.cwd / "ramet.yaml"))
+    shown = items["work.prompt_max_tokens"]
+    assert (shown["value"], shown["default"], shown["source"]) == (700, 50_000, str(offline.cwd / "ramet.yaml"))
+    assert (shown["key_class"], items["database.path"]["key_class"]) == ("narrows", "owner")
 
 
 @pytest.mark.requirement("R298")
 def test_the_table_has_the_same_for_people(offline: CommandLine) -> None:
     text = offline.ok("--set", "daemon.drain_seconds=3", "config")
     lines = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line}
-    assert lines["KEY"] == ["VALUE", "DEFAULT", "SOURCE"]
-    assert lines["daemon.drain_seconds"] == ["3", "10", "flag"]
+    assert lines["KEY"] == ["VALUE", "DEFAULT", "CLASS", "SOURCE"]
+    assert lines["daemon.drain_seconds"] == ["3", "10", "owner", "flag"]
     assert set(KEYS) <= set(lines)
 
 
@@ -60,7 +61,7 @@ def test_profiles_are_shown_like_any_other_value(offline: CommandLine, words: tu
 @pytest.mark.parametrize("words", [(), ("drivers.profiles",), ("--json",), ("drivers.profiles", "--json")])
 def test_the_profiles_of_the_documentation_are_shown(offline: CommandLine, words: tuple[str, ...]) -> None:
     example = next(block.code for block in blocks(DRIVERS_PAGE) if block.language == "yaml")
-    (offline.cwd / "ramet.yaml").write_text(example)
+    offline.configure(example)
     shown = offline.ok("config", *words)
     assert "careful" in shown
     assert "CLAUDE_CODE_MAX_RETRIES" in shown
@@ -70,7 +71,7 @@ def test_a_long_value_does_not_widen_the_other_rows(offline: CommandLine) -> Non
     rows = offline.ok("config").splitlines()
     wide = [row for row in rows if len(row) > 120]
     assert {row.split()[0] for row in wide} == {"work.environment", "redaction.environment"}
-    assert all(row.split()[-2:] == ["same", "default"] for row in wide)
+    assert all(row.split()[-3:] == ["same", "owner", "default"] for row in wide)
 
 
 def test_a_key_that_does_not_exist_is_refused_with_what_may_be_meant(offline: CommandLine) -> None:

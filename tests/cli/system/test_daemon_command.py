@@ -66,7 +66,7 @@ def test_logs_follow_what_is_written_also_after_a_rotation(ramet: CommandLine, r
 
 
 def test_another_database_has_another_daemon(ramet: CommandLine) -> None:
-    (ramet.cwd / "ramet.yaml").write_text("database: {path: own.db}")
+    ramet.configure(f"database: {{path: {ramet.cwd}/own.db}}")
     own = ramet.json("daemon", "start")
     default = ramet.json("--set", f"database.path={ramet.home}/ramet/ramet.db", "daemon", "start")
     assert own["pid"] != default["pid"]

@@ -1,6 +1,5 @@
 """The same commands on PostgreSQL."""
 
-import shutil
 import sqlite3
 import subprocess
 from pathlib import Path
@@ -11,8 +10,8 @@ from tests.cli.command_line import CommandLine
 
 @pytest.fixture
 def shared(ramet: CommandLine, postgres_url: str) -> CommandLine:
-    """A project whose ramet.yaml names a server."""
-    (ramet.cwd / "ramet.yaml").write_text(f"database:\n  type: postgres\n  url: {postgres_url!r}\n")
+    """A user whose own file names a server."""
+    ramet.configure({"database": {"type": "postgres", "url": postgres_url}})
     return ramet
 
 
@@ -44,7 +43,6 @@ def test_two_machines_know_by_its_remote_that_a_project_is_the_same(shared: Comm
     clones = {"north": shared.cwd, "south": home / "elsewhere" / "clone"}
     remotes = {"north": "https://ann:hunter2@forge.example/shop.git", "south": "git@forge.example:shop"}
     clones["south"].mkdir(parents=True)
-    shutil.copy(shared.cwd / "ramet.yaml", clones["south"])
     for host, clone in clones.items():
         shared.cwd = clone
         shared.environ["RAMET_WORK_HOST"] = host

@@ -88,6 +88,7 @@ def work(
     terminal closes or the daemon dies. With --json: one JSON document per line.
     """
     invocation: Invocation = ctx.obj
+    invocation.require_configuration()
     check_driver(invocation, driver)
     _check(invocation, efforts)
     request = RunWork(

@@ -53,6 +53,7 @@ def chain(
     `ramet run --resume` continues an interrupted chain.
     """
     invocation: Invocation = ctx.obj
+    configuration = invocation.require_configuration()
     text = references.text_or_stdin(prompt)
     if not text.strip():
         raise click.UsageError("PROMPT is empty; say what to build.")
@@ -62,7 +63,7 @@ def chain(
             task=task_path(nearest_project(invocation), text),
             mode="chain",
             prompt=text,
-            limits=replace(limits, rounds=rounds),
+            limits=replace(limits, rounds=rounds or configuration.settings.runs.review_rounds),
             driver=driver,
             model=model,
         )

@@ -124,6 +124,7 @@ def run(  # noqa: PLR0913  one for each option
     one JSON document per line.
     """
     invocation: Invocation = ctx.obj
+    invocation.require_configuration()
     limits = replace(limits, workers=parallel)
     if resume is not None:
         _check_resuming(ctx, dry_run=dry_run)

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import as_builtins, cell, paged, print_fields, print_json, print_table, short_path
+from ramet.cli.output import as_builtins, cell, clean, paged, print_fields, print_json, print_table, short_path
 from ramet.config.keys import KEYS, Key, Value, close_names, find_defaults
 from ramet.config.layers import Configuration, load
 from ramet.errors import UnknownKey
@@ -31,6 +31,10 @@ class DescribedKey(Struct, frozen=True, kw_only=True):
     allowed: str
     purpose: str
     variable: str
+    key_class: str
+    """Who can set it: owner, project, or narrows: a project can only lower it."""
+    ignored: str | None = None
+    """Why the value in the project's file does not count."""
 
 
 @click.command(
@@ -41,8 +45,9 @@ class DescribedKey(Struct, frozen=True, kw_only=True):
 def config(invocation: Invocation, key: str | None) -> None:
     """Show every configuration key with its value and source, or one KEY in full.
 
-    The first source that sets a key wins: a flag (--set KEY=VALUE), the environment (RAMET_SECTION_NAME), the nearest
-    ramet.yaml, ~/.config/ramet/config.yaml, the default. Passwords are hidden.
+    The first source that sets a key wins: a flag (--set KEY=VALUE), the environment (RAMET_SECTION_NAME), the project's
+    ramet.yaml, ~/.config/ramet/config.yaml, the default. A ramet.yaml can set project keys and lower limits
+    (narrows); owner keys only if you trust it: see `ramet trust`. Passwords are hidden.
     """
     # By default agents also see the variables of their own programs. Only this command needs them before one starts.
     variables = registry.passed_variables()
@@ -55,9 +60,20 @@ def config(invocation: Invocation, key: str | None) -> None:
     if invocation.as_json:
         return print_json(Page(items=rows))
     with paged(invocation):
-        _print_keys([["KEY", "VALUE", "DEFAULT", "SOURCE"], *(_cells(invocation, row) for row in rows)])
-        click.echo(f"\nhome          {invocation.places.home}")
-        return click.echo(f"project file  {found.project_file or 'none'}")
+        _print_keys([["KEY", "VALUE", "DEFAULT", "CLASS", "SOURCE"], *(_cells(invocation, row) for row in rows)])
+        _print_files(invocation, found)
+    return None
+
+
+def _print_files(invocation: Invocation, found: Configuration) -> None:
+    """Where things are, and which of the project's settings do not count."""
+    click.echo(f"\nhome          {invocation.places.home}")
+    trusted = "" if found.project_file is None else " (trusted)" if found.is_trusted else " (not trusted)"
+    click.echo(f"project file  {found.project_file or 'none'}{trusted}")
+    for each in found.ignored:
+        click.echo(clean(f"ignored       {each.key}: {each.reason}"))
+    for passed in found.passed_over:
+        click.echo(clean(f"not read      {passed.path}: it {passed.reason}"))
 
 
 def _show_one(invocation: Invocation, row: DescribedKey) -> None:
@@ -68,7 +84,7 @@ def _show_one(invocation: Invocation, row: DescribedKey) -> None:
 
 def _cells(invocation: Invocation, row: DescribedKey) -> list[str]:
     default = "same" if row.default == row.value else cell(_word(row.default))
-    return [row.key, cell(_word(row.value)), default, short_path(invocation, row.source)]
+    return [row.key, cell(_word(row.value)), default, row.key_class, short_path(invocation, row.source)]
 
 
 def _print_keys(rows: Sequence[Sequence[str]]) -> None:
@@ -90,6 +106,8 @@ def _describe(configuration: Configuration, key: Key, default: Value) -> Describ
         allowed=key.allowed,
         purpose=key.purpose,
         variable=key.variable,
+        key_class=key.key_class.value,
+        ignored=next((each.reason for each in configuration.ignored if each.key == key.name), None),
     )
 
 

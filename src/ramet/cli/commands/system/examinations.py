@@ -100,6 +100,23 @@ def examine_git(_invocation: Invocation) -> Iterator[Finding]:
         yield Finding("git", "ok", f"version {_dotted(version)} ({shutil.which('git')})")
 
 
+def examine_configuration(invocation: Invocation) -> Iterator[Finding]:
+    """The project's file: whether it counts, and which of its keys do not."""
+    configuration = invocation.require_configuration()
+    for passed in configuration.passed_over:
+        fix = f"make it and its folder yours alone: `chmod go-w {passed.path}`"
+        if passed.is_above:
+            fix = f"remove it, or move it into the project: `ls -l {passed.path}`"
+        yield Finding("config", "warn", f"{passed.path} is not read: it {passed.reason}", fix)
+    if configuration.ignored:
+        names = ", ".join(each.key for each in configuration.ignored)
+        detail = f"{configuration.project_file} cannot set {names}"
+        yield Finding("config", "warn", detail, "read the file; if you want it to, run `ramet trust`")
+    else:
+        file = configuration.project_file
+        yield Finding("config", "ok", f"valid, project file {file}" if file else "valid, no project file")
+
+
 def examine_home(invocation: Invocation) -> Iterator[Finding]:
     yield _examine_directory("home", invocation.places.home)
 
@@ -117,11 +134,6 @@ def examine_disk(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("disk", "warn", detail, "free some space soon")
     else:
         yield Finding("disk", "ok", detail)
-
-
-def examine_configuration(invocation: Invocation) -> Iterator[Finding]:
-    file = invocation.configuration.project_file
-    yield Finding("config", "ok", f"valid, project file {file}" if file else "valid, no project file")
 
 
 def examine_daemon(invocation: Invocation) -> Iterator[Finding]:

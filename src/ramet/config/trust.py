@@ -1,0 +1,96 @@
+"""The projects' files that the user trusts: each by its path and the hash of its content.
+
+A trusted file may set every key, as the user's own file may. If its content changes, it is untrusted again.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from ramet.config.places import find_home
+from ramet.errors import ConfigError
+
+_VERSION = 1
+_FILE = "trusted.json"
+
+
+class Trusted(Struct, frozen=True, kw_only=True):
+    """A file that the user trusts."""
+
+    path: str
+    sha256: str
+    is_current: bool
+    """Whether the file still has the content that was trusted."""
+
+
+def is_trusted(environ: Mapping[str, str], path: Path, content: bytes) -> bool:
+    """Whether the user trusts this file with exactly this content."""
+    return _read(environ).get(str(path)) == _hash(content)
+
+
+def list_trusted(environ: Mapping[str, str]) -> list[Trusted]:
+    """The trusted files by their paths."""
+    return [
+        Trusted(path=path, sha256=known, is_current=_hash_of_file(Path(path)) == known)
+        for path, known in sorted(_read(environ).items())
+    ]
+
+
+def trust(environ: Mapping[str, str], path: Path, content: bytes) -> None:
+    """Trust a file with this content."""
+    _write(environ, _read(environ) | {str(path): _hash(content)})
+
+
+def revoke(environ: Mapping[str, str], path: Path) -> bool:
+    """Trust a file no more; whether it was trusted."""
+    known = _read(environ)
+    was_known = known.pop(str(path), None) is not None
+    if was_known:
+        _write(environ, known)
+    return was_known
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _hash_of_file(path: Path) -> str | None:
+    try:
+        return _hash(path.read_bytes())
+    except OSError:
+        return None
+
+
+def _read(environ: Mapping[str, str]) -> dict[str, str]:
+    """What is trusted. A list that others could have written trusts nothing."""
+    path = find_home(environ) / _FILE
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            is_ours = found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            document = json.load(file) if is_ours and stat.S_ISREG(found.st_mode) else {}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error}", value=str(path), fix=f"remove it, then trust the files again: rm {path}"
+        ) from error
+    files = document.get("files") if isinstance(document, dict) and document.get("version") == _VERSION else None
+    return {str(name): str(known) for name, known in files.items()} if isinstance(files, dict) else {}
+
+
+def _write(environ: Mapping[str, str], files: Mapping[str, str]) -> None:
+    folder = find_home(environ)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = folder / f"{_FILE}.{os.getpid()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump({"version": _VERSION, "files": dict(files)}, file, indent=2)
+        file.flush()
+        os.fsync(descriptor)
+    temporary.replace(folder / _FILE)
