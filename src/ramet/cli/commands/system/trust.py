@@ -30,9 +30,9 @@ from ramet.protocol.replies import Page
 def trust(invocation: Invocation, path: str | None, is_list: bool, revoke: bool, yes: bool) -> None:
     """Show what the project's ramet.yaml would be allowed to do, and trust it.
 
-    A ramet.yaml that you cloned can set limits and models, but no program, driver, database, address or environment.
-    If you trust it, it can set everything, until its content changes. PATH is the file or its folder (default: the
-    project here).
+    A ramet.yaml that you cloned can lower limits, but it cannot set a program, a driver, a database, an address or an
+    environment variable. If you trust it, it can set everything, until its content changes. PATH is the file or its
+    folder (default: the project here).
     """
     if is_list:
         return _list(invocation)
