@@ -97,7 +97,7 @@ def test_status_is_the_same_in_all_projects(site: CommandLine, other: CommandLin
     for at in (site, other):
         assert at.json("hooks", "status")["hook_program"] == {"file": str(program(site)), "problem": None}
     assert "hooks write to your own database" in other.ok("hooks", "status")
-    assert "hooks go to" not in site.ok("hooks", "status")
+    assert "hooks write to" not in site.ok("hooks", "status")
 
 
 def test_no_project_s_file_makes_hooks_hold_agents_up(site: CommandLine) -> None:

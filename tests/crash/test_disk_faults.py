@@ -127,7 +127,7 @@ def test_the_error_names_the_disk_and_what_to_do(place: Path, fault: Fault) -> N
     disk.arm(fault, 1)
     with pytest.raises(StorageFailed, match="disk") as failed:
         world.call("db.project.upsert", path="/p")
-    assert "mend the disk" in failed.value.fix
+    assert "repair the disk" in failed.value.fix
     assert world.call("db.project.list").items == []
     world.call("db.project.upsert", path="/p")
     world.store.close()
