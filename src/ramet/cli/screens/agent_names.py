@@ -1,7 +1,7 @@
 """Who an agent is and what it does now, said the same way in every screen.
 
-An agent's name is its driver, then the reference that commands take: `claude e104` for an agent that runs an effort of
-the queue, `codex s55` for one that a person started. The driver is the name that the user configured: a driver or a
+An agent's name is its driver, then the reference that commands take: `builder e104` for an agent that runs an effort of
+the queue, `critic s55` for one that a person started. The driver is the name that the user configured: a driver or a
 profile.
 """
 
@@ -19,7 +19,7 @@ _WORKER = re.compile(r"\S+\.[0-9a-f]{4,}/\d+")
 
 
 def agent_name(driver: str | None, reference: str, *, agent: str | None = None) -> str:
-    """`claude e104`. If no driver is known, the name that the agent was registered with; if none either, `e104`."""
+    """`builder e104`. If no driver is known, the name that the agent was registered with; if none either, `e104`."""
     registered = short_agent(agent)
     if registered is not None and _WORKER.fullmatch(registered):
         registered = None

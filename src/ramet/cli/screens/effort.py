@@ -48,7 +48,7 @@ def show_effort(invocation: Invocation, effort_id: int) -> None:
 
 
 def _headline(row: WorkReply) -> Line:
-    """`claude e12: error, finished 3m ago`."""
+    """`builder e12: error, finished 3m ago`."""
     word = state(row)
     since = f"finished {ago(row.finished_at)}" if row.finished_at else f"added {ago(row.created_at)}"
     return [(effort_agent(row.driver, row.id), "bold"), (": ", ""), (word, style_of(word)), (f", {since} ago", "")]

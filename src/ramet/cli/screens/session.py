@@ -37,7 +37,7 @@ def show_session(invocation: Invocation, reference: int | str) -> None:
 
 
 def _headline(row: TreeRow) -> Line:
-    """`claude s7: running for 5m`."""
+    """`builder s7: running for 5m`."""
     name, state = agent_name(row.driver_name, f"s{row.id}", agent=row.agent_id), word(row)
     if row.ended_at is None:
         rest = f", started {ago(row.created_at)} ago"

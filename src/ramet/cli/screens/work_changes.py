@@ -274,7 +274,7 @@ def line_state(effort: WorkReply) -> LineState:
 
 
 def _name(effort: WorkReply) -> str:
-    """`claude e12`; for a line of a run `3 (claude e12)`."""
+    """`builder e12`; for a line of a run `3 (builder e12)`."""
     agent = effort_agent(effort.driver, effort.id)
     return agent if effort.run_line is None else f"{effort.run_line} ({agent})"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ramet.cli.command import Command
-from ramet.cli.commands.look.watching import Keys, live_screen, reading_keys
+from ramet.cli.commands.look.live_screen import Keys, live_screen, reading_keys
 from ramet.cli.connections import ask
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json

@@ -11,7 +11,7 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
-from ramet.cli.commands.look.watching import Keys, live_screen, reading_keys
+from ramet.cli.commands.look.live_screen import Keys, live_screen, reading_keys
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json
 from ramet.cli.screens.session_tree import draw, is_over, summary

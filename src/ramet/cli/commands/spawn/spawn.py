@@ -10,8 +10,8 @@ from msgspec import structs
 
 from ramet.cli import references
 from ramet.cli.command import Command
+from ramet.cli.commands.look.live_screen import live_screen
 from ramet.cli.commands.look.tree import own_session
-from ramet.cli.commands.look.watching import live_screen
 from ramet.cli.commands.queue.drivers import check_driver
 from ramet.cli.connections import Answered, Failed, Inbox
 from ramet.cli.invocation import Invocation

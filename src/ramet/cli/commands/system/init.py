@@ -52,7 +52,7 @@ class Step(NamedTuple):
         return {**named, "result": self.result, "diff": self.diff}
 
     def say(self, *, dry_run: bool) -> str:
-        """`hooks    claude: added (/home/me/shop/.claude/settings.json)`."""
+        """`hooks    builder: added (shop/settings.json)`."""
         lead = f"{self.vendor}: " if self.vendor else ""
         return f"{self.what:7}  {lead}{say_result(self.result, dry_run=dry_run)} ({self.file})"
 

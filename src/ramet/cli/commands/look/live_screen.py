@@ -1,4 +1,4 @@
-"""Looking again and again at a terminal, until the person presses `q` or Ctrl-C."""
+"""A screen that is drawn again and again on a terminal, until a person presses `q` or Ctrl-C."""
 
 import select
 import signal
