@@ -87,3 +87,13 @@ def test_a_sub_agent_serves_what_its_parent_serves(world: World, has_stopped: bo
     hook(world, "session_end")
     assert session(world, child.id).ended_at is not None
     assert world.call("db.counts").active_efforts == 1
+
+
+def test_a_session_that_has_the_name_of_a_sub_agent_takes_no_effort_from_its_parent(world: World) -> None:
+    alone = start(world, native_id=f"{WINDOW}/a1")
+    hook(world, "session_end", native_id=f"{WINDOW}/a1")
+    above = start(world)
+    hook(world, "pre_tool_use", tool="Bash", agent_id="a1")
+    assert session(world, alone).effort_id == session(world, above).effort_id
+    holders = [agent.id for agent in world.call("db.agents.list").items if agent.effort_id is not None]
+    assert holders == [session(world, above).agent_id]

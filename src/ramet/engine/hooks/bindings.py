@@ -157,7 +157,9 @@ def _bind_subagent(tx: Transaction, told: Told, known: Hooked | None) -> Hooked:
 def _serve_with(tx: Transaction, subagent: Hooked, above: Hooked) -> Hooked:
     """A sub-agent serves what its parent serves by now."""
     if subagent.effort_id != above.effort_id:
-        sessions.move(tx, lookup.session(tx, subagent.id), effort_rows.must_find(tx.db, above.effort_id))
+        # It holds nothing itself, though it may have been an agent of its own before: its parent has the effort.
+        session = replace(lookup.session(tx, subagent.id), agent_id=None)
+        sessions.move(tx, session, effort_rows.must_find(tx.db, above.effort_id))
     return must_find(tx, subagent.id)
 
 
