@@ -46,7 +46,7 @@ def fill(world: World) -> None:
     inserts["tags (commit_id, tag)"] = (MARKS, "i, 'compaction/' || i")
     for target, (number, values) in inserts.items():
         world.sql(f"INSERT INTO {target} {_NUMBERS.format(number)} SELECT {values} FROM n")
-    world.sql("ANALYZE")
+    world.analyse()
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])

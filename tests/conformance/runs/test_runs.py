@@ -1,5 +1,6 @@
 """Runs: their lines are efforts of the queue, worked on while somebody attends."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from tests.conformance.run_steps import (
     start,
     states,
 )
-from tests.world import World
+from tests.world import World, open_world
 
 from ramet.cli.main import SECTIONS
 from ramet.errors import (
@@ -33,6 +34,7 @@ from ramet.errors import (
     UnknownSkill,
 )
 from ramet.protocol.operations import OPERATIONS
+from ramet.store.database.queries import QueryFile
 
 MANY = 2_000
 DAY_SECONDS = 86_400
@@ -552,3 +554,19 @@ def test_a_long_run_takes_few_statements_and_its_next_line_is_found_at_once(worl
     assert get(world, run).counts == {"pending": MANY - 3, "in_progress": 0, "completed": 3, "failed": 0, "skipped": 0}
     kept = [each.run_order for each in reversed(world.call("work.list", run=run.id, limit=1000).items)]
     assert kept == list(range(MANY - 1000, MANY))
+
+
+def test_statistics_that_are_older_than_a_run_do_not_make_its_list_quadratic(
+    tmp_path: Path, database_url: str | None
+) -> None:
+    # A database believes that a table has as few rows as when it was last analysed. It then evaluated what an effort
+    # waits for once for each pair of efforts: minutes for a run of 2,000 lines.
+    with open_world(tmp_path, database_url) as world:
+        world.call("db.project.upsert", path="/shop")
+        start(world, line("1"))
+        world.analyse()
+        run = start(world, *(line(str(number + 1)) for number in range(MANY)))
+        page = QueryFile("work/queue").page_of_run
+        plan = world.explain(page, run_id=run.id, before=2**62, state=None, limit=1000)
+        assert not [step for step in ("SubPlan", "SCAN n") if step in plan]
+        assert len(world.call("work.list", run=run.id, limit=1000).items) == 1000

@@ -44,7 +44,7 @@ def long_queue(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
             f"INSERT INTO efforts ({row}) {_NUMBERS.format(QUEUED)} "
             f"SELECT '/shop/tasks/cart', 'do', i + {FINISHED + 1}, 'x', 'queued' FROM n"
         )
-        world.sql("ANALYZE")
+        world.analyse()
         yield world
 
 

@@ -51,33 +51,36 @@ ORDER BY e.id DESC LIMIT :limit;
 
 -- name: page_of_run
 -- The same of one run.
-SELECT * FROM efforts_shown e
-WHERE e.id IN (
+WITH page AS MATERIALIZED (
     SELECT q.id FROM efforts q
     WHERE q.run_id = :run_id AND +q.id < :before AND (CAST(:state AS TEXT) IS NULL OR q.lifecycle = :state)
     ORDER BY +q.id DESC LIMIT :limit
 )
+SELECT e.* FROM page p CROSS JOIN efforts_shown e
+WHERE e.id = p.id
 ORDER BY e.id DESC;
 
 -- name: page_queued
 -- The efforts that wait, the newest first, found without a look at those that are finished (the + keeps
 -- the planner from walking all ids).
-SELECT * FROM efforts_shown e
-WHERE e.id IN (
+WITH page AS MATERIALIZED (
     SELECT q.id FROM efforts q
     WHERE q.lifecycle = 'queued' AND +q.id < :before AND (CAST(:run_id AS BIGINT) IS NULL OR q.run_id = :run_id)
     ORDER BY +q.id DESC LIMIT :limit
 )
+SELECT e.* FROM page p CROSS JOIN efforts_shown e
+WHERE e.id = p.id
 ORDER BY e.id DESC;
 
 -- name: page_active
 -- The same for those that somebody has a lease on.
-SELECT * FROM efforts_shown e
-WHERE e.id IN (
+WITH page AS MATERIALIZED (
     SELECT q.id FROM efforts q
     WHERE q.lease_owner IS NOT NULL AND +q.id < :before AND (CAST(:run_id AS BIGINT) IS NULL OR q.run_id = :run_id)
     ORDER BY +q.id DESC LIMIT :limit
 )
+SELECT e.* FROM page p CROSS JOIN efforts_shown e
+WHERE e.id = p.id
 ORDER BY e.id DESC;
 
 -- name: next_ready
