@@ -21,6 +21,7 @@ def places_in(folder: Path) -> Places:
         home=folder,
         database=folder / "ramet.db",
         socket=folder / "run" / "ramet.sock",
+        agents_socket=folder / "run" / "agents.sock",
         pid_file=folder / "run" / "ramet.pid",
         log_file=folder / "logs" / "ramet.log",
         backups=folder / "backups",

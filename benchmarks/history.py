@@ -21,8 +21,9 @@ from benchmarks.corpus import messages
 from benchmarks.daemons import places_in
 from benchmarks.harness import Row, flush_cost_ms, percentile, scratch, timed
 from ramet.clock import SystemClock
-from ramet.config.settings import DatabaseSettings, LimitSettings
+from ramet.config.settings import DatabaseSettings
 from ramet.engine import Engine
+from ramet.engine.transaction import Rules
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
 from ramet.protocol.history.commits import Commit
@@ -231,7 +232,7 @@ def _peers(names: Sequence[str]) -> dict[str, Contender]:
 
 def _fill(folder: Path, branch: str, texts: Sequence[str]) -> None:
     """A history, quickly: many commits to a transaction."""
-    clock, engine = SystemClock(), Engine(limits=LimitSettings(), codec=Codec(), redactor=Redactor())
+    clock, engine = SystemClock(), Engine(Rules(), codec=Codec(), redactor=Redactor())
     settings = DatabaseSettings(durability="process")
     store = open_store(settings, places_in(folder), clock=clock, faults=Faults())
     db, operation = store.connect(), OPERATIONS["history.commit"]

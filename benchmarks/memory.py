@@ -11,8 +11,9 @@ from benchmarks.daemons import make_sessions, places_in, running
 from benchmarks.harness import Row, scratch
 from ramet.client.connection import Connection
 from ramet.clock import SystemClock
-from ramet.config.settings import DatabaseSettings, LimitSettings
+from ramet.config.settings import DatabaseSettings
 from ramet.engine import Engine
+from ramet.engine.transaction import Rules
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
 from ramet.protocol.operations import OPERATIONS
@@ -43,7 +44,7 @@ def measure(thorough: bool) -> Iterator[Row]:
 
 
 def _fill(folder: Path, sessions: list[int], count: int) -> None:
-    clock, engine = SystemClock(), Engine(limits=LimitSettings(), codec=Codec(), redactor=Redactor())
+    clock, engine = SystemClock(), Engine(Rules(), codec=Codec(), redactor=Redactor())
     settings = DatabaseSettings(durability="process")
     store = open_store(settings, places_in(folder), clock=clock, faults=Faults())
     db, operation, texts = store.connect(), OPERATIONS["db.messages.append"], messages(2000)

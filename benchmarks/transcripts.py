@@ -65,7 +65,7 @@ class Site:
         self.growing.grow(size * _MB)
         self.position = Position()
         settings = Settings()
-        self._engine = Engine.configured(settings, read_environment(os.environ, settings))
+        self._engine = Engine.configured(settings, read_environment(os.environ, settings), {})
         self._clock = SystemClock()
         self._folder = folder
         self._numbers = count()

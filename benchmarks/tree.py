@@ -18,8 +18,9 @@ from benchmarks.daemons import places_in
 from benchmarks.harness import Row, interleaved, scratch, timed
 from benchmarks.postgres import schema, server
 from ramet.clock import SystemClock
-from ramet.config.settings import DatabaseSettings, LimitSettings, SpawnSettings
+from ramet.config.settings import DatabaseSettings, SpawnSettings
 from ramet.engine import Engine
+from ramet.engine.transaction import Rules
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
 from ramet.protocol.operations import OPERATIONS
@@ -52,7 +53,7 @@ class Site:
 
     def __init__(self, db: Connection) -> None:
         self.db = db
-        self._engine = Engine(limits=LimitSettings(), codec=Codec(), redactor=Redactor(), spawn=_SPAWN)
+        self._engine = Engine(Rules(spawn=_SPAWN), codec=Codec(), redactor=Redactor())
 
     def ask(self, name: str, **params: Any) -> Any:
         """One operation in one transaction."""

@@ -439,6 +439,28 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Configuration above the project's root or `$HOME`, of another owner, or writable by others is not read, and "
         "`ramet config` says so."
     ),
+    "R333": due(
+        "A child session never gets a wider profile, sandbox, tool set or permission mode than its parent, by MCP, by "
+        "RPC and by CLI with an agent's token; `shell` and `command` are refused for agents unless the owner lists "
+        "them."
+    ),
+    "R334": due(
+        "On `agents.sock` every call needs a valid token; administration operations do not exist there; the user's "
+        "socket is not reachable from a sandbox."
+    ),
+    "R335": due(
+        "A session's token has three rings, declared on each operation: *own* (its session and those below: read and "
+        "write), *chain* (the efforts of its chain, its run and what it is based on: read), *project* (read, only "
+        "through `recall`, `search` and `why`, bounded to 4 KB an answer, off for a profile with `recall: false`). "
+        "Everything else is `forbidden`, for every other operation, and for every project but its own. A generated "
+        "test covers operations x rings x foreign subjects (session, project, effort, run, branch, commit, event "
+        "stream).",
+        later_part="the project ring, with the operations that search",
+    ),
+    "R336": due(
+        "A token is refused after its session has ended and after key rotation; keys with wrong mode or size are "
+        "refused; `ramet db reset` rotates."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."

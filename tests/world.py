@@ -15,6 +15,7 @@ import msgspec
 from ramet.clock import Clock
 from ramet.config.settings import (
     DatabaseSettings,
+    DriverSettings,
     HookSettings,
     LimitSettings,
     Places,
@@ -23,6 +24,7 @@ from ramet.config.settings import (
     WorkSettings,
 )
 from ramet.engine import Call, Engine
+from ramet.engine.transaction import Rules
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
 from ramet.protocol.operation import decode_reply
@@ -34,9 +36,12 @@ from ramet.store.database.connection import Connection, Row
 from ramet.store.database.operations import answer
 from ramet.store.database.queries import Query
 from ramet.store.database.sqlite.store import SqliteStore
+from ramet.vendors import selection
 
 START_MS = 1_767_600_000_123
 """2026-01-05T08:00:00.123Z."""
+
+PROFILES = selection.confinements(DriverSettings())
 
 _ATTEMPTS = 50
 
@@ -147,9 +152,14 @@ class World:
     ) -> None:
         self.store = store
         self.clock = clock
-        self.engine = Engine(
-            limits=limits or LimitSettings(), codec=Codec(), redactor=Redactor(), work=work, spawn=spawn, hooks=hooks
+        rules = Rules(
+            limits=limits or LimitSettings(),
+            work=work or WorkSettings(),
+            spawn=spawn or SpawnSettings(),
+            hooks=hooks or HookSettings(),
+            profiles=PROFILES,
         )
+        self.engine = Engine(rules, codec=Codec(), redactor=Redactor())
         self.db = store.connect()
         self.is_sqlite = isinstance(store, SqliteStore)
 
@@ -279,6 +289,7 @@ def places_in(folder: Path, database: Path | None) -> Places:
         home=folder,
         database=database,
         socket=folder / "ramet.sock",
+        agents_socket=folder / "agents.sock",
         pid_file=folder / "ramet.pid",
         log_file=folder / "ramet.log",
         backups=folder / "backups",

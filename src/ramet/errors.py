@@ -669,6 +669,13 @@ class SocketUnsafe(DaemonError):
     hint = "remove their access with chmod 700"
 
 
+class KeyUnsafe(DaemonError):
+    """Other users may know the key of the agents' tokens."""
+
+    code = "key_unsafe"
+    hint = "remove the file; another key is made, and agents that are running lose their connection to Ramet"
+
+
 class ModelError(RametError):
     """A model failed."""
 

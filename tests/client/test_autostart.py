@@ -24,15 +24,15 @@ from ramet.errors import DaemonFailed, DaemonRunning, DaemonUnreachable, Databas
 def target_of(home: Path, database: Path | None = None) -> Target:
     settings = Settings(database=DatabaseSettings(path=str(database) if database else None))
     places = find_places({"RAMET_HOME": str(home)}, settings)
-    encoded = (msgspec.json.encode(value, enc_hook=str).decode() for value in (settings, places))
-    return Target(str(places.socket), *encoded)
+    told, where = (msgspec.json.encode(value, enc_hook=str).decode() for value in (settings, places))
+    return Target(str(places.socket), told, where)
 
 
 @pytest.fixture
 def target(directory: Path) -> Iterator[Target]:
     target = target_of(directory)
     yield target
-    stop(target.socket, 20)
+    stop(target.socket, None, 20)
 
 
 def start(target: Target) -> int:
@@ -66,7 +66,7 @@ def test_many_clients_at_once_end_up_with_one_daemon(target: Target) -> None:
         thread.join(60)
     assert len(pids) == 6
     assert len(set(pids)) == 1
-    stop(target.socket, 20)
+    stop(target.socket, None, 20)
     assert all(has_ended(child.pid) for child in psutil.Process().children())
     assert not Path(target.socket).exists()
 
@@ -93,10 +93,10 @@ def wait_until_refused(path: str) -> None:
 def test_stop_returns_when_the_daemon_is_gone(target: Target, directory: Path) -> None:
     pid = start(target)
     with connect(target.socket):
-        assert stop(target.socket, 20) is True
+        assert stop(target.socket, None, 20) is True
     assert not Path(target.socket).exists()
     assert has_ended(pid)
-    assert stop(target.socket, 20) is False
+    assert stop(target.socket, None, 20) is False
 
 
 def has_ended(pid: int) -> bool:

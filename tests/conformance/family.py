@@ -5,17 +5,22 @@ from typing import Any
 from tests.conformance import queue_worker
 from tests.world import World
 
-from ramet.config.settings import LimitSettings, SpawnSettings, WorkSettings
+from ramet.config.settings import DriverSettings, ProfileSettings, SpawnSettings, WorkSettings
 from ramet.engine import Engine
+from ramet.engine.transaction import Rules
 from ramet.model.principal import of_session
 from ramet.model.redaction import Redactor
 from ramet.store.database.blobs import Codec
+from ramet.vendors import selection
 
 
-def bound(world: World, work: WorkSettings | None = None, **spawn: Any) -> None:
+def bound(
+    world: World, work: WorkSettings | None = None, profiles: dict[str, ProfileSettings] | None = None, **spawn: Any
+) -> None:
     """Let the configuration say otherwise from here on."""
-    settings = SpawnSettings(**spawn)
-    world.engine = Engine(limits=LimitSettings(), codec=Codec(), redactor=Redactor(), work=work, spawn=settings)
+    known = selection.confinements(DriverSettings(profiles=profiles or {}))
+    rules = Rules(work=work or WorkSettings(), spawn=SpawnSettings(**spawn), profiles=known)
+    world.engine = Engine(rules, codec=Codec(), redactor=Redactor())
 
 
 def parent(world: World, worker: str = "host/1", **params: Any) -> Any:

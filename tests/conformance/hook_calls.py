@@ -4,8 +4,9 @@ from typing import Any
 
 from tests.world import World
 
-from ramet.config.settings import HookSettings, LimitSettings
+from ramet.config.settings import HookSettings
 from ramet.engine import Engine
+from ramet.engine.transaction import Rules
 from ramet.model.redaction import Redactor
 from ramet.store.database.blobs import Codec
 
@@ -18,7 +19,7 @@ TRANSCRIPT = f"/home/dev/{WINDOW}.jsonl"
 
 def bound(world: World, **hooks: Any) -> None:
     """Let the configuration say otherwise from here on."""
-    world.engine = Engine(limits=LimitSettings(), codec=Codec(), redactor=Redactor(), hooks=HookSettings(**hooks))
+    world.engine = Engine(Rules(hooks=HookSettings(**hooks)), codec=Codec(), redactor=Redactor())
 
 
 def event(moment: str, **said: Any) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from tests.crash.incompressible_text import incompressible
 from tests.world import FakeClock, World
 
 from ramet.clock import SystemClock
-from ramet.config.settings import LimitSettings, QuerySettings
+from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.writer import Writer
 from ramet.engine import Engine
 from ramet.engine.answers import answers
+from ramet.engine.transaction import Rules
 from ramet.errors import BatchRolledBack, RametError, StorageFailed, StoreError
 from ramet.faults import FaultPoint, Faults
 from ramet.model.redaction import Redactor
@@ -100,7 +101,7 @@ class Desk:
 async def desk_on(disk: FaultyDisk, path: Path) -> AsyncIterator[Desk]:
     loop = asyncio.get_running_loop()
     moments = Moments()
-    engine = Engine(limits=LimitSettings(), codec=Codec(), redactor=Redactor())
+    engine = Engine(Rules(), codec=Codec(), redactor=Redactor())
     writer = Writer(
         open_on(disk, path),
         engine,

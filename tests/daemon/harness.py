@@ -178,6 +178,7 @@ class RunningServer:
 
     def __init__(self, path: Path, database: Database, settings: DaemonSettings, owner_uid: int) -> None:
         self.path = path
+        self.agents_path = path.with_name("agents.sock")
         self.disk: Callable[[Request[Any]], Any] = echo
         """What answers with the disk at hand."""
         self.database = database
@@ -190,8 +191,8 @@ class RunningServer:
         self._thread.start()
         assert self._listening.wait(PATIENCE_SECONDS)
 
-    def connect(self) -> Client:
-        client = Client(self.path)
+    def connect(self, *, is_agent: bool = False) -> Client:
+        client = Client(self.agents_path if is_agent else self.path)
         self._clients.append(client)
         return client
 
@@ -246,7 +247,7 @@ class RunningServer:
 
     async def _live(self, settings: DaemonSettings, identity: Identity) -> None:
         self.server = Server(self.database, settings, identity, self.loop, Redactor(), self._build_parts())
-        await self.server.listen(open_socket(self.path, os.getuid()))
+        await self.server.listen(*(open_socket(path, os.getuid()) for path in (self.path, self.agents_path)))
         self._listening.set()
         await self.server.stopping()
         await self.server.drain()
@@ -262,7 +263,8 @@ class RunningServer:
         crew = Crew(context)
         work_calls = WorkCalls(crew, SlotLoans(context, crew), requester, self.loop)
         hook_service, _ = build_hook_service(requester, machine, self.loop)
-        threads = MachineThreads(lambda request: self.disk(request), self.loop)  # noqa: PLW0108 - tests set it later
+        disk = lambda request: self.disk(request)  # noqa: E731, PLW0108 - tests set it later
+        threads = MachineThreads(disk, requester.ask_from_thread, self.loop)
         return Parts(work_calls, threads, tokens, hook_service)
 
 

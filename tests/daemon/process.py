@@ -18,6 +18,7 @@ class Home:
         self.path = path
         self.database = path / "ramet.db"
         self.socket = path / "run" / "s"
+        self.agents_socket = path / "run" / "a"
         self.pid_file = path / "run" / "pid"
         self.log_file = path / "log" / "daemon.log"
         self.processes: list[subprocess.Popen[bytes]] = []
@@ -51,6 +52,7 @@ class Home:
             "home": self.path,
             "database": self.database,
             "socket": self.socket,
+            "agents_socket": self.agents_socket,
             "pid_file": self.pid_file,
             "log_file": self.log_file,
             "backups": self.path / "backups",

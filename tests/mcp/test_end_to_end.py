@@ -28,7 +28,9 @@ class Parent:
 
     def __init__(self, shop: CommandLine) -> None:
         self.shop = shop
-        self.socket = str(find_places(shop.environ, Settings()).socket)
+        places = find_places(shop.environ, Settings())
+        self.socket, self.agents_socket = str(places.socket), str(places.agents_socket)
+        shop.configure({"spawn": {"drivers": ["shell"]}})
         shop.ok("project", "add", ".")
         (shop.cwd / "task").mkdir()
         task = self.rpc("db.task.upsert", dir_path=str(shop.cwd / "task"))["dir_path"]
@@ -50,7 +52,7 @@ class Parent:
     @asynccontextmanager
     async def agent(self, mode: str = "auto", **environ: str) -> AsyncIterator[Client]:
         """The server that the session's agent has."""
-        named = {"RAMET_SOCKET": self.socket, "RAMET_TOKEN": self.token(self.id), **environ}
+        named = {"RAMET_SOCKET": self.agents_socket, "RAMET_TOKEN": self.token(self.id), **environ}
         kept = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE")}
         server = StdioServerParameters(
             command=sys.executable, args=["-P", "-m", "ramet.mcp"], env={**kept, **named}, cwd=self.shop.cwd
@@ -179,6 +181,14 @@ def test_a_childs_report_is_what_its_parent_receives(parent: Parent) -> None:
     assert result["outcome"] == "success"
     assert "Counted." in result["notes"]
     assert (result["artifacts"], result["issues"]) == (["cart.py"], ["by hand"])
+
+
+@pytest.mark.requirement("R333")
+@pytest.mark.parametrize("driver", ["command", "claude"])
+def test_a_driver_that_the_user_does_not_list_is_refused_to_the_tool(parent: Parent, driver: str) -> None:
+    refused = parent.call("spawn_agent", {"goal": "id", "driver": driver, "workflowId": "do"})
+    assert (refused["code"], refused["childSessionId"]) == ("forbidden", None)
+    assert "spawn.drivers" in refused["notes"]
 
 
 def test_an_agent_reads_the_output_of_another_effort(parent: Parent) -> None:

@@ -60,5 +60,5 @@ class Desk:
 
 def _places(shop: Shop) -> Places:
     home = shop.root / "ramet"
-    names = ("socket", "pid_file", "log_file", "backups", "lock_file", "keepers")
+    names = ("socket", "agents_socket", "pid_file", "log_file", "backups", "lock_file", "keepers")
     return Places(home=home, database=None, worktrees=shop.folder, **{name: home / name for name in names})

@@ -95,7 +95,7 @@ class Invocation:
         """The daemon of the configured database."""
         import msgspec  # noqa: PLC0415
 
-        from ramet.client.target import Target, find_token  # noqa: PLC0415
+        from ramet.client.target import Target, find_entrance  # noqa: PLC0415
 
         def encode(value: object) -> str:
             return msgspec.json.encode(value, enc_hook=str).decode()
@@ -105,7 +105,7 @@ class Invocation:
             socket,
             encode(self.configuration.owner),
             encode(self.places),
-            token=find_token(self.environ, socket),
+            entrance=find_entrance(self.environ, socket, str(self.places.agents_socket)),
         )
 
     @cached_property
@@ -120,7 +120,8 @@ class Invocation:
         from ramet.errors import DaemonStopping, DaemonUnreachable  # noqa: PLC0415
 
         try:
-            return connect(self.target.socket, token=self.target.token)
+            socket, token = self.target.way
+            return connect(socket, token=token)
         except (DaemonUnreachable, DaemonStopping):
             if not autostart:
                 raise
@@ -137,7 +138,7 @@ class Invocation:
         from ramet.client.stop import stop  # noqa: PLC0415
 
         seconds = self.configuration.settings.daemon.drain_seconds + _STOP_MARGIN_SECONDS
-        return stop(self.target.socket, seconds, self.target.token)
+        return stop(*self.target.way, seconds)
 
     def ask(self, request: "Request[R]") -> "R":
         """The daemon's reply."""

@@ -62,7 +62,8 @@ def ensure(
 
 
 def _connect(target: Target, timeout_seconds: float | None, first_timeout_seconds: float) -> Connection:
-    return connect(target.socket, timeout_seconds, first_timeout_seconds=first_timeout_seconds, token=target.token)
+    socket, token = target.way
+    return connect(socket, timeout_seconds, first_timeout_seconds=first_timeout_seconds, token=token)
 
 
 def _start(target: Target, deadline: float) -> None:

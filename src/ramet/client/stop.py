@@ -11,7 +11,7 @@ from ramet.errors import DaemonError, DaemonStopping, DaemonUnreachable
 _PAUSE_SECONDS = 0.02
 
 
-def stop(socket_path: str, timeout_seconds: float, token: str | None = None) -> bool:
+def stop(socket_path: str, token: str | None, timeout_seconds: float) -> bool:
     """Ask the daemon to finish what it has and go, and wait for its end; whether there was one. To an agent, which says
     its token, the daemon refuses it.
     """

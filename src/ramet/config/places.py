@@ -50,6 +50,7 @@ def find_places(environ: Mapping[str, str], settings: Settings) -> Places:
         home=home,
         database=database,
         socket=socket,
+        agents_socket=_agents_socket(home / "run" / f"{name}-agents" / "agents.sock"),
         pid_file=socket.with_suffix(".pid"),
         log_file=home / "logs" / f"{name}.log",
         backups=home / "backups",
@@ -71,6 +72,14 @@ def _name(identity: str) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:12]
+
+
+def _agents_socket(wanted: Path) -> Path:
+    """The same for agents. It is alone in its folder, which a sandbox mounts: the file is another one each time that
+    the daemon starts.
+    """
+    place = _socket(wanted)
+    return place if place == wanted else place.with_suffix("") / wanted.name
 
 
 def _socket(wanted: Path) -> Path:

@@ -432,6 +432,14 @@ class SpawnSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=0, le=100_000, description="Maximum number of unfinished sessions in one tree (0: no limit)."),
         OWNER,
     ] = 0
+    drivers: Annotated[
+        list[str],
+        Meta(
+            description="Drivers and profiles that a child may have besides that of its parent. None gives it more "
+            "than its parent has; shell and command have to be listed here."
+        ),
+        OWNER,
+    ] = []
     tokens: Annotated[
         int,
         Meta(
@@ -558,6 +566,9 @@ class Places(Struct, frozen=True, kw_only=True):
     database: Path | None
     """The SQLite file; None on PostgreSQL."""
     socket: Path
+    """The user's socket."""
+    agents_socket: Path
+    """The socket of agents, on which every call needs a token."""
     pid_file: Path
     log_file: Path
     backups: Path

@@ -113,7 +113,7 @@ def build_machine(
 ) -> tuple[Machine, MachineThreads]:
     """This machine's disk, and what answers with it at hand."""
     machine = Machine(requester.ask_from_thread, settings, places, environ)
-    return machine, MachineThreads(partial(answer, machine), loop)
+    return machine, MachineThreads(partial(answer, machine), requester.ask_from_thread, loop)
 
 
 def build_context(

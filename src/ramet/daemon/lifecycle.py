@@ -21,7 +21,7 @@ from ramet.daemon.log import close_log, open_log
 from ramet.daemon.pid_file import write_pid_file
 from ramet.daemon.server import Identity, Parts, Server
 from ramet.daemon.wire.socket_file import open_socket
-from ramet.daemon.wire.tokens import Tokens, read_key
+from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
@@ -29,6 +29,7 @@ from ramet.faults import Faults
 from ramet.runner.attempts.crew import Crew
 from ramet.runner.attempts.slot_loans import SlotLoans
 from ramet.store import Store
+from ramet.vendors import selection
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ def serve(
     os.umask(0o077)
     handler = open_log(places.log_file, settings.daemon)
     try:
-        engine = Engine.configured(settings, environment)
+        engine = Engine.configured(settings, environment, selection.confinements(settings.drivers))
         store = composition.take_store(settings, places, clock, faults)
         _log_migration(store)
         with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
@@ -87,7 +88,7 @@ async def _live(
     )
     requester = Requester(executor, loop)
     machine, threads = composition.build_machine(requester, settings, places, environ, loop)
-    tokens = Tokens(read_key(places.home), str(places.socket))
+    tokens = Tokens.of_home(places.home, str(places.socket))
     context = composition.build_context(requester, machine, tokens, faults, environ)
     crew = Crew(context)
     try:
@@ -100,7 +101,8 @@ async def _live(
         await crew.adopt()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
-        await server.listen(open_socket(places.socket, os.getuid()))
+        sockets = [open_socket(path, os.getuid()) for path in (places.socket, places.agents_socket)]
+        await server.listen(*sockets)
         write_pid_file(places.pid_file)
         composition.renew_hook_program(environ, places)
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
@@ -151,4 +153,5 @@ def _detach() -> None:
 
 def _remove_files(places: Places) -> None:
     places.socket.unlink(missing_ok=True)
+    places.agents_socket.unlink(missing_ok=True)
     places.pid_file.unlink(missing_ok=True)

@@ -19,13 +19,14 @@ from ramet.daemon.hooks.service import HookService
 from ramet.daemon.wire.answers import Later, answers, find_answers
 from ramet.daemon.wire.calls import Call, unforeseen
 from ramet.daemon.wire.connection import Connection
-from ramet.daemon.wire.socket_file import peer_uid
+from ramet.daemon.wire.socket_file import BACKLOG, peer_uid
 from ramet.daemon.wire.subscriptions import Subscriptions
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
 from ramet.errors import DaemonStopping, Forbidden, RametError
 from ramet.model.principal import USER, asking_session, of_session
 from ramet.model.redaction import Redactor
+from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.system.daemon import (
     DaemonStatus,
     DaemonStatusReply,
@@ -33,11 +34,13 @@ from ramet.protocol.system.daemon import (
     HelloReply,
     Ping,
     Pong,
+    Rotated,
+    RotateKey,
     StopDaemon,
     Stopping,
 )
 from ramet.protocol.system.events import Subscribed, SubscribeEvents
-from ramet.protocol.wire.frames import PROTOCOL_VERSION
+from ramet.protocol.wire.frames import PROTOCOL_VERSION, unknown_method
 from ramet.store.database.store import Topic
 from ramet.version import __version__
 
@@ -88,7 +91,7 @@ class Server:
         self._subscriptions = Subscriptions(executor, loop)
         self._connections: set[Connection] = set()
         self._unflushed: list[Connection] = []
-        self._listener: asyncio.Server | None = None
+        self._listeners: list[asyncio.Server] = []
         self._idle_timer: asyncio.TimerHandle | None = None
         self._stop_asked = asyncio.Event()
         self._is_empty = asyncio.Event()
@@ -102,9 +105,11 @@ class Server:
         self.max_request_bytes = settings.max_request_bytes
         self.redactor = redactor
 
-    async def listen(self, listener: socket.socket) -> None:
-        """Start to accept."""
-        self._listener = await self._loop.create_unix_server(lambda: Connection(self), sock=listener)
+    async def listen(self, listener: socket.socket, agents_listener: socket.socket) -> None:
+        """Start to accept the user's connections, and those of agents."""
+        for sock, is_for_agents in ((listener, False), (agents_listener, True)):
+            accept = partial(Connection, self, is_for_agents=is_for_agents)
+            self._listeners.append(await self._loop.create_unix_server(accept, sock=sock, backlog=BACKLOG))
         self._watch_idleness()
 
     def committed(self, topic: Topic) -> None:
@@ -126,8 +131,8 @@ class Server:
         self._stop_asked.set()
         self._subscriptions.close()
         self._work_calls.close()
-        if self._listener is not None:
-            self._listener.close()
+        for listener in self._listeners:
+            listener.close()
         for connection in tuple(self._connections):
             connection.end()
         try:
@@ -190,14 +195,16 @@ class Server:
         operation, principal = call.operation, call.connection.principal
         if self._stop_asked.is_set():
             call.done(DaemonStopping())
+        elif call.connection.is_for_agents and not operation.is_for_agents:
+            call.done(unknown_method(operation.name, is_for_agents=True))
         elif operation is Hello.op:
             self._answer(call)
-        elif principal is None or (principal != USER and operation.scope == "user"):
+        elif principal is None or (principal != USER and not operation.is_for_agents):
             call.done(_forbidden(call, principal))
         elif operation.host == "daemon":
             self._answer(call)
         elif operation.host == "machine":
-            self._machine.run(operation, call.request, call.done, asking_session(principal))
+            self._machine.run(operation, call.request, call.done, principal)
         elif operation.changes:
             follow = self._work_calls.followers.get(operation.request)
             self._executor.submit(operation, call.request, principal, partial(follow, call) if follow else call.done)
@@ -235,15 +242,35 @@ class Server:
             call.done(reply)
 
     @answers(Hello)
-    def greet(self, call: Call, request: Hello) -> HelloReply:
+    def greet(self, call: Call, request: Hello) -> HelloReply | Later[HelloReply]:
         """Say who we are; with a token the connection is bound to a session, and no later greeting frees it."""
+        connection = call.connection
         if request.token is not None:
             session_id = self._tokens.check(request.token)
-            call.connection.principal = None if session_id is None else of_session(session_id)
-        principal = call.connection.principal
-        if principal is None:
+            connection.principal = None if session_id is None else of_session(session_id)
+        if connection.principal is None:
             raise Forbidden("this daemon did not issue the token", field="token")
-        return HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=principal)
+        reply = HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=connection.principal)
+        own = asking_session(connection.principal)
+        if own is None:
+            return reply
+
+        def say(found: Any) -> None:
+            if isinstance(found, Exception):
+                connection.principal = None
+            call.done(found if isinstance(found, Exception) else reply)
+
+        self._executor.read(GetSession.op, GetSession(session_id=own), connection.principal, say)
+        return Later()
+
+    @answers(RotateKey)
+    def rotate_key(self, call: Call, request: RotateKey) -> Rotated:  # noqa: ARG002
+        """Make another key, and let nobody stay who came in with the old one."""
+        self._tokens.rotate()
+        agents = [each for each in self._connections if each.is_for_agents or each.principal != USER]
+        for connection in agents:
+            connection.abort()
+        return Rotated(disconnected=len(agents))
 
     @answers(Ping)
     def ping(self, call: Call, request: Ping) -> Pong:  # noqa: ARG002
@@ -287,5 +314,6 @@ class Server:
 
 def _forbidden(call: Call, principal: str | None) -> Forbidden:
     if principal is None:
-        return Forbidden("the token of this connection is not valid", field="token", fix="connect again")
+        fix = "call daemon.hello with the token of your session, which is in RAMET_TOKEN"
+        return Forbidden("this connection has no valid token", field="token", fix=fix)
     return Forbidden(f"{call.operation.name} is not available to agents", field="method", value=call.operation.name)

@@ -6,6 +6,7 @@ from ramet.clock import Clock
 from ramet.config.secrets import hide_password
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
+from ramet.daemon.wire.tokens import remove_key
 from ramet.faults import Faults
 from ramet.store import reset_store
 
@@ -38,4 +39,5 @@ def reset(settings: Settings, places: Places, clock: Clock) -> Reset:
     """Empty the database, after a backup."""
     with composition.naming_the_holder(places):
         backup = reset_store(settings.database, places, clock=clock)
+        remove_key(places.home)  # sessions of the same numbers will follow
     return Reset(backup=backup, removed=str(places.database or hide_password(settings.database.url or "")))

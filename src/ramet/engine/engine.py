@@ -5,7 +5,7 @@ with the same key gets that reply again.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import msgspec
@@ -13,8 +13,8 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from ramet.config.environment import Environment
-from ramet.config.settings import HookSettings, LimitSettings, RunSettings, Settings, SpawnSettings, WorkSettings
-from ramet.engine import secrets
+from ramet.config.settings import Settings
+from ramet.engine import scopes, secrets
 from ramet.engine.answers import find_preparation, load
 from ramet.engine.contents import Contents
 from ramet.engine.context_cache import ContextCache
@@ -26,6 +26,7 @@ from ramet.model.history.commit import estimate_tokens
 from ramet.model.history.tokens import TokenCounter, make_counter
 from ramet.model.principal import asking_session
 from ramet.model.redaction import Redactor
+from ramet.model.spawn.confinement import Confinement
 from ramet.protocol.operation import Change, Request
 from ramet.protocol.operations import Operation
 from ramet.protocol.system.ai import Answer, Question
@@ -53,24 +54,9 @@ class Engine:
     """Performs operations. Everything is in the database; what it keeps of its own are answers worked out before."""
 
     def __init__(
-        self,
-        *,
-        limits: LimitSettings,
-        codec: Codec,
-        redactor: Redactor,
-        count_tokens: TokenCounter = estimate_tokens,
-        work: WorkSettings | None = None,
-        runs: RunSettings | None = None,
-        spawn: SpawnSettings | None = None,
-        hooks: HookSettings | None = None,
+        self, rules: Rules, *, codec: Codec, redactor: Redactor, count_tokens: TokenCounter = estimate_tokens
     ) -> None:
-        self._rules = Rules(
-            limits=limits,
-            work=work or WorkSettings(),
-            runs=runs or RunSettings(),
-            spawn=spawn or SpawnSettings(),
-            hooks=hooks or HookSettings(),
-        )
+        self._rules = rules
         self._codec = codec
         self.redactor = redactor
         self._contents = Contents(redactor, codec, count_tokens)
@@ -78,18 +64,22 @@ class Engine:
         self._answers = load()
 
     @classmethod
-    def configured(cls, settings: Settings, environment: Environment) -> Self:
-        """As the settings say, with the secrets that the entry point found."""
+    def configured(cls, settings: Settings, environment: Environment, profiles: Mapping[str, Confinement]) -> Self:
+        """As the settings say, with the secrets and the drivers that the entry point found."""
         redaction, tokens = settings.redaction, settings.tokens
-        return cls(
+        rules = Rules(
             limits=settings.limits,
-            codec=Codec(),
-            redactor=Redactor(redaction.patterns, environment.denied, is_enabled=redaction.enabled),
-            count_tokens=make_counter(tokens.counter, tokens.model, tokens.calibration),
             work=settings.work,
             runs=settings.runs,
             spawn=settings.spawn,
             hooks=settings.hooks,
+            profiles=profiles,
+        )
+        return cls(
+            rules,
+            codec=Codec(),
+            redactor=Redactor(redaction.patterns, environment.denied, is_enabled=redaction.enabled),
+            count_tokens=make_counter(tokens.counter, tokens.model, tokens.calibration),
         )
 
     def prepare(self, operation: Operation, request: Request[Any], principal: str) -> Call:
@@ -102,7 +92,7 @@ class Engine:
 
     def question(self, db: Connection, call: Call, now_ms: int) -> Question | Raw:
         """The question for a model before a change can be made; or the reply, if the change was made before."""
-        tx = self._transaction(db, now_ms, call.principal)
+        tx = self._transaction(db, now_ms, call)
         request = call.request
         if isinstance(request, Change) and request.idempotency_key is not None:
             kept = _find_kept(tx, call, request, request.idempotency_key)
@@ -112,7 +102,7 @@ class Engine:
 
     def perform(self, db: Connection, call: Call, now_ms: int) -> Any:
         """Do it, inside the transaction that is open on `db`."""
-        tx = self._transaction(db, now_ms, call.principal)
+        tx = self._transaction(db, now_ms, call)
         handler = self._answers.find(call.operation.request)
         if call.answer is not None:
             handler = model_answers.recording(handler, call.answer)
@@ -121,16 +111,19 @@ class Engine:
             return self._once(tx, handler, call, request, request.idempotency_key)
         return handler(tx, call.prepared)
 
-    def _transaction(self, db: Connection, now_ms: int, principal: str) -> Transaction:
-        return Transaction(
+    def _transaction(self, db: Connection, now_ms: int, call: Call) -> Transaction:
+        tx = Transaction(
             db,
             now_ms,
             rules=self._rules,
             codec=self._codec,
             contents=self._contents,
             contexts=self._contexts,
-            asker=asking_session(principal),
+            asker=asking_session(call.principal),
+            ring=call.operation.ring,
         )
+        scopes.admit(tx, call.operation)
+        return tx
 
     def _once(self, tx: Transaction, handler: Handler, call: Call, request: Change[Any], key: str) -> Any:
         kept = _find_kept(tx, call, request, key)

@@ -1,5 +1,6 @@
 """Notices: what a person has to know, told once."""
 
+from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.transaction import Transaction
 from ramet.errors import NoticeNotFound
@@ -14,7 +15,8 @@ from ramet.store.record import sessions
 @answers(ListNotices)
 def list_newest(tx: Transaction, request: ListNotices) -> Page[Notice]:
     """What nobody has dismissed yet, or everything."""
-    return Page(items=notices.list_newest(tx.db, tx.limits.page_max, all_of_them=request.all))
+    found = notices.list_newest(tx.db, tx.limits.page_max, all_of_them=request.all)
+    return Page(items=scopes.only_reachable(tx, found, lambda notice: notice.effort_id))
 
 
 @answers(DismissNotice)

@@ -1,5 +1,6 @@
 """What an operation is given: the database inside one transaction, and the instant at which it happens."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +11,8 @@ from ramet.engine.contents import Contents
 from ramet.engine.context_cache import ContextCache
 from ramet.model.event import EventKind, NewEvent
 from ramet.model.instant import to_iso
+from ramet.model.spawn.confinement import Confinement
+from ramet.protocol.operation import Ring
 from ramet.store import events
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
@@ -18,11 +21,13 @@ from ramet.store.database.connection import Connection
 class Rules(Struct, frozen=True, kw_only=True):
     """What the configuration says about what may be done."""
 
-    limits: LimitSettings
-    work: WorkSettings
-    runs: RunSettings
-    spawn: SpawnSettings
-    hooks: HookSettings
+    limits: LimitSettings = LimitSettings()
+    work: WorkSettings = WorkSettings()
+    runs: RunSettings = RunSettings()
+    spawn: SpawnSettings = SpawnSettings()
+    hooks: HookSettings = HookSettings()
+    profiles: Mapping[str, Confinement] = {}
+    """How much the profile of each driver lets its agents do."""
 
 
 class Transaction:
@@ -38,6 +43,7 @@ class Transaction:
         contents: Contents,
         contexts: ContextCache,
         asker: int | None = None,
+        ring: Ring = "user",
     ) -> None:
         self.db = db
         self.now_ms = now_ms
@@ -46,11 +52,14 @@ class Transaction:
         self.runs = rules.runs
         self.spawn = rules.spawn
         self.hooks = rules.hooks
+        self.profiles = rules.profiles
         self.codec = codec
         self.contents = contents
         self.contexts = contexts
         self.asker = asker
         """The session of the agent that asks; None where it is the user, who may ask for everything."""
+        self.ring = ring
+        """What an agent can reach by the operation that it asks for."""
 
     @cached_property
     def now(self) -> str:

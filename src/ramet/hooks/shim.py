@@ -43,6 +43,10 @@ _CREATE = posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | 
 """Nothing is written through a link, and nothing waits for the other end of a pipe."""
 
 
+_HELLO = b'{"jsonrpc":"2.0","id":0,"method":"daemon.hello","params":{"token":%s}}\n'
+"""What an agent that Ramet started says first: its socket lets in nobody without a token."""
+
+
 class _Late(Exception):
     """The deadline has passed."""
 
@@ -127,7 +131,9 @@ def _request(vendor: str, payload: bytearray, environ: "Mapping[bytes, bytes]") 
     """The payload travels as a text, so that one that is broken breaks nothing."""
     if len(payload) > _MOST_BYTES:
         payload = payload[:_HEAD_BYTES]
+    token = environ.get(b"RAMET_TOKEN", b"") if environ.get(b"RAMET_SOCKET") else b""
     parts = [
+        _HELLO % _quote(token) if token else b"",
         b'{"jsonrpc":"2.0","id":1,"method":"hooks.event","params":{"vendor":"%s"' % vendor.encode(),
         b',"pid":%s' % (_program(environ) or b"%d" % posix.getppid()),
     ]
@@ -164,11 +170,11 @@ def _ask(path: bytes, request: bytes) -> bytes:
     connection = socket(AF_UNIX, SOCK_STREAM)
     connection.connect(path)
     connection.sendall(request)
-    answer = bytearray()
+    answer, lines = bytearray(), request.count(b"\n")
     while chunk := connection.recv(_CHUNK_BYTES):
         answer += chunk
-        if chunk.endswith(b"\n"):
-            return bytes(answer)
+        if chunk.endswith(b"\n") and answer.count(b"\n") == lines:
+            return bytes(answer).splitlines(keepends=True)[-1]
         if len(answer) > _LONGEST_ANSWER:
             raise _Refused
     raise OSError("the daemon closed the connection")

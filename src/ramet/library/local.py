@@ -33,6 +33,7 @@ from ramet.runner.operations import answer as answer_here
 from ramet.store import Store, open_store
 from ramet.store.database.connection import Retry
 from ramet.store.database.operations import answer
+from ramet.vendors import selection
 
 
 class LocalTransport:
@@ -50,7 +51,7 @@ class LocalTransport:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._engine = Engine.configured(settings, environment)
+        self._engine = Engine.configured(settings, environment, selection.confinements(settings.drivers))
         self._models = Models(settings, environment)
         self._machine = Machine(self._ask, settings, places, environ)
         self._connection = store.connect()

@@ -201,6 +201,8 @@ from ramet.protocol.system.daemon import (
     HelloReply,
     Ping,
     Pong,
+    Rotated,
+    RotateKey,
     StopDaemon,
     Stopping,
 )
@@ -459,6 +461,10 @@ class DaemonOperations(Namespace):
     def ping(self) -> Pong:
         """Check that the daemon responds."""
         return self._call(Ping, {})
+
+    def rotate_key(self) -> Rotated:
+        """Replace the key of the agents' tokens, so that no token that was issued before is valid."""
+        return self._call(RotateKey, {})
 
     def status(self) -> DaemonStatusReply:
         """Show the daemon's socket, process, version, database and load."""

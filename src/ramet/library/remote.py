@@ -15,7 +15,7 @@ import msgspec
 
 from ramet.client.autostart import ensure
 from ramet.client.connection import Connection
-from ramet.client.target import Target, find_token
+from ramet.client.target import Target, find_entrance
 from ramet.config.layers import load
 from ramet.config.places import find_places
 from ramet.config.settings import Settings
@@ -52,7 +52,7 @@ class RemoteTransport:
             socket=str(places.socket),
             settings=msgspec.json.encode(configuration.owner).decode(),
             places=msgspec.json.encode(places, enc_hook=os.fspath).decode(),
-            token=find_token(os.environ, str(places.socket)),
+            entrance=find_entrance(os.environ, str(places.socket), str(places.agents_socket)),
         )
         return cls(target, settings, autostart=autostart, timeout_seconds=timeout_seconds)
 

@@ -24,7 +24,7 @@ from ramet.errors import RametError
 from ramet.protocol.fields import Name
 
 Host = Literal["engine", "store", "daemon", "machine"]
-Scope = Literal["user", "session"]
+Ring = Literal["user", "own", "chain", "project"]
 Audience = Literal["public", "internal", "compatibility"]
 
 R = TypeVar("R")
@@ -39,8 +39,10 @@ class Operation(Struct, frozen=True):
     """What answers: a function of the engine in one transaction, the database itself, only a daemon, or the machine,
     which also reads its disk.
     """
-    scope: Scope = "user"
-    """Who may call it: only the user, or also an agent, for its own session and its descendants."""
+    ring: Ring = "user"
+    """Who may call it: only the user; or also an agent, about its own session and those below it, about what its effort
+    is based on as well, or about its project.
+    """
     audience: Audience = "public"
     """Who uses it: any program; only Ramet's own processes, so that it may change with any release; or programs
     written for the systems before Ramet.
@@ -52,6 +54,13 @@ class Operation(Struct, frozen=True):
     request: type["Request[Any]"] = None  # type: ignore[assignment]
     reply: Any = None
     purpose: str = ""
+
+    @property
+    def is_for_agents(self) -> bool:
+        """Whether an agent may call it over its connection. What is internal is only asked in its name, by the daemon,
+        which has checked the rest.
+        """
+        return self.ring != "user" and (self.audience != "internal" or self.host == "daemon")
 
     @property
     def changes(self) -> bool:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ramet.config.settings import DriverSettings, ProfileSettings
 from ramet.errors import DriverMissing, UnknownDriver
+from ramet.model.spawn.confinement import UNBOUNDED, Confinement
 from ramet.model.work.driver import Abilities, DriverRow
 from ramet.protocol.work.keepers import Launch
 from ramet.vendors import registry
@@ -55,6 +56,23 @@ def installed(settings: DriverSettings, environ: Mapping[str, str], *, versions:
     every = dict.fromkeys([*registry.names("driver"), *settings.profiles])
     rows = [_row(name, settings, environ, versions=versions) for name in every]
     return [replace(row, is_default=row.name == default) for row in rows]
+
+
+def confinements(settings: DriverSettings) -> dict[str, Confinement]:
+    """How much each driver and each profile lets its agents do. A driver that does not exist bounds nothing."""
+    names = dict.fromkeys([*registry.names("driver"), *settings.profiles])
+    return {name: _confinement(name, settings.profiles.get(name, ProfileSettings())) for name in names}
+
+
+def _confinement(name: str, profile: ProfileSettings) -> Confinement:
+    facts = registry.facts().get(profile.driver or name)
+    freedoms = (facts.freedoms if facts else None) or {}
+    mode = profile.permission_mode or (facts.permission_mode if facts else None)
+    return Confinement(
+        runs_commands=not freedoms,
+        wrapper=tuple(profile.wrapper),
+        freedom=freedoms.get(mode or "", UNBOUNDED),
+    )
 
 
 def launch(driver: Driver, start: Start) -> Launch:

@@ -4,8 +4,8 @@ from typing import Any
 
 from tests.world import World
 
-from ramet.config.settings import LimitSettings
 from ramet.engine import Engine
+from ramet.engine.transaction import Rules
 from ramet.model.redaction import Redactor
 from ramet.store.database.blobs import Codec
 
@@ -85,7 +85,7 @@ def findings(world: World) -> list[str]:
 
 def forget(world: World) -> None:
     """An engine that has compiled nothing yet, on the same database."""
-    world.engine = Engine(limits=LimitSettings(), codec=Codec(), redactor=Redactor())
+    world.engine = Engine(Rules(), codec=Codec(), redactor=Redactor())
 
 
 def is_whole(world: World) -> bool:

@@ -7,6 +7,7 @@ from tests.world import World
 
 from ramet.config.settings import LimitSettings
 from ramet.engine import Engine
+from ramet.engine.transaction import Rules
 from ramet.errors import EffortHeld, InvalidParams, SessionEnded, SessionNotFound, WrongTask
 from ramet.model.redaction import Redactor
 from ramet.store.database.blobs import Codec
@@ -353,7 +354,7 @@ def test_many_sessions_come_a_page_at_a_time(world: World) -> None:
     first = world.session("do")
     for _ in range(4):
         world.call("db.session.start", task_id=first.task_id, effort_id=first.effort_id)
-    world.engine = Engine(limits=LimitSettings(page_max=2), codec=Codec(), redactor=Redactor())
+    world.engine = Engine(Rules(limits=LimitSettings(page_max=2)), codec=Codec(), redactor=Redactor())
     newest = world.call("db.session.find", effort_id=first.effort_id)
     older = world.call("db.session.find", effort_id=first.effort_id, cursor=newest.next)
     oldest = world.call("db.session.find", effort_id=first.effort_id, cursor=older.next)

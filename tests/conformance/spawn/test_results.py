@@ -7,7 +7,7 @@ from tests.conformance import queue_worker
 from tests.conformance.family import as_agent, begin, effort, history, parent, result, run, session, spawn
 from tests.world import World
 
-from ramet.errors import SessionEnded, SpawnError
+from ramet.errors import Forbidden, SessionEnded, SpawnError
 from ramet.model.record.effort import Outcome
 from ramet.model.spawn.child import NOTES_CHARACTERS
 
@@ -110,6 +110,8 @@ def test_the_same_report_again_changes_nothing_and_an_ended_session_reports_no_m
     assert world.dump() == before
     queue_worker.complete(world, attempt)
     with pytest.raises(SessionEnded):
+        world.call("spawn.report", session_id=child.child_session_id, report=REPORT)
+    with pytest.raises(Forbidden):
         as_agent(world, child, "spawn.report", report=REPORT)
 
 

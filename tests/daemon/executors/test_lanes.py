@@ -12,9 +12,10 @@ from tests.conformance.hook_calls import event
 from tests.daemon.harness import PATIENCE_SECONDS
 from tests.world import FakeClock, open_in
 
-from ramet.config.settings import HookSettings, LimitSettings, Settings
+from ramet.config.settings import Settings
 from ramet.daemon.executors.pool import Pool, _subject
 from ramet.engine import Engine
+from ramet.engine.transaction import Rules
 from ramet.faults import Faults
 from ramet.model.hooks.hook import HookEvent
 from ramet.model.redaction import Redactor
@@ -34,7 +35,7 @@ class Lanes:
         self._thread.start()
         self.pool = Pool(
             store,
-            Engine(limits=LimitSettings(), codec=Codec(), redactor=Redactor(), hooks=HookSettings()),
+            Engine(Rules(), codec=Codec(), redactor=Redactor()),
             Settings(),
             clock=FakeClock(),
             faults=Faults(),

@@ -15,47 +15,47 @@ from msgspec.structs import replace
 
 from ramet.daemon.executors.executor import Done
 from ramet.errors import Forbidden, RametError
+from ramet.model.principal import USER, asking_session
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
+from ramet.protocol.record.sessions import GetSession
+from ramet.protocol.work.attempts import WorkPrompt
+from ramet.protocol.work.queue import GetWork
 
 log = logging.getLogger(__name__)
 
 _THREADS = 4
 
 Answer = Callable[[Request[Any]], Any]
+AskFor = Callable[[Request[Any], str], Any]
 
 
 class _Item(NamedTuple):
     operation: Operation
     request: Request[Any]
     done: Done
+    principal: str
 
 
 class MachineThreads:
     """Runs operations of the machine, a few at once; what comes on top waits for its turn."""
 
-    def __init__(self, answer: Answer, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, answer: Answer, ask: AskFor, loop: asyncio.AbstractEventLoop) -> None:
+        """`ask` asks the engine in the name of whoever asks here."""
         self._answer = answer
+        self._ask = ask
         self._loop = loop
         self._queue: SimpleQueue[_Item] = SimpleQueue()
         self._threads = 0
         self._waiting = 0
 
-    def run(self, operation: Operation, request: Request[Any], done: Done, asker: int | None = None) -> None:
-        """Have it answered; `done` is called on the event loop's thread. What an agent asks for is about its own
-        session, which is the `asker`.
-        """
-        if asker is not None:
-            try:
-                request = _about(request, asker)
-            except Forbidden as error:
-                return done(error)
+    def run(self, operation: Operation, request: Request[Any], done: Done, principal: str = USER) -> None:
+        """Have it answered; `done` is called on the event loop's thread."""
         self._waiting += 1
-        self._queue.put(_Item(operation, request, done))
+        self._queue.put(_Item(operation, request, done, principal))
         if self._threads < min(self._waiting, _THREADS):
             self._threads += 1
             threading.Thread(target=self._work, name="machine", daemon=True).start()
-        return None
 
     def _work(self) -> None:
         while True:
@@ -68,21 +68,30 @@ class MachineThreads:
 
     def _perform(self, item: _Item) -> Any:
         try:
-            return self._answer(item.request)
+            return self._answer(self._admit(item))
         except RametError as error:
             return error
         except Exception:
             log.exception("an operation failed method=%s", item.operation.name)
             return RametError()
 
+    def _admit(self, item: _Item) -> Request[Any]:
+        """The request, if whoever asks may ask for this. An agent asks for itself; or, to read, about an effort that
+        the engine lets it read.
+        """
+        own = asking_session(item.principal)
+        if own is None:
+            return item.request
+        if isinstance(item.request, WorkPrompt):
+            self._ask(GetWork(effort_id=item.request.effort_id), item.principal)
+            return item.request
+        self._ask(GetSession(session_id=own), item.principal)
+        for field, allowed in (("session_id", (None, own)), ("effort_id", (None,))):
+            value = getattr(item.request, field)
+            if value not in allowed:
+                raise Forbidden(f"session {own} can only access itself", field=field, value=value)
+        return replace(item.request, session_id=own)
+
     def _deliver(self, item: _Item, reply: Any) -> None:
         self._waiting -= 1
         item.done(reply)
-
-
-def _about(request: Request[Any], asker: int) -> Request[Any]:
-    """The request for the session of the calling agent; a request for another session is refused."""
-    for field, own in (("session_id", asker), ("effort_id", None)):
-        if getattr(request, field) not in (None, own):
-            raise Forbidden(f"session {asker} can only access itself", field=field, value=getattr(request, field))
-    return replace(request, session_id=asker)

@@ -32,7 +32,7 @@ class Requester:
         self._start(request, principal, lambda reply: _answer(answered, reply))
         return _raised(request, await answered)
 
-    def ask_from_thread(self, request: Request[R]) -> R:
+    def ask_from_thread(self, request: Request[R], principal: str = RUNNER) -> R:
         """The same for a thread that is not the event loop's. It waits."""
         answered: Future[Any] = Future()
         with self._lock:
@@ -40,7 +40,7 @@ class Requester:
                 raise DaemonStopping
             self._waiting.add(answered)
         try:
-            self._loop.call_soon_threadsafe(self._start, request, RUNNER, lambda reply: _answer(answered, reply))
+            self._loop.call_soon_threadsafe(self._start, request, principal, lambda reply: _answer(answered, reply))
             return _raised(request, answered.result())
         finally:
             self._waiting.discard(answered)

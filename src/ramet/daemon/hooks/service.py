@@ -19,6 +19,8 @@ from ramet.daemon.wire.answers import Later, answers
 from ramet.daemon.wire.calls import Call
 from ramet.errors import InvalidParams, RametError
 from ramet.model.hooks.hook import HookEvent
+from ramet.model.principal import RUNNER, USER, asking_session
+from ramet.model.record.project import place_inside
 from ramet.protocol.hooks.hooks import (
     HookCall,
     HookFacts,
@@ -29,6 +31,8 @@ from ramet.protocol.hooks.hooks import (
     ListTimings,
     RecordHook,
 )
+from ramet.protocol.record.sessions import GetSession
+from ramet.protocol.work.attempts import WorkChain
 from ramet.vendors import registry
 from ramet.vendors.contract import hook_payload
 
@@ -105,6 +109,7 @@ class HookService:
         try:
             if vendor is not None:
                 event = vendor.read(hook_payload.parse(request.payload))
+            event = await self._confine(call.connection.principal or USER, event)
             reply = await self._record(call, request, event)
             if vendor is not None:
                 printed, status = vendor.answer(event, reply.answer)
@@ -114,6 +119,25 @@ class HookService:
             _log_failure(event, error)
         self._timings.add(event.vendor, event.name, time.perf_counter() - start, has_failed=has_failed)
         call.done(output)
+
+    async def _confine(self, principal: str, event: HookEvent) -> HookEvent:
+        """The event, without the paths that would lead us out of what is the agent's, if it came with a token: in its
+        sandbox it cannot read what we can.
+        """
+        own = asking_session(principal)
+        if own is None:
+            return event
+        session = await self._requester.ask(GetSession(session_id=own), principal)
+        chain = await self._requester.ask(WorkChain(effort_id=session.effort_id), principal)
+        effort = chain.efforts[0]
+        roots = [root for root in (effort.workspace, effort.worktree, chain.project_path) if root]
+        is_inside = event.cwd is not None and place_inside(event.cwd, roots[0], roots) is not None
+        return replace(
+            event,
+            cwd=event.cwd if is_inside else None,
+            transcript_path=_named_after(session.native_id, event.transcript_path),
+            agent_transcript_path=_named_after(session.native_id, event.agent_transcript_path),
+        )
 
     async def _record(self, call: Call, request: HookCall, event: HookEvent) -> HookReply:
         """Write it down, with what the disk says where that matters, and behind what was said before."""
@@ -125,18 +149,22 @@ class HookService:
         elif event.moment in self._factual_tool_moments and event.tool in _TOUCHING:
             facts = await self._look_up_rules(event)
         try:
-            reply = await self._ask(request, event, facts)
+            reply = await self._ask(call, request, event, facts)
             if reply.wants_facts:
-                reply = await self._ask(request, event, await self._look(call, request, event))
+                reply = await self._ask(call, request, event, await self._look(call, request, event))
         except InvalidParams:  # it says too little to know its session by; that it came is written down
-            return await self._ask(request, replace(event, native_id=""), HookFacts())
+            return await self._ask(call, request, replace(event, native_id=""), HookFacts())
         if self._reading is not None:
             self._reading.hear(event, reply)
         return reply
 
-    async def _ask(self, request: HookCall, event: HookEvent, facts: HookFacts) -> HookReply:
-        record = RecordHook(event=event, facts=facts, session=request.session, agent=request.agent, pid=request.pid)
-        return await self._requester.ask(record)
+    async def _ask(self, call: Call, request: HookCall, event: HookEvent, facts: HookFacts) -> HookReply:
+        """Record it, in the name of the agent whose token the connection has shown, if it has."""
+        principal = call.connection.principal or USER
+        own = asking_session(principal)
+        session = request.session if own is None else own
+        record = RecordHook(event=event, facts=facts, session=session, agent=request.agent, pid=request.pid)
+        return await self._requester.ask(record, RUNNER if own is None else principal)
 
     async def _look(self, call: Call, request: HookCall, event: HookEvent) -> HookFacts:
         """What the machine says; next to nothing where it takes longer than an agent should wait for that."""
@@ -152,6 +180,13 @@ class HookService:
         """Only the directives, at a tool call. Whose it is would take as long again; it is asked of a new session."""
         facts = await self._lookers.look(event, lambda: self._gather(event))
         return HookFacts(directives=facts.directives) if facts else HookFacts()
+
+
+def _named_after(native_id: str | None, path: str | None) -> str | None:
+    """A transcript's path, if it is that of a session or lies in its folder."""
+    names = [] if path is None else path.split("/")
+    is_own = native_id is not None and any(native_id in (name, name.partition(".")[0]) for name in names)
+    return path if is_own and ".." not in names else None
 
 
 def _log_failure(event: HookEvent, error: Exception) -> None:

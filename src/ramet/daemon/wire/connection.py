@@ -72,8 +72,10 @@ class Connection(asyncio.Protocol):
 
     _transport: asyncio.Transport
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, is_for_agents: bool = False) -> None:
         self._service = service
+        self.is_for_agents = is_for_agents
+        """Whether it came in by the agents' socket: it speaks for nobody before it has shown a token."""
         self._lines = Lines(service.max_request_bytes)
         self._calls: deque[Call] = deque()
         """Decoded from the line that is being worked on, and not started."""
@@ -86,8 +88,8 @@ class Connection(asyncio.Protocol):
         self._is_reading = True
         self._is_ending = False
         self.is_open = False
-        self.principal: str | None = USER
-        """Who it speaks for; None after an invalid token, when it may do nothing more."""
+        self.principal: str | None = None if is_for_agents else USER
+        """Who it speaks for; None without a valid token, when it may do nothing."""
         self.can_write = True
         """Whether the client reads what it is sent."""
 

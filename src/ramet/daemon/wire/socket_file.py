@@ -11,7 +11,8 @@ from pathlib import Path
 
 from ramet.errors import DaemonFailed, SocketUnsafe
 
-_BACKLOG = 1024
+BACKLOG = 1024
+"""How many connections may wait to be accepted."""
 
 
 def open_socket(path: Path, owner_uid: int) -> socket.socket:
@@ -23,7 +24,7 @@ def open_socket(path: Path, owner_uid: int) -> socket.socket:
     try:
         listener.bind(str(path))
         path.chmod(0o600)
-        listener.listen(_BACKLOG)
+        listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         raise DaemonFailed(

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from ramet.engine import scopes
 from ramet.engine.answers import Q, answers, prepares
 from ramet.engine.contents import Contents, Prepared
 from ramet.engine.history import references
@@ -433,7 +434,7 @@ def detail(tx: Transaction, point: Point) -> CommitDetail:
         text=stored.text,
         content=None if content is None else _builtins(content),
         metadata=metadata or None,
-        branches=commits.list_branches_at(tx.db, stored.id),
+        branches=[name for name in commits.list_branches_at(tx.db, stored.id) if scopes.has_branch(tx, name)],
     )
 
 

@@ -1,5 +1,9 @@
-"""From a request to a place in the history: a branch, or a commit by its hash or the start of it."""
+"""From a request to a place in the history: a branch, or a commit by its hash or the start of it.
 
+A place that the asker cannot reach is refused here (`scopes`).
+"""
+
+from ramet.engine import scopes
 from ramet.engine.transaction import Transaction
 from ramet.errors import BranchNotFound, CommitNotFound, InvalidParams, NotInHistory
 from ramet.model.history.branch import Head, Point, Span
@@ -11,6 +15,7 @@ _SHORTEST = 4
 
 def head(tx: Transaction, branch: str, field: str = "branch") -> Head:
     """The head of a branch, which must exist."""
+    scopes.require_branch(tx, branch, field)
     found = segments.find_head(tx.db, branch)
     if found is None:
         raise BranchNotFound(f"there is no branch {branch!r}", field=field, value=branch)
@@ -19,6 +24,7 @@ def head(tx: Transaction, branch: str, field: str = "branch") -> Head:
 
 def taken_head(tx: Transaction, branch: str, field: str = "branch") -> Head:
     """The same, and no other transaction moves the branch until this one ends."""
+    scopes.require_branch(tx, branch, field)
     found = segments.take_head(tx.db, branch)
     if found is None:
         raise BranchNotFound(f"there is no branch {branch!r}", field=field, value=branch)
@@ -27,6 +33,7 @@ def taken_head(tx: Transaction, branch: str, field: str = "branch") -> Head:
 
 def head_or_new(tx: Transaction, branch: str) -> Head:
     """The head of a branch; a branch that does not exist is empty."""
+    scopes.require_branch(tx, branch, "branch")
     found = segments.find_head(tx.db, branch)
     if found is not None:
         return found
@@ -37,6 +44,7 @@ def commit(tx: Transaction, prefix: str, field: str = "hash") -> Point:
     """The one commit whose hash starts with the prefix; it must exist."""
     found = commits.find_by_prefix(tx.db, prefix)
     if len(found) == 1:
+        scopes.require_commit(tx, found[0], field, prefix)
         return found[0]
     if found:
         raise InvalidParams(
@@ -49,6 +57,7 @@ def place(tx: Transaction, name: str, field: str) -> Point | None:
     """What a branch's name or a commit's hash points at; None for an empty branch."""
     found = segments.find_head(tx.db, name)
     if found is not None:
+        scopes.require_branch(tx, name, field)
         return _point(found)
     if len(name) >= _SHORTEST and _HEX.issuperset(name):
         return commit(tx, name, field)

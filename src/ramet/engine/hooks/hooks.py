@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.engine import scopes
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents, Prepared
 from ramet.engine.hooks import bindings, handoffs, reactions
@@ -83,6 +82,8 @@ def record(tx: Transaction, prepared: Prompted[RecordHook]) -> HookReply:
     hooked = bindings.bind(tx, event, request.facts, caller)
     if hooked is None:
         return HookReply(answer=HookAnswer(), session_id=None, wants_facts=True)
+    if tx.asker is not None:
+        lookup.session(tx, hooked.id)  # which refuses an agent that tells the hook of another one
     answer = reactions.happen(tx, hooked, event, request.facts, prepared.prompt)
     return HookReply(answer=answer, session_id=hooked.id, wants_ingest=reactions.wants_ingest(hooked, event))
 
@@ -263,7 +264,6 @@ def vanish(tx: Transaction, request: Vanish) -> HookNoted:
 
 def _find(tx: Transaction, ref: SessionRef) -> Hooked:
     session = lookup.session(tx, ref)
-    scopes.require(tx, session)
     return bindings.must_find(tx, session.id)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.history import references
 from ramet.engine.hooks import gates, light_efforts
@@ -49,7 +48,6 @@ _AFTER_LOSS: tuple[Source, ...] = ("compact", "resume")
 def show(tx: Transaction, request: ShowContract) -> Contract:
     """What a session would be told now."""
     session = lookup.session(tx, request.session_id)
-    scopes.require(tx, session)
     text = make(tx, session, request.uncommitted)
     return Contract(session_id=session.id, text=text, tokens=estimate_tokens(text))
 

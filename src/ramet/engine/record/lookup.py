@@ -1,5 +1,9 @@
-"""What a request names: the row that it means, or a typed error that says what was looked for."""
+"""What a request names: the row that it means, or a typed error that says what was looked for.
 
+A row that the asker cannot reach is refused here (`scopes`).
+"""
+
+from ramet.engine import scopes
 from ramet.engine.transaction import Transaction
 from ramet.errors import (
     AgentNotFound,
@@ -41,6 +45,7 @@ def project(tx: Transaction, project_id: int) -> Project:
     found = projects.find(tx.db, project_id)
     if found is None:
         raise ProjectNotFound(f"there is no project {project_id}", field="project_id", value=project_id)
+    scopes.require_project(tx, found.id)
     return found
 
 
@@ -53,6 +58,7 @@ def project_id(tx: Transaction, ref: ProjectRef | None) -> int | None:
     found = projects.find_at(tx.db, absolute(ref, "project"))
     if found is None:
         raise ProjectNotFound(f"there is no project at {ref}", field="project", value=ref)
+    scopes.require_project(tx, found.id, "project")
     return found.id
 
 
@@ -62,6 +68,7 @@ def task(tx: Transaction, task_id: str) -> tuple[str, TaskFacts]:
     facts = tasks.find_facts(tx.db, dir_path)
     if facts is None:
         raise TaskNotFound(f"there is no task {dir_path}", field="task_id", value=task_id)
+    scopes.require_project(tx, facts.project_id, "task_id")
     return dir_path, facts
 
 
@@ -70,6 +77,7 @@ def effort(tx: Transaction, effort_id: int, field: str = "effort_id") -> Effort:
     found = efforts.find(tx.db, effort_id)
     if found is None:
         raise no_effort(effort_id, field)
+    scopes.require_effort(tx, found, field)
     return found
 
 
@@ -100,6 +108,7 @@ def session(tx: Transaction, ref: SessionRef, field: str = "session_id") -> Sess
         found = sessions.find_native(tx.db, driver, native_id)
     if found is None:
         raise no_session(ref, field)
+    scopes.require_session(tx, found, field)
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.record import lookup, ownership
 from ramet.engine.transaction import Transaction
@@ -120,7 +121,8 @@ def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
         before=request.cursor or _NEWEST,
         limit=limit + 1,
     )
-    return Page(items=found[:limit], next=found[limit - 1].id if len(found) > limit else None)
+    reachable = [session for session in found[:limit] if scopes.has_session(tx, session)]
+    return Page(items=reachable, next=found[limit - 1].id if len(found) > limit else None)
 
 
 def bind(tx: Transaction, session: Session, effort: Effort) -> Session:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.history import commits
 from ramet.engine.record import skills, tasks
@@ -304,6 +305,7 @@ def find(tx: Transaction, run_id: int) -> StoredRun:
     found = runs.find(tx.db, run_id, tx.now)
     if found is None:
         raise RunNotFound(f"run not found: {run_id}", field="run_id", value=run_id)
+    scopes.require_run(tx, found.id)
     return found
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.history import child_branches, commits, references
 from ramet.engine.history.commits import Kind
@@ -19,7 +18,7 @@ from ramet.engine.record import (
     sessions,
     skills,
 )
-from ramet.engine.spawn import results
+from ramet.engine.spawn import confinement, results
 from ramet.engine.transaction import Transaction
 from ramet.errors import (
     InvalidParams,
@@ -84,7 +83,6 @@ def spawn_agents(tx: Transaction, request: SpawnAgents) -> Results:
             fix=f"spawn at most {MOST_AT_ONCE} children at once",
         )
     parent = _parent(tx, request)
-    scopes.require(tx, parent, "parent_session_id")
     _require_open(parent)
     return Results(results=[_try(tx, order, parent, is_awaited=request.wait) for order in request.agents])
 
@@ -99,7 +97,6 @@ def _try(tx: Transaction, order: Order, parent: Session, *, is_awaited: bool) ->
 def spawn(tx: Transaction, order: Order, parent: Session, *, is_awaited: bool) -> SpawnResult:
     """The child that a session asks for, or a typed error. Everything is checked before anything is written."""
     _require_depth(tx, parent)
-    scopes.require(tx, parent, "parent_session_id")
     _require_open(parent)
     work = _new_work(tx, order, parent, is_awaited=is_awaited)
     if order.inherit == "selective":
@@ -154,14 +151,15 @@ def _new_work(tx: Transaction, order: Order, parent: Session, *, is_awaited: boo
     project_id = efforts.project_of(tx.db, above.id)
     skill = order.workflow_id or _WITHOUT_SKILL
     skills.require(tx, project_id, skill)
+    driver = confinement.choose_driver(tx, order, parent, above)
     return NewWork(
         task_id=parent.task_id,
         ordinal=efforts.next_ordinal(tx.db, parent.task_id),
         skill=skill,
         prompt=order.goal,
-        metadata={"spawn": _said(order)},
+        metadata={"spawn": _said(order, confinement.choose_tools(order, above))},
         depends_on=[],
-        driver=order.driver,
+        driver=driver,
         model=order.model,
         priority=above.priority,
         spawned_by=parent.id,
@@ -170,9 +168,9 @@ def _new_work(tx: Transaction, order: Order, parent: Session, *, is_awaited: boo
     )
 
 
-def _said(order: Order) -> dict[str, Any]:
+def _said(order: Order, allowed_tools: list[str] | None) -> dict[str, Any]:
     """What the runner of the child has to know beside its goal. It is data, and is not checked here again."""
-    said = {"context": order.context, "inherit": order.inherit, "allowed_tools": order.allowed_tools}
+    said = {"context": order.context, "inherit": order.inherit, "allowed_tools": allowed_tools}
     return {name: value for name, value in said.items() if value is not None}
 
 
@@ -268,7 +266,6 @@ def list_results(tx: Transaction, request: ListResults) -> Results:
 
 def _result(tx: Transaction, session_id: int) -> SpawnResult:
     session = lookup.session(tx, session_id, "session_ids")
-    scopes.require(tx, session, "session_ids")
     return results.describe(tx, session, lookup.effort(tx, session.effort_id))
 
 
@@ -276,7 +273,6 @@ def _result(tx: Transaction, session_id: int) -> SpawnResult:
 def report(tx: Transaction, request: ReportSession) -> SpawnResult:
     """Keep what a session reports at its end. The same again changes nothing; another report replaces it."""
     session = _own(tx, request.session_id, "session_id")
-    scopes.require(tx, session)
     if session.ended_at is not None:
         raise SessionEnded(f"session {session.id} has ended", field="session_id", value=session.id)
     if session.report != msgspec.to_builtins(request.report):
@@ -290,7 +286,6 @@ def report(tx: Transaction, request: ReportSession) -> SpawnResult:
 def collapse(tx: Transaction, request: CollapseSession) -> CollapseReply:
     """Fold what a child has done so far into its parent's history: a text, else its report."""
     session = lookup.session(tx, request.session_id)
-    scopes.require(tx, session)
     wanted = CollapseBranch(
         child=session.branch,
         text=request.text,

@@ -11,7 +11,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.history import references
 from ramet.engine.record import agents, lookup
@@ -77,15 +76,10 @@ def list_ancestors(tx: Transaction, request: ListAncestors) -> Trees:
 
 @answers(ShowTree)
 def show(tx: Transaction, request: ShowTree) -> Trees:
-    """The whole trees of what is named, or only that and what is below it. An agent sees no more than what is below
-    its own.
-    """
+    """The whole trees of what is named, or only that and what is below it."""
     named_ids, rows = _look_up(tx, request)
     if request.below:
         rows = _below(rows, named_ids)
-    if tx.asker is not None:
-        own = lookup.session(tx, tx.asker).effort_id
-        rows = _below(rows, {row.id for row in rows if row.effort_id == own})
     return Trees(items=rows)
 
 
@@ -102,13 +96,14 @@ def _below(rows: Sequence[TreeRow], tops: set[int]) -> list[TreeRow]:
 
 
 def _look_up(tx: Transaction, request: Lookup[Any]) -> tuple[set[int], list[TreeRow]]:
-    """The sessions that a request names, and all of their trees."""
+    """The sessions that a request names, and all of their trees; for an agent, what is below its own session."""
     members = _members(tx, request)
-    if tx.asker is not None:
-        for session_id, _ in members:
-            scopes.require(tx, lookup.session(tx, session_id))
     nodes = trees.list_nodes(tx.db, (root for _, root in members), characters=_CHARACTERS, now=tx.now)
-    return {session_id for session_id, _ in members}, _roll_up(tx, nodes)
+    rows, named_ids = _roll_up(tx, nodes), {session_id for session_id, _ in members}
+    if tx.asker is None:
+        return named_ids, rows
+    own = {lookup.session(tx, session_id).effort_id for session_id in (tx.asker, *named_ids)}
+    return named_ids, _below(rows, {row.id for row in rows if row.effort_id in own})
 
 
 def _members(tx: Transaction, request: Lookup[Any]) -> list[tuple[int, int]]:

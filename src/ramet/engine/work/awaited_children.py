@@ -4,7 +4,6 @@ A child that is awaited is outside the queue: whoever waits for it lends it a sl
 not awaited any more goes back to the queue, or, where its parent ended before it began, comes to its outcome.
 """
 
-from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
@@ -23,7 +22,6 @@ def expect(tx: Transaction, request: ExpectChildren) -> Expected:
     unfinished: dict[int, Effort] = {}
     for session_id in request.session_ids:
         session = lookup.session(tx, session_id, "session_ids")
-        scopes.require(tx, session, "session_ids")
         if session.id == tx.asker:
             raise InvalidParams("a session cannot wait for itself", field="session_ids", value=session.id)
         effort = lookup.effort(tx, session.effort_id)

@@ -1,5 +1,6 @@
 """Chains: what an effort is based on, and what its task has produced beside."""
 
+from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.record import lookup, projects
 from ramet.engine.transaction import Transaction
@@ -18,11 +19,12 @@ def show(tx: Transaction, request: WorkChain) -> Chain:
     links, missing = _walk(tx, effort)
     known = {link.id for link in links}
     reported = queue.list_reported(tx.db, effort.task_id, tx.limits.page_max)
+    reachable = scopes.only_reachable(tx, reported, lambda other: other.id)
     return Chain(
         project_path=projects.path_on(tx, efforts.project_of(tx.db, effort.id), request.host),
         efforts=[_row(link) for link in links],
         missing=missing,
-        earlier=[_row(other) for other in reported if other.id not in known],
+        earlier=[_row(other) for other in reachable if other.id not in known],
     )
 
 
@@ -37,7 +39,7 @@ def _walk(tx: Transaction, effort: Effort) -> tuple[list[Effort], list[int]]:
     while parent_id is not None and parent_id not in seen:
         seen.add(parent_id)
         parent = efforts.find(tx.db, parent_id)
-        if parent is None:
+        if parent is None or not scopes.has_effort(tx, parent.id):
             return links, [parent_id]
         link = _best(tx, parent)
         seen.add(link.id)

@@ -5,6 +5,7 @@ Whether an effort has to wait follows from its dependencies and its time, and is
 
 from msgspec.structs import asdict, replace
 
+from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.record import (
     efforts,
@@ -288,6 +289,7 @@ def find(tx: Transaction, effort_id: int) -> Waiting:
     found = queue.find(tx.db, effort_id)
     if found is None:
         raise lookup.no_effort(effort_id)
+    scopes.require_effort(tx, found)
     return found
 
 

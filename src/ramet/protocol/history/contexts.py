@@ -47,7 +47,7 @@ class Compiled(Struct, frozen=True, kw_only=True):
 class Compile(Request[Compiled], frozen=True, kw_only=True):
     """Compile a branch into the messages for a model, within a token budget."""
 
-    op = Operation("history.compile", errors=(BranchNotFound, CommitNotFound), scope="session")
+    op = Operation("history.compile", errors=(BranchNotFound, CommitNotFound), ring="chain")
 
     branch: BranchName | None = None
     hash: Hash | None = None

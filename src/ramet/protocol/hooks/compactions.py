@@ -38,7 +38,7 @@ class Compactions(Struct, frozen=True, kw_only=True):
 class ListCompactions(Request[Compactions], frozen=True, kw_only=True):
     """List a session's compactions, each with the commit that holds the exact context before it."""
 
-    op = Operation("db.session.compactions", errors=(SessionNotFound, Forbidden), scope="session")
+    op = Operation("db.session.compactions", errors=(SessionNotFound, Forbidden), ring="own")
 
     session_id: SessionId
 
@@ -54,7 +54,7 @@ class Contract(Struct, frozen=True, kw_only=True):
 class ShowContract(Request[Contract], frozen=True, kw_only=True):
     """Show a session's resume contract: the text that its agent would get after a compaction."""
 
-    op = Operation("db.session.contract", errors=(SessionNotFound, Forbidden), scope="session")
+    op = Operation("db.session.contract", errors=(SessionNotFound, Forbidden), ring="own")
 
     session_id: SessionId
     uncommitted: list[Path] = []

@@ -22,7 +22,7 @@ class HandedOff(Struct, frozen=True, kw_only=True):
 class HandOff(Change[HandedOff], frozen=True, kw_only=True):
     """End a session with a handoff: a boundary commit whose fields the next session gets."""
 
-    op = Operation("db.session.handoff", errors=(SessionNotFound, Forbidden), scope="session")
+    op = Operation("db.session.handoff", errors=(SessionNotFound, Forbidden), ring="own")
 
     session_id: SessionId
     summary: Content

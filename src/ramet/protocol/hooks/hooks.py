@@ -54,7 +54,7 @@ class HookOutput(Struct, frozen=True, kw_only=True):
 class HookCall(Request[HookOutput], frozen=True, kw_only=True):
     """Answer a hook of a vendor's program in that vendor's format, and never with an error."""
 
-    op = Operation("hooks.event", host="daemon", audience="internal")
+    op = Operation("hooks.event", host="daemon", ring="own", audience="internal")
 
     vendor: Name
     payload: Any
@@ -108,7 +108,7 @@ class HookReply(Struct, frozen=True, kw_only=True):
 class RecordHook(Change[HookReply], frozen=True, kw_only=True):
     """Record one event of a vendor's program, and answer what the agent may do and what it gets to read."""
 
-    op = Operation("hooks.record", errors=(SessionNotFound, Forbidden, InvalidParams), audience="internal")
+    op = Operation("hooks.record", errors=(SessionNotFound, Forbidden, InvalidParams), ring="own", audience="internal")
 
     event: HookEvent
     facts: HookFacts = HookFacts()

@@ -60,7 +60,7 @@ class HookNoted(Struct, frozen=True, kw_only=True):
 class HookSessionEnd(Change[HookNoted], frozen=True, kw_only=True):
     """Record the end of a context window."""
 
-    op = Operation("hooks.sessionEnd", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
+    op = Operation("hooks.sessionEnd", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
     reason: Text | None = None
@@ -78,7 +78,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 class HookPreToolUse(Change[Verdict], frozen=True, kw_only=True):
     """Decide whether a tool call is allowed, by the heartbeat and directive gates."""
 
-    op = Operation("hooks.preToolUse", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
+    op = Operation("hooks.preToolUse", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
     tool: Name
@@ -97,7 +97,7 @@ class ToolNoted(Struct, frozen=True, kw_only=True):
 class HookPostToolUse(Change[ToolNoted], frozen=True, kw_only=True):
     """Record a tool call: heartbeat, loaded files, discovered directories and directives."""
 
-    op = Operation("hooks.postToolUse", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
+    op = Operation("hooks.postToolUse", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
     tool: Name
@@ -112,7 +112,7 @@ class HookPostToolUseFailure(Change[HookNoted], frozen=True, kw_only=True):
     """Record a failed tool call."""
 
     op = Operation(
-        "hooks.postToolUseFailure", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility"
+        "hooks.postToolUseFailure", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility"
     )
 
     session_id: SessionId
@@ -134,7 +134,7 @@ class PromptNoted(Struct, frozen=True, kw_only=True):
 class HookUserPrompt(Change[PromptNoted], frozen=True, kw_only=True):
     """Record a person's prompt."""
 
-    op = Operation("hooks.userPrompt", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
+    op = Operation("hooks.userPrompt", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
     prompt: Content
@@ -144,7 +144,7 @@ class HookUserPrompt(Change[PromptNoted], frozen=True, kw_only=True):
 class HookPreCompact(Change[HookNoted], frozen=True, kw_only=True):
     """Mark the end of a session's context before it is compacted."""
 
-    op = Operation("hooks.preCompact", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
+    op = Operation("hooks.preCompact", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
 
@@ -152,9 +152,7 @@ class HookPreCompact(Change[HookNoted], frozen=True, kw_only=True):
 class HookPermissionRequest(Change[HookNoted], frozen=True, kw_only=True):
     """Record that an agent waits for a permission."""
 
-    op = Operation(
-        "hooks.permissionRequest", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility"
-    )
+    op = Operation("hooks.permissionRequest", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
     tool: Name | None = None
@@ -164,7 +162,7 @@ class HookPermissionRequest(Change[HookNoted], frozen=True, kw_only=True):
 class HookNotification(Change[HookNoted], frozen=True, kw_only=True):
     """Record a notification of an agent program to its user."""
 
-    op = Operation("hooks.notification", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
+    op = Operation("hooks.notification", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
     text: Content | None = None
@@ -173,7 +171,7 @@ class HookNotification(Change[HookNoted], frozen=True, kw_only=True):
 class HookStop(Change[HookNoted], frozen=True, kw_only=True):
     """Record that an agent has answered and waits."""
 
-    op = Operation("hooks.stop", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
+    op = Operation("hooks.stop", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
 
@@ -181,9 +179,7 @@ class HookStop(Change[HookNoted], frozen=True, kw_only=True):
 class HookSubagentStart(Change[HookNoted], frozen=True, kw_only=True):
     """Record the start of a vendor's own sub-agent as a child session. Its parent's session stays open."""
 
-    op = Operation(
-        "hooks.subagentStart", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility"
-    )
+    op = Operation("hooks.subagentStart", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
     subagent_id: Name
@@ -193,7 +189,7 @@ class HookSubagentStart(Change[HookNoted], frozen=True, kw_only=True):
 class HookSubagentStop(Change[HookNoted], frozen=True, kw_only=True):
     """Record the end of a vendor's own sub-agent. Its parent continues."""
 
-    op = Operation("hooks.subagentStop", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
+    op = Operation("hooks.subagentStop", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
     subagent_id: Name
@@ -203,9 +199,7 @@ class HookSubagentStop(Change[HookNoted], frozen=True, kw_only=True):
 class HookTaskCompleted(Change[HookNoted], frozen=True, kw_only=True):
     """Record that an agent completed an item of its list."""
 
-    op = Operation(
-        "hooks.taskCompleted", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility"
-    )
+    op = Operation("hooks.taskCompleted", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
     text: Content | None = None
@@ -214,7 +208,7 @@ class HookTaskCompleted(Change[HookNoted], frozen=True, kw_only=True):
 class HookTeammateIdle(Change[HookNoted], frozen=True, kw_only=True):
     """Record that a teammate of an agent is idle."""
 
-    op = Operation("hooks.teammateIdle", errors=(SessionNotFound, Forbidden), scope="session", audience="compatibility")
+    op = Operation("hooks.teammateIdle", errors=(SessionNotFound, Forbidden), ring="own", audience="compatibility")
 
     session_id: SessionId
     text: Content | None = None

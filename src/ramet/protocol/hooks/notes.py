@@ -29,7 +29,7 @@ class NoteLog(Change[LogNoted], frozen=True, kw_only=True):
     op = Operation(
         "hooks.logged",
         errors=(SessionNotFound, Forbidden, EffortNotFound, InvalidParams),
-        scope="session",
+        ring="own",
         audience="internal",
     )
 
@@ -58,7 +58,7 @@ class AppendLog(Change[Logged], frozen=True, kw_only=True):
         "commands.log.append",
         errors=(SessionNotFound, EffortNotFound, Forbidden, ProjectNotFound, PathOutside, InvalidParams),
         host="machine",
-        scope="session",
+        ring="own",
     )
 
     text: Annotated[str, Meta(min_length=1, max_length=1_000_000)]

@@ -29,7 +29,7 @@ class BudgetReply(Struct, frozen=True, kw_only=True):
 class GetBudget(Request[BudgetReply], frozen=True, kw_only=True):
     """Show the budget of a session and its descendants: the limits, the usage and the reservations."""
 
-    op = Operation("budget.get", errors=(SessionNotFound, Forbidden), scope="session")
+    op = Operation("budget.get", errors=(SessionNotFound, Forbidden), ring="own")
 
     session_id: SessionId
 

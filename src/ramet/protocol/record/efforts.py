@@ -149,7 +149,7 @@ class EffortDetail(EffortReply, frozen=True, kw_only=True):
 class GetEffort(Request[EffortDetail], frozen=True, kw_only=True):
     """Show an effort, its holder and the phases that it has entered."""
 
-    op = Operation("db.effort.get", errors=(EffortNotFound,), scope="session")
+    op = Operation("db.effort.get", errors=(EffortNotFound,), ring="chain")
 
     effort_id: Id
 

@@ -105,7 +105,7 @@ class UpdateLoadedFiles(Change[SessionReply], frozen=True, kw_only=True):
 class GetSession(Request[Session], frozen=True, kw_only=True):
     """Show a session by its id, or by its driver and native id."""
 
-    op = Operation("db.session.get", errors=(SessionNotFound,), scope="session")
+    op = Operation("db.session.get", errors=(SessionNotFound,), ring="chain")
 
     session_id: SessionId
 
@@ -113,7 +113,7 @@ class GetSession(Request[Session], frozen=True, kw_only=True):
 class FindSessions(Request[Page[Session]], frozen=True, kw_only=True):
     """Find sessions by task, effort or agent, newest first."""
 
-    op = Operation("db.session.find", scope="session")
+    op = Operation("db.session.find", ring="chain")
 
     task_id: Path | None = None
     effort_id: Id | None = None

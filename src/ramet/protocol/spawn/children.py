@@ -85,7 +85,7 @@ class SpawnAgent(
             PathOutside,
             SpawnError,
         ),
-        scope="session",
+        ring="own",
     )
 
     goal: Goal
@@ -115,9 +115,7 @@ class Results(Struct, frozen=True, kw_only=True):
 class SpawnAgents(Change[Results], frozen=True, kw_only=True):
     """Spawn up to ten children at once. Results are in the order of the request, and refusals are returned as data."""
 
-    op = Operation(
-        "spawn.agents", errors=(SpawnLimitExceeded, SessionNotFound, SessionEnded, Forbidden), scope="session"
-    )
+    op = Operation("spawn.agents", errors=(SpawnLimitExceeded, SessionNotFound, SessionEnded, Forbidden), ring="own")
 
     agents: Annotated[list[ChildOrder], Meta(min_length=1)]
     parent_session_id: SessionId | None = None
@@ -128,7 +126,7 @@ class SpawnAgents(Change[Results], frozen=True, kw_only=True):
 class AwaitChildren(Request[Results], frozen=True, kw_only=True):
     """Wait for children to end, for a given time at most. Meanwhile they run in the parent's slot."""
 
-    op = Operation("spawn.wait", errors=(SessionNotFound, Forbidden), host="daemon", scope="session")
+    op = Operation("spawn.wait", errors=(SessionNotFound, Forbidden), host="daemon", ring="own")
 
     session_ids: Annotated[list[Id], Meta(min_length=1, max_length=1000)]
     timeout_seconds: TimeoutSeconds | None = None
@@ -137,7 +135,7 @@ class AwaitChildren(Request[Results], frozen=True, kw_only=True):
 class ListResults(Request[Results], frozen=True, kw_only=True):
     """List the results of children so far."""
 
-    op = Operation("spawn.results", errors=(SessionNotFound, Forbidden), scope="session")
+    op = Operation("spawn.results", errors=(SessionNotFound, Forbidden), ring="own")
 
     session_ids: Annotated[list[Id], Meta(min_length=1, max_length=1000)]
 
@@ -145,7 +143,7 @@ class ListResults(Request[Results], frozen=True, kw_only=True):
 class ReportSession(Change[SpawnResult], frozen=True, kw_only=True):
     """Record a session's closing report, which its parent receives."""
 
-    op = Operation("spawn.report", errors=(SessionNotFound, Forbidden, SessionEnded), scope="session")
+    op = Operation("spawn.report", errors=(SessionNotFound, Forbidden, SessionEnded), ring="own")
 
     report: Report
     session_id: SessionId | None = None

@@ -27,13 +27,13 @@ class Trees(Struct, frozen=True, kw_only=True):
 class ListChildren(Lookup[Trees], frozen=True, kw_only=True):
     """List the sessions that a session spawned."""
 
-    op = Operation("spawn.children", errors=(SessionNotFound, Forbidden), scope="session")
+    op = Operation("spawn.children", errors=(SessionNotFound, Forbidden), ring="own")
 
 
 class ListAncestors(Lookup[Trees], frozen=True, kw_only=True):
     """List the ancestors of a session, from its parent up to its root."""
 
-    op = Operation("spawn.ancestors", errors=(SessionNotFound, Forbidden), scope="session")
+    op = Operation("spawn.ancestors", errors=(SessionNotFound, Forbidden), ring="own")
 
 
 class ShowTree(Lookup[Trees], frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class ShowTree(Lookup[Trees], frozen=True, kw_only=True):
     op = Operation(
         "spawn.tree",
         errors=(SessionNotFound, Forbidden, EffortNotFound, BranchNotFound, TaskNotFound, RunNotFound),
-        scope="session",
+        ring="own",
     )
 
     below: bool = False

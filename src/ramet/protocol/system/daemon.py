@@ -17,7 +17,7 @@ class HelloReply(Struct, frozen=True, kw_only=True):
 class Hello(Request[HelloReply], frozen=True, kw_only=True):
     """Identify the client, and get the daemon's version."""
 
-    op = Operation("daemon.hello", host="daemon", scope="session")
+    op = Operation("daemon.hello", host="daemon", ring="own")
 
     client: Text | None = None
     token: Name | None = None
@@ -33,7 +33,7 @@ class Pong(Struct, frozen=True, kw_only=True):
 class Ping(Request[Pong], frozen=True, kw_only=True):
     """Check that the daemon responds."""
 
-    op = Operation("daemon.ping", host="daemon", scope="session")
+    op = Operation("daemon.ping", host="daemon", ring="own")
 
 
 class DaemonStatusReply(Struct, frozen=True, kw_only=True):
@@ -67,3 +67,16 @@ class StopDaemon(Request[Stopping], frozen=True, kw_only=True):
     """Finish the requests in progress, then stop the daemon."""
 
     op = Operation("daemon.stop", host="daemon")
+
+
+class Rotated(Struct, frozen=True, kw_only=True):
+    """The tokens of running agents are no longer valid."""
+
+    disconnected: int
+    """How many connections of agents were closed."""
+
+
+class RotateKey(Request[Rotated], frozen=True, kw_only=True):
+    """Replace the key of the agents' tokens, so that no token that was issued before is valid."""
+
+    op = Operation("daemon.rotate_key", host="daemon")

@@ -80,8 +80,14 @@ def find_operation(method: str) -> Operation:
     """The operation of that name."""
     operation = OPERATIONS.get(method)
     if operation is None:
-        raise errors.UnknownMethod(f"there is no operation {method!r}", field="method", value=method)
+        raise unknown_method(method)
     return operation
+
+
+def unknown_method(method: str, *, is_for_agents: bool = False) -> errors.UnknownMethod:
+    """The error for an operation that does not exist, or not for agents."""
+    for_agents = " for agents" if is_for_agents else ""
+    return errors.UnknownMethod(f"there is no operation {method!r}{for_agents}", field="method", value=method)
 
 
 @cache

@@ -28,7 +28,7 @@ class Chain(Struct, frozen=True, kw_only=True):
 class WorkChain(Request[Chain], frozen=True, kw_only=True):
     """Show an effort, the efforts that it is based on, and its task's other reports."""
 
-    op = Operation("work.chain", errors=(EffortNotFound,), scope="session")
+    op = Operation("work.chain", errors=(EffortNotFound,), ring="chain")
 
     effort_id: Id
     host: Name | None = None
@@ -51,7 +51,7 @@ class Prompt(Struct, frozen=True, kw_only=True):
 class WorkPrompt(Request[Prompt], frozen=True, kw_only=True):
     """Show the exact prompt for an effort's agent, including the outputs of the effort's chain."""
 
-    op = Operation("work.prompt", errors=(EffortNotFound,), host="machine", scope="session")
+    op = Operation("work.prompt", errors=(EffortNotFound,), host="machine", ring="chain")
 
     effort_id: Id
 

@@ -18,7 +18,7 @@ class Expected(Struct, frozen=True, kw_only=True):
 class ExpectChildren(Change[Expected], frozen=True, kw_only=True):
     """Record that a parent waits for children, or no longer waits. Awaited children run in the parent's slot."""
 
-    op = Operation("spawn.expect", errors=(SessionNotFound, Forbidden), scope="session", audience="internal")
+    op = Operation("spawn.expect", errors=(SessionNotFound, Forbidden), ring="own", audience="internal")
 
     session_ids: Annotated[list[Id], Meta(min_length=1, max_length=1000)]
     is_expected: bool = True

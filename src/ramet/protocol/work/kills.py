@@ -33,7 +33,7 @@ class Kill(Change[Killed], frozen=True, kw_only=True):
 class CancelSpawn(Change[Killed], frozen=True, kw_only=True):
     """Stop a running session and its descendants."""
 
-    op = Operation("spawn.cancel", errors=(SessionNotFound, Forbidden, NothingRuns, EffortFinished), scope="session")
+    op = Operation("spawn.cancel", errors=(SessionNotFound, Forbidden, NothingRuns, EffortFinished), ring="own")
 
     session_id: SessionId
     children: bool = True

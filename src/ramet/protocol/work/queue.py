@@ -50,7 +50,7 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
 class GetWork(Request[WorkReply], frozen=True, kw_only=True):
     """Show an effort of the queue, and what it waits for."""
 
-    op = Operation("work.get", errors=(EffortNotFound,), scope="session")
+    op = Operation("work.get", errors=(EffortNotFound,), ring="chain")
 
     effort_id: Id
 

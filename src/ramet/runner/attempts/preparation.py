@@ -183,7 +183,7 @@ def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, or
         "RAMET_AGENT": order.slot,
         "RAMET_SESSION": str(attempt.session.id),
         "RAMET_EFFORT": str(attempt.effort.id),
-        "RAMET_SOCKET": str(runner.places.socket),
+        "RAMET_SOCKET": str(runner.places.agents_socket),
         "RAMET_TOKEN": runner.token(attempt.session.id),
     }
 

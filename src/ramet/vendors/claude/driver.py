@@ -5,6 +5,7 @@ import json
 from ramet.config.settings import ProfileSettings
 from ramet.model.work.driver import Abilities
 from ramet.protocol.work.keepers import Launch
+from ramet.vendors.claude.facts import FACTS
 from ramet.vendors.claude.stream import ClaudeReader
 from ramet.vendors.contract.driver_protocol import Driver, Start, ToolServer
 from ramet.vendors.contract.launches import VENDOR_MARGIN_SECONDS, launch
@@ -65,7 +66,7 @@ class Claude(Driver):
         arguments = ["-p", "--output-format", "stream-json", "--verbose", *_tools(start)]
         if start.guidance:
             arguments += ["--append-system-prompt", start.guidance]
-        arguments += ["--permission-mode", start.profile.permission_mode or "acceptEdits"]
+        arguments += ["--permission-mode", start.profile.permission_mode or FACTS.permission_mode or ""]
         if start.model:
             arguments += ["--model", start.model]
         if start.native_id:

@@ -5,6 +5,7 @@ import json
 from ramet.config.settings import ProfileSettings
 from ramet.model.work.driver import Abilities
 from ramet.protocol.work.keepers import Launch
+from ramet.vendors.codex.facts import FACTS
 from ramet.vendors.codex.stream import CodexReader
 from ramet.vendors.contract.driver_protocol import Driver, Start, ToolServer
 from ramet.vendors.contract.launches import VENDOR_MARGIN_SECONDS, launch
@@ -41,7 +42,7 @@ class Codex(Driver):
         Whether the folder is a repository is not its business: Ramet has chosen it.
         """
         arguments = ["exec", "--json", "--skip-git-repo-check", "-C", start.directory]
-        arguments += ["--sandbox", start.profile.permission_mode or "workspace-write"]
+        arguments += ["--sandbox", start.profile.permission_mode or FACTS.permission_mode or ""]
         if start.model:
             arguments += ["--model", start.model]
         if start.tools:

@@ -19,4 +19,6 @@ FACTS = Facts(
         }
     ),
     directive_file=DIRECTIVE_FILE,
+    permission_mode="workspace-write",
+    freedoms={"read-only": 0, "workspace-write": 2, "danger-full-access": 3},
 )

@@ -26,5 +26,11 @@ class Facts(NamedTuple):
     """The name of the files from which it reads a project's directives."""
     skill_folder: str | None = None
     """The folder of its skills, in a project and in the user's home."""
+    permission_mode: str | None = None
+    """The mode that it runs in, unless a profile names another."""
+    freedoms: dict[str, int] | None = None
+    """What each of its permission modes lets it do unasked: 0 read, 1 what a person approves, 2 edit, 3 everything. A
+    program of the user's own has no modes.
+    """
     shows_status_line: bool = False
     """Whether it shows a line of ours below its prompt."""

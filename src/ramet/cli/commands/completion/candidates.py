@@ -50,7 +50,8 @@ def _ask(ctx: click.Context, reference: str, prefix: str) -> list[CompletionItem
     invocation: Invocation = root.obj
     invocation.use(root.params.get("home"), root.params.get("assignments") or ())
     request = msgspec.convert({"kinds": KINDS[reference], "prefix": prefix}, ListNames)
-    with connect(invocation.target.socket, _PATIENCE_SECONDS, token=invocation.target.token) as connection:
+    socket, token = invocation.target.way
+    with connect(socket, _PATIENCE_SECONDS, token=token) as connection:
         rows = ask(connection, request).items
     return [CompletionItem(row.name, help=_describe(row.state, row.title)) for row in rows]
 

@@ -36,7 +36,8 @@ def status_line(invocation: Invocation) -> None:
         agent=environ.get("RAMET_AGENT") or None,
     )
     try:
-        with connect(_find_socket(environ)) as connection:
+        socket, token = _find_way(environ)
+        with connect(socket, token=token) as connection:
             line = ask(connection, call).output
     except RametError:  # the line below a prompt is no place for errors
         line = None
@@ -44,6 +45,9 @@ def status_line(invocation: Invocation) -> None:
     say(invocation, {"line": line}, line)
 
 
-def _find_socket(environ: Mapping[str, str]) -> str:
-    """The socket of the daemon that the agent's hooks use, even if the project configures another one."""
-    return environ.get("RAMET_SOCKET") or str(find_own(environ, find_home(environ)).places.socket)
+def _find_way(environ: Mapping[str, str]) -> tuple[str, str | None]:
+    """The socket of the daemon that the agent's hooks use, even if the project configures another, and its token."""
+    given = environ.get("RAMET_SOCKET")
+    if given:
+        return given, environ.get("RAMET_TOKEN")
+    return str(find_own(environ, find_home(environ)).places.socket), None

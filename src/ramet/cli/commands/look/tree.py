@@ -78,7 +78,7 @@ def look(invocation: Invocation, reference: str | None, *, below: bool = False) 
 
 def find_roots(invocation: Invocation) -> list[int]:
     """The roots of all open sessions, or else the newest root; for an agent, only its own session."""
-    if invocation.target.token is not None:
+    if invocation.target.entrance is not None:
         return [own_session(invocation)]
     sessions = list(_open_sessions(invocation)) or invocation.ask(FindSessions()).items[:1]
     return sorted({session.root_session_id for session in sessions})

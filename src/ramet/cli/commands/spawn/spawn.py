@@ -110,9 +110,9 @@ def spawn(  # noqa: PLR0913  one for each option
     budget, 11 if it is cancelled, 12 if it is dropped. Ctrl-C leaves the children to the queue.
     """
     invocation: Invocation = ctx.obj
-    if parent is None and invocation.target.token is None:
+    if parent is None and invocation.target.entrance is None:
         raise click.UsageError("give the parent session, such as --parent s3; `ramet tree` lists sessions.")
-    if invocation.target.token is None:
+    if invocation.target.entrance is None:
         check_driver(invocation, driver)
     limits = ChildLimits(seconds=seconds, tokens=tokens, cost_usd=cost_usd)
     order = ChildOrder(

@@ -15,7 +15,7 @@ from ramet.cli.output import clean, print_fields, print_json, say
 from ramet.cli.progress import working
 from ramet.cli.times import duration
 from ramet.errors import DaemonUnreachable
-from ramet.protocol.system.daemon import DaemonStatus
+from ramet.protocol.system.daemon import DaemonStatus, RotateKey
 
 _FOLLOW_SECONDS = 0.2
 
@@ -61,6 +61,19 @@ def status(invocation: Invocation) -> None:
     fields = {name: value for name, value in asdict(found).items() if name not in raw}
     told = {"uptime": duration(found.uptime_seconds), "memory": f"{found.resident_bytes / 1e6:.0f} MB"}
     return print_fields({**fields, **told})
+
+
+@daemon.command(examples=["ramet daemon rotate-key"])
+@click.pass_obj
+def rotate_key(invocation: Invocation) -> None:
+    """Replace the key of the agents' tokens. Agents that are running keep working, but can no longer call Ramet.
+
+    Use it if a token may have leaked. `ramet db reset` does it as well.
+    """
+    with invocation.connect(autostart=True) as connection:
+        done = ask(connection, RotateKey())
+    closed = "1 connection was" if done.disconnected == 1 else f"{done.disconnected} connections were"
+    say(invocation, asdict(done), f"the tokens of running agents are no longer valid; {closed} closed")
 
 
 @daemon.command(examples=["ramet daemon logs", "ramet daemon logs -n 100 --follow"])
