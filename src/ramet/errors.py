@@ -28,7 +28,7 @@
     ├── ModelError                   a model failed                          exit 6
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    this machine cannot run the work        exit 7
-    │   ├── DriverMissing · LaunchFailed
+    │   ├── DriverMissing · LaunchFailed · SandboxUnavailable
     │   ├── WorktreeError · GitFailed
     │   └── MergeConflict · NoStart
     └── ConfigError                  the configuration is wrong              exit 2
@@ -720,6 +720,13 @@ class LaunchFailed(WorkError):
 
     code = "launch_failed"
     hint = "check the program and its wrapper with `ramet drivers`, and its folder with `ramet worktree list`"
+
+
+class SandboxUnavailable(WorkError):
+    """The profile's sandbox cannot be made."""
+
+    code = "sandbox_unavailable"
+    hint = "`ramet doctor` says what is missing; without a sandbox: set the profile's `sandbox` to off"
 
 
 class WorktreeError(WorkError):

@@ -18,6 +18,12 @@ def test_sections_become_dotted_keys(file: Path) -> None:
     assert read_file(file) == {"database.type": "sqlite", "daemon.log_files": 3}
 
 
+def test_the_sandbox_of_a_profile_can_be_off_as_yaml_reads_it(file: Path) -> None:
+    file.write_text("drivers:\n  profiles:\n    a: {sandbox: off}\n    b: {sandbox: strict}\n    c: text\n")
+    profiles = {"a": {"sandbox": "off"}, "b": {"sandbox": "strict"}, "c": "text"}
+    assert read_file(file) == {"drivers.profiles": profiles}
+
+
 def test_an_empty_file_says_nothing(file: Path) -> None:
     file.write_text("# nothing yet\n")
     assert read_file(file) == {}

@@ -178,7 +178,7 @@ def test_a_wrong_structure_is_named_but_not_unfolded(environ: dict[str, str], pr
             "claude: {model: large, zzz: 1}",
             UnknownKey,
             "there is no configuration key 'drivers.profiles.claude.zzz' (in {file})",
-            "use one of: driver, program, model, permission_mode, arguments, wrapper, environment, output",
+            "use one of: driver, program, model, permission_mode, arguments, wrapper, sandbox, environment, output",
         ),
         (
             "careful: {arguments: --verbose}",

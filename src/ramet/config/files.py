@@ -113,4 +113,16 @@ def _flatten(mapping: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any
         if isinstance(value, dict) and "." not in key:
             yield from _flatten(value, f"{key}.")
         elif value is not None:
-            yield key, value
+            yield key, _spell_off(value) if key == "drivers.profiles" else value
+
+
+def _spell_off(profiles: Any) -> Any:
+    """YAML reads the word `off` as false; as a profile's sandbox it is a word."""
+    if not isinstance(profiles, dict):
+        return profiles
+    return {
+        name: {**profile, "sandbox": "off"}
+        if isinstance(profile, dict) and profile.get("sandbox") is False
+        else profile
+        for name, profile in profiles.items()
+    }

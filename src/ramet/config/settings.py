@@ -361,6 +361,10 @@ class ProfileSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Additional arguments, before the prompt."""
     wrapper: list[str] = []
     """A command that runs the program, such as a container or a sandbox."""
+    sandbox: Literal["off", "workspace", "strict"] = "off"
+    """What the agent can read, write and reach: everything that its user can, its worktree and the network, or its
+    worktree and the hosts that are allowed.
+    """
     environment: dict[str, str] = {}
     """Additional environment variables for the program."""
     output: Literal["text", "jsonl"] = "text"
@@ -379,10 +383,28 @@ class DriverSettings(Struct, frozen=True, kw_only=True):
         dict[str, ProfileSettings],
         Meta(
             description="Driver profiles by name. Each may set driver, program, model, permission_mode, arguments, "
-            "wrapper, environment and output."
+            "wrapper, sandbox, environment and output."
         ),
         OWNER,
     ] = {}
+
+
+class SandboxSettings(Struct, frozen=True, kw_only=True):
+    """The sandboxes of profiles that have one."""
+
+    allow_hosts: Annotated[
+        list[str],
+        Meta(
+            description="Hosts that agents in a strict sandbox can reach besides those of their models: example.org, "
+            "*.example.org or example.org:8080 (default ports: 443 and 80)."
+        ),
+        OWNER,
+    ] = []
+    read_paths: Annotated[
+        list[str],
+        Meta(description="Files and directories that sandboxed agents can read, such as ~/.cargo or ~/.nvm."),
+        OWNER,
+    ] = []
 
 
 class RunSettings(Struct, frozen=True, kw_only=True):
@@ -553,6 +575,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     redaction: RedactionSettings = RedactionSettings()
     work: WorkSettings = WorkSettings()
     drivers: DriverSettings = DriverSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     runs: RunSettings = RunSettings()
     spawn: SpawnSettings = SpawnSettings()
     hooks: HookSettings = HookSettings()
