@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from ramet.vendors.contract.tool_settings import Tools
     from ramet.vendors.contract.transcript_lines import Transcripts
     from ramet.vendors.contract.vendor_facts import Facts
+    from ramet.vendors.contract.vendor_state import State
 
-Part = Literal["driver", "facts", "hooks", "settings", "tools", "transcript"]
+Part = Literal["driver", "facts", "hooks", "settings", "state", "tools", "transcript"]
 
 PREFERRED = ("claude", "codex")
 """If no driver is named or configured: the first of these that is installed. Examples in help texts name them too."""
@@ -80,6 +81,11 @@ def tools() -> Mapping[str, "Tools"]:
 def transcripts() -> Mapping[str, "Transcripts"]:
     """The transcripts of every vendor that can be read."""
     return _load_all("transcript")
+
+
+def find_state(name: str) -> "State | None":
+    """The files and hosts that a driver's program needs; None if it keeps nothing in the user's home."""
+    return _load(name, "state") if name in names("state") else None
 
 
 # Facts of all vendors together.

@@ -16,6 +16,7 @@ from ramet.vendors.contract.hook_settings import Program
 from ramet.vendors.contract.tool_settings import JsonTools, TomlTools
 from ramet.vendors.contract.transcript_lines import Transcripts
 from ramet.vendors.contract.vendor_facts import Facts
+from ramet.vendors.contract.vendor_state import State
 from ramet.vendors.registry import Part
 
 FOLDER = Path(ramet.vendors.__path__[0])
@@ -24,10 +25,14 @@ KINDS: dict[Part, tuple[type, ...]] = {
     "facts": (Facts,),
     "hooks": (Hooks,),
     "settings": (Program,),
+    "state": (State,),
     "tools": (JsonTools, TomlTools),
     "transcript": (Transcripts,),
 }
 SHARED = "contract"
+
+UNRECORDED = [(vendor, part) for part in ("facts", "state") for vendor in registry.names(part)]
+"""Parts that are plain data: there is nothing of a program's to record."""
 
 each_vendor = pytest.mark.parametrize("vendor", VENDORS)
 
@@ -56,7 +61,7 @@ def test_a_part_has_recorded_fixtures(vendor: str, part: Part) -> None:
     assert files_of(vendor, part)
 
 
-@pytest.mark.parametrize(("vendor", "part"), [*PARTS, *((vendor, "facts") for vendor in VENDORS)])
+@pytest.mark.parametrize(("vendor", "part"), [*PARTS, *UNRECORDED])
 def test_a_part_is_one_value_of_the_contract_s_kind_named_after_its_vendor(vendor: str, part: Part) -> None:
     value = getattr(import_module(f"ramet.vendors.{vendor}.{part}"), part.upper())
     assert isinstance(value, KINDS[part])

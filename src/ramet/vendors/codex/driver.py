@@ -10,6 +10,9 @@ from ramet.vendors.codex.stream import CodexReader
 from ramet.vendors.contract.driver_protocol import Driver, Start, ToolServer
 from ramet.vendors.contract.launches import VENDOR_MARGIN_SECONDS, launch
 
+UNCONFINED = "danger-full-access"
+"""Its permission mode for an agent that something else confines."""
+
 
 def _server(tools: ToolServer) -> str:
     """`required` lets the first turn wait for the server; nobody is there to approve of its calls."""
@@ -42,7 +45,9 @@ class Codex(Driver):
         Whether the folder is a repository is not its business: Ramet has chosen it.
         """
         arguments = ["exec", "--json", "--skip-git-repo-check", "-C", start.directory]
-        arguments += ["--sandbox", start.profile.permission_mode or FACTS.permission_mode or ""]
+        # Inside a sandbox of ours it cannot make its own.
+        mode = FACTS.permission_mode if start.profile.sandbox == "off" else UNCONFINED
+        arguments += ["--sandbox", start.profile.permission_mode or mode or ""]
         if start.model:
             arguments += ["--model", start.model]
         if start.tools:
