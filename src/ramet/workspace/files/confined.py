@@ -88,6 +88,13 @@ def has_folder(root: str | Path, relative: str) -> bool:
         return False
 
 
+def identify(root: str | Path, relative: str) -> str:
+    """Which folder it is, as device and inode: a name can lead elsewhere a moment later."""
+    with _folder(root, f"{relative}/-") as (folder, _):
+        found = os.fstat(folder)
+    return f"{found.st_dev}:{found.st_ino}"
+
+
 def copy(source: str | Path, target: str | Path, relative: str) -> None:
     """Copy a regular file from one folder to the same place in another, unless something is there."""
     with _folder(source, relative) as (folder, name), _open(name, _FILE, folder, relative) as original:

@@ -16,7 +16,7 @@ from ramet.workspace.git.repository import (
     Repository,
     find,
 )
-from ramet.workspace.worktrees import kept_work, labels, leftovers
+from ramet.workspace.worktrees import branch_copies, kept_work, labels, leftovers
 from ramet.workspace.worktrees.labels import BRANCH_PREFIX, Label
 from ramet.workspace.worktrees.worktree import forget_vanished
 
@@ -65,11 +65,14 @@ def remove(found: Found, *, discard: bool = False) -> str | None:
         if registered is None or registered.locked is not None:
             reason = "gone" if registered is None else f"locked: {registered.locked or 'no reason given'}"
             raise WorktreeError(f"{found.top} is {reason}", value=str(found.top), fix=_FIX_LOCKED)
+        if not discard:
+            branch_copies.take(repository, found.top)
         if found.top.is_dir():
             ref = None if discard else kept_work.preserve(repository.git, found.top)
             repository.git.run(repository.checkout, "worktree", "remove", "--force", "--", str(found.top))
         else:
             ref = forget_vanished(repository, registered, found.top.name)
+        branch_copies.forget(found.top)
         _remove_merged_branch(repository, found.top)
     return ref
 

@@ -28,11 +28,13 @@ from ramet.workspace.git.repository import (
     find,
 )
 from ramet.workspace.worktrees import (
+    branch_copies,
     includes,
     kept_work,
     labels,
     leftovers,
     repair,
+    traps,
 )
 from ramet.workspace.worktrees.labels import BRANCH_PREFIX, Label
 
@@ -107,6 +109,7 @@ def finish(git: Git, project_path: str, path: str, branch: str, base: str | None
     if top.is_dir():
         try:
             note = _collect(repository, top, branch, message)
+            branch_copies.publish(repository, top)  # a child of the agent may still work there
         except (RametError, OSError) as error:
             note = f"the uncommitted changes are still in {top}: {error}"
     head = repository.commit(BRANCHES + branch)
@@ -118,6 +121,19 @@ def finish(git: Git, project_path: str, path: str, branch: str, base: str | None
     return Finished(head=head, changes=facts.changes(repository, since, head), note=note)
 
 
+def take_in(git: Git, project_path: str, folder: Path, path: str) -> None:
+    """Move the branch of the worktree around a path to where a sandboxed agent left it, if that is one of ours."""
+    if (top := find_top(folder, path)) is not None and (repository := find(git, project_path)) is not None:
+        branch_copies.take(repository, top)
+
+
+def find_top(folder: Path, path: str) -> Path | None:
+    """The top of the worktree below `folder` that a path is in."""
+    place = Path(path)
+    parts = place.relative_to(folder).parts if place.is_relative_to(folder) else ()
+    return folder.joinpath(*parts[:2]) if len(parts) > 1 else None
+
+
 def head_of(git: Git, project_path: str, branch: str) -> str | None:
     """The commit that a branch is at; None if there is no such branch."""
     repository = find(git, project_path)
@@ -127,7 +143,11 @@ def head_of(git: Git, project_path: str, branch: str) -> str | None:
 def _collect(repository: Repository, top: Path, branch: str, message: str) -> str | None:
     """Commit the remaining changes to the branch; if that is not possible, keep them elsewhere and say where."""
     git = repository.git
+    traps.remove_of_repository(repository.common, top)
+    traps.remove_of_worktree(top)
     _mend_link(repository, top)
+    # Before anything asks where the branch is: a sandboxed agent has moved a copy of it.
+    parted = branch_copies.take(repository, top)
     repair.put_locks_aside(repository, top, branch)
     astray = repair.rejoin(git, top, branch)
     if astray is not None:
@@ -137,7 +157,7 @@ def _collect(repository: Repository, top: Path, branch: str, message: str) -> st
     if left.paths:
         _commit(git, top, branch, left, message)
     nested = ", ".join(left.nested)
-    return f"not committed, because they are separate repositories: {nested}" if nested else None
+    return f"not committed, because they are separate repositories: {nested}" if nested else parted
 
 
 def _commit(git: Git, top: Path, branch: str, left: leftovers.Leftovers, message: str) -> None:
@@ -242,6 +262,7 @@ class _Making:
     def _reuse(self, name: str) -> Worktree:
         """Use a worktree as it was left, on its branch."""
         top, branch = self._place / name, BRANCH_PREFIX + name
+        branch_copies.take(self._repository, top)
         astray = repair.rejoin(self._git, top, branch)
         if astray is not None and not astray.is_unfinished:
             kept_work.preserve(self._git, top)
@@ -302,6 +323,7 @@ class _Making:
             if self._repository.registered(top) is not None:
                 self._git.run(checkout, "worktree", "remove", "--force", "--force", "--", str(top))
         shutil.rmtree(top, ignore_errors=True)
+        branch_copies.forget(top)
         if made_at is None:
             return  # the branch was there before, and so its label stays
         if self._repository.commit(self._ref(name)) == made_at:
