@@ -43,6 +43,21 @@ def _without_postgres(reason: str) -> NoReturn:
 
 
 @pytest.fixture(scope="session")
+def bwrap() -> None:
+    """Sandboxes can be made here. The same holds for a build that leaves out what needs them."""
+    from ramet.errors import SandboxUnavailable
+    from ramet.sandbox import bubblewrap
+
+    try:
+        bubblewrap.require("strict", os.environ.get("PATH", ""))
+    except SandboxUnavailable as error:
+        message = f"NOT TESTED IN A SANDBOX: {error.message}; {error.fix}"
+        if os.environ.get("CI", "").lower() in ("1", "true"):
+            pytest.fail(message)
+        pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The url of a server: the one that RAMET_TEST_POSTGRES names, else one of our own that ends with the tests."""
     named = os.environ.get("RAMET_TEST_POSTGRES")
