@@ -3,7 +3,10 @@
 import errno
 import os
 import subprocess
+from collections.abc import Sequence
 from typing import IO
+
+from msgspec.structs import replace
 
 from ramet.keeper import kernel
 from ramet.keeper.text_lines import Lines
@@ -13,6 +16,11 @@ from ramet.protocol.work.keepers import MARKER, Launch
 _CHUNK_BYTES = 128 * 1024
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE, errno.EIO, errno.ETXTBSY)
 """What the system may be able to do a little later."""
+
+_OF_SIGNALS = range(129, 193)
+"""What `bwrap` exits with if a signal ended the agent: 128 and its number."""
+_SANDBOX_SAYS = ("bwrap: ", "ramet-sandbox: ")
+"""What the programs that make a sandbox begin their errors with."""
 
 
 class Outlet:
@@ -48,10 +56,11 @@ class Agent:
             cwd=launch.directory,
             env={**launch.environment, MARKER: instance},
             start_new_session=True,
-            preexec_fn=kernel.dying_with_us(),  # noqa: PLW1509  the keeper has one thread
+            preexec_fn=kernel.dying_with_us(ignores_requests=launch.is_confined),  # noqa: PLW1509  one thread
             bufsize=0,
         )
         assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: S101, PT018
+        self._is_confined = launch.is_confined
         self.pid = self._process.pid
         self.status: int | None = None
         """How it exited, with a signal as a negative number; None while it runs."""
@@ -74,7 +83,18 @@ class Agent:
 
     def exited(self, wait_status: int) -> None:
         """It was waited for."""
-        self.status = self._process.returncode = os.waitstatus_to_exitcode(wait_status)
+        status = os.waitstatus_to_exitcode(wait_status)
+        if self._is_confined and status in _OF_SIGNALS:
+            status = _OF_SIGNALS.start - 1 - status
+        self.status = self._process.returncode = status
+
+
+def explain_sandbox(end: End, errors: Sequence[str]) -> End:
+    """The end of a sandboxed agent; if its sandbox could not be made, then that is the reason."""
+    if end.outcome == "success" or end.answer or not errors or not errors[0].startswith(_SANDBOX_SAYS):
+        return end
+    reason = f"the sandbox could not be made: {errors[0]}; run `ramet doctor`"
+    return replace(end, outcome="error", failure="permanent", reason=reason)
 
 
 def explain(error: OSError | ValueError, launch: Launch) -> End:

@@ -74,6 +74,11 @@ class AgentOutput:
             end = End(outcome="error", failure="infrastructure", reason=reason)
         return replace(end, exit_status=process.status, exit_signal=process.signal, is_cut=self._is_full)
 
+    @property
+    def errors(self) -> list[str]:
+        """The last lines of its standard error."""
+        return list(self._errors)
+
     def _count(self, size: int, now: float) -> None:
         self._watch.hear(now)
         if self._heard_bytes >= self._max_bytes and not self._is_full:

@@ -14,12 +14,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from ramet.keeper import kernel
-from ramet.keeper.agent import Agent, Outlet, explain
+from ramet.keeper.agent import Agent, Outlet, explain, explain_sandbox
 from ramet.keeper.agent_output import AgentOutput
 from ramet.keeper.daemon_reports import ASKED_TO_STOP, DaemonReports
 from ramet.keeper.log import Log
@@ -32,8 +33,13 @@ from ramet.protocol.work.keepers import RECORD_FILE, SPOOL_FILE, STOP_FILE, Keep
 from ramet.runner.processes import keepers, process_identity
 from ramet.vendors import registry
 
+if TYPE_CHECKING:
+    from ramet.keeper.proxy import ProxyProcess
+
 _DRAIN_SECONDS = 1.0
 """How long a pipe may stay open when everybody who could write to it is gone."""
+_COLLAPSE_SECONDS = 5.0
+"""How long the kernel may take to end what is inside a sandbox whose first process has ended."""
 _FAREWELL_SECONDS = 10.0
 """How long the daemon may be away when all is said."""
 _NEVER = float("inf")
@@ -70,6 +76,8 @@ class Keeper:
             is_structured=driver.abilities.tools,
         )
         self._agent: Agent | None = None
+        self._proxy: ProxyProcess | None = None
+        self._exited_at = _NEVER
         self._open_outlets = 0
         self._adopts_orphans = False
         self._is_asked_to_stop = False
@@ -101,6 +109,7 @@ class Keeper:
             self._conclude(End(outcome="error", failure="infrastructure", reason=reason), now)
             return
         try:
+            self._start_proxy()
             self._agent = Agent(self._spec.launch, self._spec.instance)
         except (OSError, ValueError) as error:
             self._conclude(explain(error, self._spec.launch), now)
@@ -110,6 +119,16 @@ class Keeper:
             self._write_record(self._agent.pid, started_at)
         self._spool.add(Started(pid=self._agent.pid, started_at=started_at), now)
         self._open(self._agent)
+
+    def _start_proxy(self) -> None:
+        """What a strict sandbox mounts has to be there before it."""
+        if self._spec.proxy is None:
+            return
+        from ramet.keeper.proxy import ProxyProcess  # noqa: PLC0415  most agents have none
+
+        self._proxy = proxy = ProxyProcess(self._spec.proxy, self._spec.instance)
+        self._tree.spared.add(proxy.pid)
+        self._selector.register(proxy.output.pipe, selectors.EVENT_READ, partial(self._hear_proxy, proxy))
 
     def _write_record(self, agent_pid: int | None, agent_started_at: float | None) -> None:
         record = KeeperRecord(
@@ -158,6 +177,12 @@ class Keeper:
             outlet.pipe.close()
             self._open_outlets -= 1
 
+    def _hear_proxy(self, proxy: "ProxyProcess", _events: int, now: float) -> None:
+        for refusal in proxy.read():
+            self._spool.add(refusal, now)
+        if proxy.output.is_at_end:
+            self._selector.unregister(proxy.output.pipe)
+
     # Going on.
 
     def _due_at(self) -> float:
@@ -166,7 +191,8 @@ class Keeper:
             return min(self._telling.due_at, self._farewell_at)
         if self._tree.gone_at is not None:
             return min(self._telling.due_at, self._tree.gone_at + _DRAIN_SECONDS)
-        due_at = min(self._telling.due_at, self._tree.advance_at if self._tree.is_ending else self._watch.due_at)
+        ends_at = min(self._watch.due_at, self._collapsed_at)
+        due_at = min(self._telling.due_at, self._tree.advance_at if self._tree.is_ending else ends_at)
         return due_at if self._is_killed else min(due_at, self._telling.lost_at)
 
     def _step(self, now: float) -> None:
@@ -174,20 +200,39 @@ class Keeper:
         self._telling.tell(now)
         if self._agent is None or self._concluded_at is not None:
             return
+        if self._reap(self._agent) and self._agent.status is not None:
+            self._stop_proxy(now)
         has_children = self._reap(self._agent)
         if now >= self._telling.lost_at and not self._is_killed:
             self._kill(self._agent)
-        if self._tree.is_ending:
-            if now >= self._tree.advance_at:
-                self._tree.advance(now)
-        elif self._agent.status is not None and not has_children and self._adopts_orphans:
-            self._tree.vanish(now)
-        elif self._agent.status is not None or self._judge(now):
-            self._tree.end(self._agent.pid, self._telling.grace_seconds, now)
+        self._end_tree(self._agent, now, has_children=has_children)
         if self._tree.gone_at is not None:
             is_drained = not self._open_outlets and self._agent.status is not None
             if is_drained or now >= self._tree.gone_at + _DRAIN_SECONDS:
-                self._conclude(self._hearing.conclude(self._agent.status), now)
+                self._conclude(self._heard(self._agent), now)
+
+    def _end_tree(self, agent: Agent, now: float, *, has_children: bool) -> None:
+        """End what the agent started, when the agent has ended or has to."""
+        has_exited = agent.status is not None
+        if self._tree.is_ending:
+            if now >= self._tree.advance_at:
+                self._tree.advance(now)
+        elif has_exited and not has_children and self._adopts_orphans:
+            self._tree.vanish(now)
+        elif has_exited and now < self._collapsed_at != _NEVER:
+            pass  # the kernel ends what is inside the sandbox, and tells
+        elif has_exited or self._judge(now):
+            self._tree.end(agent.pid, self._telling.grace_seconds, now)
+
+    def _heard(self, agent: Agent) -> End:
+        """How it went, as the driver reads it, unless the agent was never started."""
+        end = self._hearing.conclude(agent.status)
+        return explain_sandbox(end, self._hearing.errors) if self._spec.launch.is_confined else end
+
+    @property
+    def _collapsed_at(self) -> float:
+        """When everything in the sandbox of an agent that has exited is gone."""
+        return self._exited_at + _COLLAPSE_SECONDS if self._spec.launch.is_confined else _NEVER
 
     def _reap(self, agent: Agent) -> bool:
         """Wait for ended processes, the agent or its orphans; whether there are others."""
@@ -200,6 +245,17 @@ class Keeper:
                 return True
             if pid == agent.pid:
                 agent.exited(status)
+                self._exited_at = time.monotonic()
+
+    def _stop_proxy(self, now: float) -> None:
+        """The last counts come before the end of the stream."""
+        if self._proxy is None:
+            return
+        proxy, self._proxy = self._proxy, None
+        if not proxy.output.is_at_end:
+            self._selector.unregister(proxy.output.pipe)
+        for refusal in proxy.stop():
+            self._spool.add(refusal, now)
 
     def _kill(self, agent: Agent) -> None:
         """At once and without checking anything: on a busy machine, stopping it gently takes too long."""

@@ -24,6 +24,8 @@ class Tree:
         self._spec = spec
         self._root = root
         self._ending: Ending | None = None
+        self.spared: set[int] = set()
+        """Processes of the keeper's own, which are not the agent's."""
         self.advance_at = float("inf")
         """When to call `advance`."""
         self.gone_at: float | None = None
@@ -74,7 +76,7 @@ class Tree:
     def _sweep(self) -> None:
         from ramet.runner.processes.process_sweep import sweep  # noqa: PLC0415  see above
 
-        sweep(self._spec.instance, _daemon(self._spec.socket))
+        sweep(self._spec.instance, _daemon(self._spec.socket) | self.spared)
 
     def _find(self) -> "list[psutil.Process]":
         """All of it, but not a daemon that it started, nor what other keepers hold: these are everybody's."""
@@ -82,7 +84,9 @@ class Tree:
 
         folder = Path(self._spec.folder)
         others = set(keepers.list_instances(folder.parent)) - {self._spec.instance}
-        return find(self._spec.instance, root=self._root, spared=_daemon(self._spec.socket), others=others)
+        return find(
+            self._spec.instance, root=self._root, spared=_daemon(self._spec.socket) | self.spared, others=others
+        )
 
 
 def _daemon(socket_path: str) -> set[int]:

@@ -36,6 +36,7 @@ EventKind = Literal[
     "session.reported",
     "session.limited",
     "session.stuck",
+    "session.refused",
     "session.concluded",
     "session.ended",
     "session.collapsed",

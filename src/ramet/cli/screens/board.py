@@ -19,7 +19,11 @@ from ramet.cli.times import ago
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-_STYLES = {"started": "", "says": "dim"} | dict.fromkeys(("requeued", "limited", "stuck", "notice"), "yellow")
+_STYLES = {
+    "started": "",
+    "says": "dim",
+    **dict.fromkeys(("requeued", "limited", "stuck", "refused", "notice"), "yellow"),
+}
 _IDLE = "no agent is running"
 _WAITING = "waiting for work: run `ramet add PROMPT` in another terminal; Ctrl-C stops"
 

@@ -29,12 +29,14 @@ _UNFINISHED = ("queued", "active", "blocked")
 _QUEUE_CHANGES = ("effort.queued", "effort.claimed", "effort.requeued", "effort.finished")
 _TELLING = (
     *("effort.attempted", "effort.requeued", "effort.finished", "effort.stop_requested"),
-    *("session.limited", "session.stuck"),
+    *("session.limited", "session.stuck", "session.refused"),
 )
 _TOLD_ANYWAY = ("gave_up", "timeout", "stuck", "limit", "budget")
 """Notices that repeat the reason with which the attempt ended."""
 
-ChangeKind = Literal["started", "running", "says", "limited", "stuck", "stopping", "notice", "requeued", "ended"]
+ChangeKind = Literal[
+    "started", "running", "says", "limited", "stuck", "refused", "stopping", "notice", "requeued", "ended"
+]
 
 
 class Change(NamedTuple):
@@ -203,6 +205,8 @@ class Watch:
             return Change("stopping", effort, at, session_id, text=data["reason"])
         if event.kind == "session.stuck":
             return Change("stuck", effort, at, session_id, text=data["text"])
+        if event.kind == "session.refused":
+            return Change("refused", effort, at, session_id, text=f"{data['name']}; to allow it: {data['rule']}")
         if event.kind == "session.limited":
             return Change("limited", effort, at, session_id, text=data["text"])
         former = self.running.pop(effort.id, None)
@@ -248,8 +252,9 @@ def sentence(invocation: Invocation, change: Change, columns: int | None = None)
             return clean(f"{name} says: {(change.text or '').strip()}").replace("\n", "\n  ")
         case "limited":
             return f"{name} has reached a usage limit: {change.text or 'no reason was given'}"
-        case "stuck":
-            return f"{name} makes no progress: {change.text}"
+        case "stuck" | "refused":
+            what = "makes no progress" if change.kind == "stuck" else "was refused a host"
+            return f"{name} {what}: {change.text}"
         case "stopping":
             return f"{name} is being stopped" + (f": {change.text}" if change.text else "")
         case "notice":

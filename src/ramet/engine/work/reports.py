@@ -34,6 +34,7 @@ from ramet.model.work.stream import (
     Limit,
     NativeId,
     Reasoning,
+    Refusal,
     Remark,
     Started,
     StreamEvent,
@@ -89,6 +90,9 @@ def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Hear
             given = None if event.arguments is None else _note(event.arguments, redactor)[:_LONGEST_ARGUMENTS]
             tool = None if event.tool is None else clean_name(event.tool)
             event = replace(event, text=_note(event.text, redactor), tool=tool, arguments=given)
+        case Refusal():
+            name = clean_name(_note(event.name, redactor))
+            event = replace(event, name=name, rule=_note(event.rule, redactor))
         case End(reason=str(reason)):
             event = replace(event, reason=_note(reason, redactor))
         case Usage():
@@ -188,6 +192,9 @@ def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> Non
         case Stuck():
             data = {name: getattr(event, name) for name in ("reason", "text", "tool", "arguments", "turns")}
             _record(tx, "session.stuck", reporter, data)
+        case Refusal():
+            data = {name: getattr(event, name) for name in ("subject", "name", "times", "rule")}
+            _record(tx, "session.refused", reporter, data)
         case End() if not reporter.has_ended:
             data = {"outcome": event.outcome, "failure": event.failure, "ended": event.ended}
             _record(tx, "session.ended", reporter, data)

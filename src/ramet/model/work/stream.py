@@ -102,6 +102,16 @@ class Stuck(Struct, frozen=True, kw_only=True, tag_field="kind", tag="stuck"):
     """How often it had spoken or used a tool."""
 
 
+class Refusal(Struct, frozen=True, kw_only=True, tag_field="kind", tag="refusal"):
+    """Something that the agent wanted and its owner has not allowed. The same name again replaces the count."""
+
+    subject: Literal["host"]
+    name: str
+    times: int = 1
+    rule: str
+    """The setting that would allow it."""
+
+
 class EndedProcess(Struct, frozen=True, kw_only=True):
     """A process that was ended, and how much it took."""
 
@@ -128,4 +138,6 @@ class End(Struct, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """Whether it printed more than is kept."""
 
 
-StreamEvent = Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | Stuck | End
+StreamEvent = (
+    Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | Stuck | Refusal | End
+)

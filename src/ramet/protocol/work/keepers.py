@@ -28,6 +28,19 @@ class Launch(Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     """The whole environment of the process; nothing is inherited."""
     directory: str
+    is_confined: bool = False
+    """Whether it runs in a sandbox. `bwrap` is then the first process: it must not act on signals that are meant for
+    the agent, everything inside ends with it, and it reports a signal as 128 and its number.
+    """
+
+
+class Proxy(Struct, frozen=True, kw_only=True):
+    """The proxy that is the agent's only way to the network."""
+
+    socket: str
+    """Where it listens; a file in the keeper's folder."""
+    hosts: list[str]
+    """The hosts that it allows."""
 
 
 class KeeperSpec(Struct, frozen=True, kw_only=True):
@@ -57,6 +70,8 @@ class KeeperSpec(Struct, frozen=True, kw_only=True):
     """Whether another worker may take over the lease. The keeper then ends its agent in time if it cannot renew it."""
     leased_at: float | None = None
     """When the lease started, by the machine's monotonic clock; None means just now."""
+    proxy: Proxy | None = None
+    """Started before the agent; only for a strict sandbox."""
 
 
 class KeeperRecord(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ word: 0 is success, 75 (EX_TEMPFAIL) asks for another attempt, any other is fina
 import msgspec
 from msgspec.structs import replace
 
-from ramet.model.work.stream import End, Started, StreamEvent, Text
+from ramet.model.work.stream import End, Refusal, Started, StreamEvent, Text
 from ramet.vendors.contract import json_lines
 from ramet.vendors.contract.driver_protocol import ProcessExit
 from ramet.vendors.contract.printed_text import PrintedReader
@@ -26,7 +26,7 @@ class EventReader(PrintedReader):
         match event:
             case None:
                 return super().read(line)
-            case Started():
+            case Started() | Refusal():
                 return []
             case End():
                 self._end = event
