@@ -3,7 +3,7 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -71,25 +71,26 @@ def _confinement(name: str, profile: ProfileSettings) -> Confinement:
     return Confinement(
         runs_commands=not freedoms,
         wrapper=tuple(profile.wrapper),
+        sandbox=profile.sandbox,
         freedom=freedoms.get(mode or "", UNBOUNDED),
     )
 
 
-def launch(driver: Driver, start: Start) -> Launch:
-    """The process that makes an attempt, inside the profile's wrapper.
+def launch(driver: Driver, start: Start, sandbox: Sequence[str] = ()) -> Launch:
+    """The process that makes an attempt, inside the profile's wrapper and, within that, its sandbox.
 
     Work may be asked for by an agent. The variables that describe that agent's session are left out, whichever program
     it is and whichever one is started.
     """
     foreign = registry.own_variables()
     environment = {name: value for name, value in start.environment.items() if name not in foreign}
-    return wrap(driver.launch(replace(start, environment=environment)), start.profile)
+    return wrap(driver.launch(replace(start, environment=environment)), start.profile, sandbox)
 
 
-def wrap(launch: Launch, profile: ProfileSettings) -> Launch:
-    """The launch inside the profile's wrapper, which learns the folder by `{directory}`."""
+def wrap(launch: Launch, profile: ProfileSettings, sandbox: Sequence[str] = ()) -> Launch:
+    """The launch inside the profile's wrapper, which learns the folder by `{directory}`, and its sandbox."""
     wrapper = [part.replace("{directory}", launch.directory) for part in profile.wrapper]
-    return replace(launch, arguments=[*wrapper, *launch.arguments])
+    return replace(launch, arguments=[*wrapper, *sandbox, *launch.arguments], is_confined=bool(sandbox))
 
 
 def _locate(name: str, settings: DriverSettings, environ: Mapping[str, str]) -> Found:
@@ -107,7 +108,8 @@ def _program(name: str, driver: Driver, profile: ProfileSettings, environ: Mappi
     if profile.wrapper and _which(profile.wrapper[0], path) is None:
         raise _not_there(name, "wrapper", profile.wrapper[0])
     if profile.program:
-        place = profile.program[0] if profile.wrapper else _which(profile.program[0], path)
+        is_elsewhere = profile.wrapper and profile.sandbox == "off"
+        place = profile.program[0] if is_elsewhere else _which(profile.program[0], path)
         if place is None:
             raise _not_there(name, "program", profile.program[0])
         return [place, *profile.program[1:]]

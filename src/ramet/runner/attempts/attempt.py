@@ -15,9 +15,11 @@ from ramet.errors import (
     DatabaseUnreachable,
     DriverMissing,
     InvalidParams,
+    InvalidSetting,
     NoStart,
     PathOutside,
     RametError,
+    SandboxUnavailable,
     UnknownDriver,
     WorktreeBusy,
     WorktreeError,
@@ -38,7 +40,10 @@ from ramet.runner.settlement.adoption import Left
 
 log = logging.getLogger(__name__)
 
-_PERMANENT = (UnknownDriver, DriverMissing, PathOutside, WorktreeError, InvalidParams)
+_PERMANENT = (
+    *(UnknownDriver, DriverMissing, PathOutside, WorktreeError, InvalidParams),
+    *(SandboxUnavailable, InvalidSetting),
+)
 """What will be the same the next time."""
 _AWAY_SECONDS = 2.0
 """How long a shared database that is away is left alone."""
@@ -79,11 +84,12 @@ class Attempts:
         )
         self._runner.faults.reach("before_launch")
         try:
-            spec = preparation.specify(self._runner, claimed, attempt, prepared, order)
+            sandbox = await asyncio.to_thread(preparation.confine, self._runner, claimed, prepared, order)
+            spec = preparation.specify(self._runner, claimed, attempt, prepared, order, sandbox)
             record = await asyncio.to_thread(keepers.start, self._runner.places.keepers, spec)
         except (RametError, OSError) as error:
-            reason = error.message if isinstance(error, RametError) else str(error)
-            await self._end(held, f"the keeper could not be started: {reason}")
+            reason = f"{error.message}; {error.fix}" if isinstance(error, RametError) else str(error)
+            await self._end(held, f"the keeper could not be started: {reason}", _failure(error))
             return await self._settle(held)
         self._runner.faults.reach("after_launch")
         return await self._wait(held, record)
@@ -171,11 +177,11 @@ class Attempts:
             )
         return None
 
-    async def _end(self, held: _Held, reason: str) -> None:
+    async def _end(self, held: _Held, reason: str, failure: Failure = "infrastructure") -> None:
         """Close an attempt that did not close itself: on disk first, so that the next daemon would find it so."""
         folder = self._runner.places.keepers
         spooled = await asyncio.to_thread(keepers.read_spool, folder, held.instance)
-        end = End(outcome="error", failure="infrastructure", reason=reason)
+        end = End(outcome="error", failure=failure, reason=reason)
         closing = Spooled(seq=spooled[-1].seq + 1 if spooled else 1, event=end)
         await asyncio.to_thread(keepers.add_to_spool, folder, held.instance, closing)
         await self._report_rest(held)
@@ -194,14 +200,17 @@ class Attempts:
     async def _give_up(self, claimed: Claimed, error: RametError) -> Completed:
         """What depends on something that came to nothing is dropped: that failed, and not this."""
         is_dropped = isinstance(error, NoStart)
-        failure: Failure = "permanent" if isinstance(error, _PERMANENT) else "infrastructure"
         log.warning("an attempt could not start effort=%d error=%s", claimed.id, error.code)
         return await self._runner.ask(
             CompleteWork(
                 effort_id=claimed.id,
                 generation=claimed.generation,
                 outcome="dropped" if is_dropped else "error",
-                failure=None if is_dropped else failure,
+                failure=None if is_dropped else _failure(error),
                 reason=f"{error.message}; {error.fix}",
             )
         )
+
+
+def _failure(error: Exception) -> Failure:
+    return "permanent" if isinstance(error, _PERMANENT) else "infrastructure"

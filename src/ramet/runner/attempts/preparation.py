@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.config.settings import ProfileSettings, WorkSettings
+from ramet.config.settings import ProfileSettings, SandboxSettings, WorkSettings
 from ramet.errors import GitFailed, WorktreeError
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
@@ -22,7 +22,8 @@ from ramet.protocol.work.attempts import Attempt, Chain, Prompt, WorkChain
 from ramet.protocol.work.drivers import Admission, AdmitDriver
 from ramet.protocol.work.keepers import KeeperSpec
 from ramet.protocol.work.leases import Claimed, Completed
-from ramet.runner.attempts import prompts
+from ramet.runner.attempts import prompts, sandbox_setup
+from ramet.runner.attempts.sandbox_setup import Sandbox
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.runs import line_worktrees
 from ramet.runner.settlement.worktrees import owner_of
@@ -43,6 +44,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     instance: str
     settings: WorkSettings
     """As the effort's project has them."""
+    sandbox_settings: SandboxSettings
     driver: Driver
     profile_name: str
     profile: ProfileSettings
@@ -76,6 +78,9 @@ def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
     found = selection.resolve(_wanted(claimed, order), settings.drivers, order.environment or runner.environ)
     spawned = child_setup.read(claimed)
     child_setup.require_confinement(found.driver, spawned)
+    sandbox_setup.require(
+        runner, found, settings.sandbox, _visible(order.environment or runner.environ, settings.work, found.profile)
+    )
     _be_admitted(runner, claimed, found)
     workspace = child_setup.find_workspace(runner.machine, claimed, chain.project_path)
     continued = _continued(runner, claimed, found.driver)
@@ -83,6 +88,7 @@ def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
     return Prepared(
         instance=runner.identify(),
         settings=settings.work,
+        sandbox_settings=settings.sandbox,
         driver=found.driver,
         profile_name=found.name,
         profile=found.profile,
@@ -130,26 +136,37 @@ def move_apart(runner: RunnerContext, claimed: Claimed, prepared: Prepared) -> P
     )
 
 
-def specify(runner: RunnerContext, claimed: Claimed, attempt: Attempt, prepared: Prepared, order: Order) -> KeeperSpec:
+def confine(runner: RunnerContext, claimed: Claimed, prepared: Prepared, order: Order) -> Sandbox | None:
+    """Make the sandbox that the profile asks for. Only once the attempt is on record: before, another one may still
+    work in the worktree.
+    """
+    source = order.environment or runner.environ
+    wanted = sandbox_setup.Wanted(
+        instance=prepared.instance,
+        driver=prepared.driver.name,
+        profile=prepared.profile,
+        settings=prepared.sandbox_settings,
+        environ=_visible(source, prepared.settings, prepared.profile),
+        program=prepared.program,
+        project_path=prepared.project_path,
+        directory=_directory(prepared),
+        is_spawned=claimed.spawned_by is not None,
+        native_id=prepared.native_id if prepared.continues else None,
+    )
+    return sandbox_setup.make(runner, wanted)
+
+
+def specify(
+    runner: RunnerContext,
+    claimed: Claimed,
+    attempt: Attempt,
+    prepared: Prepared,
+    order: Order,
+    sandbox: Sandbox | None = None,
+) -> KeeperSpec:
     """The keeper's instructions."""
     settings = prepared.settings
-    tools = child_setup.tool_server(prepared.driver, settings, prepared.timeout_seconds)
-    depths = {"spawn_depth": attempt.session.spawn_depth, "max_depth": runner.settings.spawn.depth}
-    start = Start(
-        instruction=prepared.prompt.instruction,
-        context=prepared.prompt.context,
-        prompt=prepared.prompt.prompt,
-        program=prepared.program,
-        directory=prepared.workspace or (prepared.worktree.path if prepared.worktree else prepared.project_path),
-        environment=_environment(runner, attempt, prepared, order),
-        profile=prepared.profile,
-        model=prepared.model,
-        native_id=prepared.native_id,
-        resumes=prepared.continues,
-        tools=tools,
-        guidance=tool_guide.compose(**depths) if tools else "",
-        allowed_tools=prepared.spawned.allowed_tools,
-    )
+    start = _start(runner, attempt, prepared, _environment(runner, attempt, prepared, order), sandbox)
     return KeeperSpec(
         instance=prepared.instance,
         session_id=attempt.session.id,
@@ -157,7 +174,7 @@ def specify(runner: RunnerContext, claimed: Claimed, attempt: Attempt, prepared:
         generation=claimed.generation,
         driver=prepared.driver.name,
         profile=prepared.profile,
-        launch=selection.launch(prepared.driver, start),
+        launch=selection.launch(prepared.driver, start, sandbox.arguments if sandbox else ()),
         folder=str(runner.places.keepers / prepared.instance),
         socket=str(runner.places.socket),
         timeout_seconds=prepared.timeout_seconds,
@@ -169,16 +186,44 @@ def specify(runner: RunnerContext, claimed: Claimed, attempt: Attempt, prepared:
         lease_seconds=runner.settings.work.lease_seconds,  # as the claim has it, whatever the project's own file says
         is_fenced=runner.settings.database.type == "postgres",
         leased_at=prepared.leased_at,
+        proxy=sandbox.proxy if sandbox else None,
     )
+
+
+def _start(
+    runner: RunnerContext, attempt: Attempt, prepared: Prepared, environ: dict[str, str], sandbox: Sandbox | None
+) -> Start:
+    tools = child_setup.tool_server(prepared.driver, prepared.settings, prepared.timeout_seconds)
+    if sandbox is not None:
+        environ = sandbox.adapt(environ)
+        tools = tools if sandbox.agents_socket else None
+    depths = {"spawn_depth": attempt.session.spawn_depth, "max_depth": runner.settings.spawn.depth}
+    return Start(
+        instruction=prepared.prompt.instruction,
+        context=prepared.prompt.context,
+        prompt=prepared.prompt.prompt,
+        program=sandbox.program if sandbox else prepared.program,
+        directory=_directory(prepared),
+        environment=environ,
+        profile=prepared.profile,
+        model=prepared.model,
+        native_id=prepared.native_id,
+        resumes=prepared.continues,
+        tools=tools,
+        guidance=tool_guide.compose(**depths) if tools else "",
+        allowed_tools=prepared.spawned.allowed_tools,
+    )
+
+
+def _directory(prepared: Prepared) -> str:
+    """Where the agent works."""
+    return prepared.workspace or (prepared.worktree.path if prepared.worktree else prepared.project_path)
 
 
 def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, order: Order) -> dict[str, str]:
     """The agent's environment: the allowed part of the caller's environment, else of the daemon's."""
-    source: Mapping[str, str] = order.environment or runner.environ
-    allowed = prepared.settings.environment
     return {
-        **{name: value for name, value in source.items() if any(fnmatchcase(name, pattern) for pattern in allowed)},
-        **prepared.profile.environment,
+        **_visible(order.environment or runner.environ, prepared.settings, prepared.profile),
         "RAMET_HOME": str(runner.places.home),
         "RAMET_AGENT": order.slot,
         "RAMET_SESSION": str(attempt.session.id),
@@ -186,6 +231,12 @@ def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, or
         "RAMET_SOCKET": str(runner.places.agents_socket),
         "RAMET_TOKEN": runner.token(attempt.session.id),
     }
+
+
+def _visible(source: Mapping[str, str], settings: WorkSettings, profile: ProfileSettings) -> dict[str, str]:
+    allowed = settings.environment
+    seen = {name: value for name, value in source.items() if any(fnmatchcase(name, pattern) for pattern in allowed)}
+    return {**seen, **profile.environment}
 
 
 def _be_admitted(runner: RunnerContext, claimed: Claimed, found: Found) -> None:

@@ -5,6 +5,7 @@ answer itself is the agent's word.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from ramet.errors import GitFailed, WorktreeError
 from ramet.model.record.effort import Effort
@@ -79,12 +80,21 @@ def _finish(runner: RunnerContext, effort: Effort, project: str) -> tuple[Finish
     """Commit what was left uncommitted and count what changed; or say why that could not be done."""
     git, place = runner.machine.git, effort.place
     if place.worktree is None or place.git_branch is None:
+        _take_in(runner, effort, project)
         return None, None
     try:
         finished = worktree.finish(git, project, place.worktree, place.git_branch, place.git_base, _message(effort))
     except (GitFailed, WorktreeError) as error:
         return None, f"its changes could not be read: {error.message}"
     return finished, finished.note
+
+
+def _take_in(runner: RunnerContext, effort: Effort, project: str) -> None:
+    """What a child committed in its parent's worktree is its parent's; in a sandbox it committed to a copy."""
+    workspace = effort.place.workspace
+    if workspace is not None:
+        with suppress(GitFailed, WorktreeError, OSError):  # it is still in the copy, and the parent's end takes it in
+            worktree.take_in(runner.machine.git, project, runner.places.worktrees, workspace)
 
 
 def _message(effort: Effort) -> str:

@@ -17,11 +17,13 @@ from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
 from ramet.cli.repository import git_version
+from ramet.errors import SandboxUnavailable
 from ramet.protocol.hooks.hooks import ListTimings
 from ramet.protocol.record.agents import CountRows
 from ramet.protocol.system.daemon import DaemonStatus
 from ramet.protocol.system.database import CheckDatabase
 from ramet.protocol.work.worktrees import ListWorktrees
+from ramet.sandbox import bubblewrap
 from ramet.version import __version__
 
 _PYTHON = (3, 11)
@@ -185,6 +187,20 @@ def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
         yield Finding("tools", "ok", f"mcp {version}: agents can spawn others")
 
 
+def examine_sandboxes(invocation: Invocation) -> Iterator[Finding]:
+    """Whether the sandboxes of the profiles can be made: an agent does not run without its own."""
+    profiles = invocation.configuration.settings.drivers.profiles
+    presets = sorted({profile.sandbox for profile in profiles.values()} - {"off"})
+    for preset in presets:
+        names = ", ".join(sorted(name for name, profile in profiles.items() if profile.sandbox == preset))
+        try:
+            bubblewrap.require(preset, invocation.environ.get("PATH", ""))  # type: ignore[arg-type]  # off is left out
+        except SandboxUnavailable as error:
+            yield Finding("sandbox", "fail", f"{names}: {error.message}", error.fix)
+        else:
+            yield Finding("sandbox", "ok", f"{preset} works, for {names}")
+
+
 def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
     """Whether agent programs call the hooks as they should, and how long they wait for them."""
     found = hook_states.look(invocation)
@@ -254,6 +270,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "daemon": examine_daemon,
     "drivers": examine_drivers,
     "tools": examine_tools,
+    "sandbox": examine_sandboxes,
     "hooks": examine_hooks,
     "worktrees": examine_worktrees,
     "keepers": examine_keepers,
