@@ -12,11 +12,15 @@ from tests.cli.command_line import CommandLine
 class Project(CommandLine):
     """A repository whose agents ask the scripted model."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, **profile_settings: Any) -> None:
         super().__init__(stage.folder, stage.folder / "repository")
         self.stage = stage
         self.environ["GIT_CONFIG_GLOBAL"] = "/dev/null"
-        profile = {"wrapper": stage.model.wrapper, "environment": stage.environment("gpt-5.5")}
+        profile = {
+            "wrapper": stage.model.wrapper,
+            "environment": stage.environment("gpt-5.5"),
+            **profile_settings,
+        }
         configuration = {
             "drivers": {"default": stage.driver.name, "profiles": dict.fromkeys(PACKAGES, profile)},
             "work": {"backoff_seconds": 0},

@@ -53,6 +53,22 @@ SCRIPTS: dict[str, Any] = {
         [{"text": "I begin."}, {"tool": "Bash", "input": {"command": "echo begun", "description": "Begin"}}],
         [{"hold": True}, {"text": "I am done."}],
     ],
+    "commit": [
+        [
+            {
+                "tool": "Bash",
+                "input": {
+                    "command": "echo blue > note.txt && git add note.txt && git commit -qm 'A note' && git status -sb",
+                    "description": "Commit",
+                },
+            }
+        ],
+        [{"text": "It is committed."}],
+    ],
+    "fetch": [
+        [{"tool": "Bash", "input": {"command": "curl -sS -m 20 http://refused.example/", "description": "Fetch"}}],
+        [{"text": "It was refused."}],
+    ],
     "overloaded": _error("overloaded_error", 529, "Overloaded"),
     "wrong": _error("invalid_request_error", 400, "model: no such model"),
     "key": _error("authentication_error", 401, "invalid key"),
@@ -62,6 +78,21 @@ SCRIPTS: dict[str, Any] = {
         [{"text": "I look first."}, {"tool": "exec_command", "input": {"cmd": "echo hi"}}],
         [{"tool": "exec_command", "input": {"cmd": "echo no; exit 3"}}],
         [{"text": "The second one failed."}],
+    ],
+    "commit-command": [
+        [
+            {
+                "tool": "exec_command",
+                "input": {
+                    "cmd": "echo blue > note.txt && git add note.txt && git commit -qm 'A note' && git status -sb"
+                },
+            }
+        ],
+        [{"text": "It is committed."}],
+    ],
+    "fetch-command": [
+        [{"tool": "exec_command", "input": {"cmd": "curl -sS -m 20 http://refused.example/"}}],
+        [{"text": "It was refused."}],
     ],
     "patch": [
         [{"custom": "apply_patch", "input": "*** Begin Patch\n*** Add File: note.txt\n+blue\n*** End Patch"}],

@@ -106,12 +106,14 @@ class Run(NamedTuple):
 class Model:
     """The scripted model, in a process of its own. `TREE` in a script is the worktree."""
 
-    def __init__(self, folder: Path, scripts: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, scripts: dict[str, Any], *, is_isolated: bool = True) -> None:
+        """`is_isolated`: in a network namespace, if one can be made; else on this machine's loopback."""
+        self._isolation = isolation() if is_isolated else None
         self._log = folder / "requests.jsonl"
         self._log.touch()
         script_file = folder / "scripts.json"
         script_file.write_text(json.dumps(scripts).replace("TREE", str(folder / "tree")), encoding="utf-8")
-        inside = isolation()
+        inside = self._isolation
         program = [sys.executable, "-S", "-E", scripted_model.__file__, str(script_file), str(self._log)]
         command = [*(inside or []), *program, *(["--raise-loopback"] if inside else [])]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -121,7 +123,7 @@ class Model:
     @property
     def wrapper(self) -> list[str]:
         """The command that runs another one where the model can be reached, and nothing else."""
-        match isolation():
+        match self._isolation:
             case None:
                 return []
             case [*_, "-n"]:
@@ -286,12 +288,12 @@ def _make_worktree(folder: Path) -> Path:
 
 
 @contextmanager
-def a_stage(driver: str, scripts: dict[str, Any], **more: str) -> Iterator[Stage]:
+def a_stage(driver: str, scripts: dict[str, Any], *, is_isolated: bool = True, **more: str) -> Iterator[Stage]:
     """A stage, gone afterwards."""
     with ExitStack() as stack:
         folder = Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="ramet-agents-", ignore_cleanup_errors=True))
         )
-        model = Model(folder, scripts)
+        model = Model(folder, scripts, is_isolated=is_isolated)
         stack.callback(model.close)
         yield Stage(folder, model, driver, **more)
