@@ -460,10 +460,23 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R336": due(
         "A token is refused after its session has ended and after key rotation; keys with wrong mode or size are "
         "refused; `ramet db reset` rotates."
+    "R344": due(
+        "In `sandbox: workspace` and `strict` an agent can commit in its worktree, keep its vendor's session and call "
+        "Ramet through `agents.sock`, and cannot: write elsewhere, change the repository's configuration or hooks, "
+        "read the rest of the home or another project, see other processes, or reach the control socket; in `strict` "
+        "it reaches only the allowed hosts, and refusals are recorded. Tested by a hostile program *and* by the real "
+        "Claude Code and Codex doing a task inside. A preset that cannot be applied is an error."
     ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."
+    ),
+    "R451": due(
+        "No check, set-up command or driver that a branch adds or changes runs before the owner has trusted it: not by "
+        "an agent's default policy, not by `land`, not by `doctor`. A landing that changes `ramet.yaml`, "
+        "`.worktreeinclude`, `.mcp.json`, `.claude/`, `.codex/`, `.gitattributes` or git hooks says so in its preview "
+        "and never lands automatically. (The landing half is proved with the landing issue.)",
+        later_part="landing; checks and set-up commands with the work that brings them",
     ),
     "R453": due(
         "At 80 columns `ps`, `queue`, `tree` and `runs show` each show who (one name for an agent everywhere: "
