@@ -460,6 +460,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R336": due(
         "A token is refused after its session has ended and after key rotation; keys with wrong mode or size are "
         "refused; `ramet db reset` rotates."
+    ),
     "R344": due(
         "In `sandbox: workspace` and `strict` an agent can commit in its worktree, keep its vendor's session and call "
         "Ramet through `agents.sock`, and cannot: write elsewhere, change the repository's configuration or hooks, "
