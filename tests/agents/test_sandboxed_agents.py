@@ -12,8 +12,6 @@ from tests.agents.project import Project
 from tests.agents.scripts import SCRIPTS
 from tests.agents.stage import a_stage, wait_for
 
-from ramet.config.settings import Places
-
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
 
 PROMPTS = {
@@ -107,8 +105,6 @@ def test_an_agent_that_was_killed_resumes_its_session(project: Project, agent: s
 @each_agent
 @pytest.mark.requirement("R344")
 def test_an_agent_calls_ramet_through_the_socket_for_agents(project: Project, agent: str, sandbox: str) -> None:
-    if "agents_socket" not in Places.__struct_fields__:
-        pytest.skip("there is no socket for agents yet")
     effort = run(project, f"Say it. [[report_{agent}]]")
     assert effort["outcome"] == "success"
     (concluded,) = project.json("rpc", "call", "events.list", json.dumps({"kind": "session.concluded"}))["items"]

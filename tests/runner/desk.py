@@ -60,5 +60,7 @@ class Desk:
 
 def _places(shop: Shop) -> Places:
     home = shop.root / "ramet"
-    names = ("socket", "agents_socket", "pid_file", "log_file", "backups", "lock_file", "keepers")
-    return Places(home=home, database=None, worktrees=shop.folder, **{name: home / name for name in names})
+    names = ("socket", "pid_file", "log_file", "backups", "lock_file", "keepers")
+    known = {name: home / name for name in names}
+    agents_socket = home / "agents" / "agents.sock"
+    return Places(home=home, database=None, worktrees=shop.folder, agents_socket=agents_socket, **known)

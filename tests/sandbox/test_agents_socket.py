@@ -13,13 +13,9 @@ from tests.keeper.scripted_daemon import wait_for
 from tests.sandbox import caller, confined
 from tests.sandbox.confined import Machine
 
-from ramet.config.settings import Places
 from ramet.model.principal import of_session
 
-pytestmark = [
-    pytest.mark.timeout(300),
-    pytest.mark.skipif("agents_socket" not in Places.__struct_fields__, reason="there is no socket for agents yet"),
-]
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture

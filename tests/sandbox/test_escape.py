@@ -13,7 +13,6 @@ import pytest
 from tests.sandbox import confined, hostile
 from tests.sandbox.confined import Machine, Surroundings
 
-from ramet.config.settings import Places
 from ramet.model.principal import of_session
 from ramet.sandbox import syscall_filter
 
@@ -223,8 +222,6 @@ def test_it_reads_the_tools_that_its_owner_lists_and_has_a_tmp_and_a_home_of_its
 
 @pytest.mark.requirement("R344")
 def test_it_calls_ramet_as_itself(attack: Attack) -> None:
-    if "agents_socket" not in Places.__struct_fields__:
-        pytest.skip("there is no socket for agents yet")
     assert attack.got("call_ramet") == of_session(attack.effort["sessions"][0]["id"])
 
 

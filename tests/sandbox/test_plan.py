@@ -18,6 +18,7 @@ CHECKOUT = Checkout(
     logs_source="/home/ann/.ramet/branches/shop/e1/logs",
 )
 TOP = "/home/ann/.ramet/worktrees/shop/e1"
+AGENTS = "/home/ann/.ramet/run/ramet-agents"
 BOX = Box(
     bwrap="/usr/bin/bwrap",
     preset="workspace",
@@ -30,6 +31,7 @@ BOX = Box(
     worktree=TOP,
     read_only=(f"{TOP}/.git",),
     checkout=CHECKOUT,
+    agents_folder=AGENTS,
     directory=f"{TOP}/app",
     entry=("/usr/bin/python3", "entry"),
 )
@@ -112,10 +114,8 @@ def test_only_strict_has_a_network_of_its_own_and_the_proxy() -> None:
     assert mounts(strict)["/run/ramet/proxy.sock"] == ("--ro-bind", "/keepers/1/proxy.sock")
 
 
-def test_the_socket_for_agents_is_mounted_if_there_is_one() -> None:
-    socket = "/home/ann/.ramet/run/agents.sock"
-    assert socket not in mounts(BOX)
-    assert mounts(replace(BOX, agents_socket=socket))[socket] == ("--ro-bind", socket)
+def test_the_folder_of_the_socket_for_agents_is_mounted() -> None:
+    assert mounts(BOX)[AGENTS] == ("--ro-bind", AGENTS)
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ class Box(Struct, frozen=True, kw_only=True):
     """Paths in the worktree that it may not change."""
     checkout: Checkout | None = None
     """None if the agent cannot commit where it works."""
-    agents_socket: str | None = None
-    """Ramet's socket for agents, or the folder that holds only that."""
+    agents_folder: str
+    """The folder of Ramet's socket for agents. The next daemon makes a new socket in it."""
     proxy_socket: str | None = None
     """The proxy's socket on this machine; only for `strict`."""
     directory: str
@@ -175,8 +175,7 @@ def _commit(checkout: Checkout) -> Iterator[str]:
 
 def _sockets(box: Box) -> Iterator[str]:
     # A socket on a read-only mount still takes connections; what it cannot be is replaced.
-    if box.agents_socket is not None:
-        yield from _read_only(box.agents_socket)
+    yield from _read_only(box.agents_folder)
     if box.proxy_socket is not None:
         yield from ("--ro-bind", box.proxy_socket, PROXY_SOCKET)
 

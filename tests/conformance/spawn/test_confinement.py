@@ -9,11 +9,12 @@ from tests.world import World
 from ramet.config.settings import ProfileSettings
 from ramet.errors import Forbidden
 
+SANDBOXED = ProfileSettings(driver="claude", sandbox="workspace")
 BOXED = ProfileSettings(driver="claude", wrapper=["box", "--"])
 CAREFUL = ProfileSettings(driver="claude", permission_mode="plan")
 BOLD = ProfileSettings(driver="claude", permission_mode="bypassPermissions")
 SCRIPT = ProfileSettings(driver="command", program=["mine"])
-PROFILES = {"boxed": BOXED, "careful": CAREFUL, "bold": BOLD, "script": SCRIPT}
+PROFILES = {"sandboxed": SANDBOXED, "boxed": BOXED, "careful": CAREFUL, "bold": BOLD, "script": SCRIPT}
 
 pytestmark = pytest.mark.requirement("R333")
 
@@ -87,6 +88,8 @@ def test_so_has_the_child_of_a_child(world: World) -> None:
         ("boxed", "claude", "wrapper"),
         ("boxed", "script", "wrapper"),
         ("boxed", "shell", "wrapper"),
+        ("sandboxed", "claude", "sandbox"),
+        ("sandboxed", "shell", "sandbox"),
         ("careful", "claude", "permission mode"),
         ("claude", "bold", "permission mode"),
         ("careful", "codex", "permission mode"),
@@ -99,7 +102,8 @@ def test_what_the_owner_lists_still_gives_a_child_no_more(world: World, own: str
 
 
 @pytest.mark.parametrize(
-    ("own", "wanted"), [("claude", "codex"), ("claude", "careful"), ("bold", "claude"), ("codex", "shell")]
+    ("own", "wanted"),
+    [("claude", "codex"), ("claude", "careful"), ("bold", "claude"), ("codex", "shell"), ("claude", "sandboxed")],
 )
 def test_what_the_owner_lists_can_be_had(world: World, own: str, wanted: str) -> None:
     family.bound(world, profiles=PROFILES, drivers=[wanted])

@@ -170,14 +170,9 @@ def test_other_projects_below_a_folder_that_is_shown_are_hidden(owner: Owner, tm
     assert arguments[arguments.index(str(other)) - 1] == "--tmpfs"
 
 
-def test_the_agents_token_is_not_given_without_a_socket_to_use_it_on(owner: Owner) -> None:
-    made = owner.make()
-    inside = made.adapt({"RAMET_SOCKET": "/home/ann/run/ramet.sock", "RAMET_TOKEN": "t", "RAMET_SESSION": "7"})
-    assert "RAMET_SOCKET" not in inside
-    assert "RAMET_TOKEN" not in inside
-    assert inside["RAMET_SESSION"] == "7"
-    through = replace(made, agents_socket="/home/ann/run/agents.sock")
-    assert through.adapt({"RAMET_SOCKET": "x", "RAMET_TOKEN": "t"}).items() >= {
-        ("RAMET_SOCKET", "/home/ann/run/agents.sock"),
-        ("RAMET_TOKEN", "t"),
-    }
+def test_of_ramets_home_only_the_folder_of_the_agents_socket_is_there(owner: Owner) -> None:
+    arguments, places = owner.make().arguments, owner.desk.machine.places
+    folder = str(places.agents_socket.parent)
+    assert arguments[arguments.index(folder) - 1 : arguments.index(folder) + 2] == ["--ro-bind", folder, folder]
+    assert str(places.socket) not in arguments
+    assert str(places.home) not in arguments

@@ -196,7 +196,6 @@ def _start(
     tools = child_setup.tool_server(prepared.driver, prepared.settings, prepared.timeout_seconds)
     if sandbox is not None:
         environ = sandbox.adapt(environ)
-        tools = tools if sandbox.agents_socket else None
     depths = {"spawn_depth": attempt.session.spawn_depth, "max_depth": runner.settings.spawn.depth}
     return Start(
         instruction=prepared.prompt.instruction,

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ramet.config.files import expand, user_file, user_home
-from ramet.config.settings import Places, ProfileSettings, SandboxSettings
+from ramet.config.settings import ProfileSettings, SandboxSettings
 from ramet.errors import InvalidSetting, SandboxUnavailable
 from ramet.protocol.record.projects import ListProjects
 from ramet.protocol.work.keepers import Proxy
@@ -55,32 +55,13 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     arguments: list[str]
     program: list[str]
     """The agent's program as it is called inside."""
-    agents_socket: str | None
     proxy: Proxy | None
     committer: dict[str, str]
 
     def adapt(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The agent's environment inside."""
         hosts = self.proxy.hosts if self.proxy else []
-        adapted = environment.adapt(environ, self.preset, self.committer, hosts)
-        if self.agents_socket is not None:
-            return adapted | {"RAMET_SOCKET": self.agents_socket}
-        return {name: value for name, value in adapted.items() if name not in ("RAMET_SOCKET", "RAMET_TOKEN")}
-
-
-def find_agents_socket(places: Places) -> Path | None:
-    """The socket on which agents call Ramet: every call on it needs a token. The user's own is never mounted."""
-    found: Path | None = getattr(places, "agents_socket", None)
-    return found
-
-
-def _mount_for(socket: Path | None, places: Places) -> str | None:
-    """What to mount for a socket: its folder, because the next daemon makes a new socket in it; the socket alone if the
-    user's own is beside it.
-    """
-    if socket is None:
-        return None
-    return str(socket if socket.parent == places.socket.parent else socket.parent)
+        return environment.adapt(environ, self.preset, self.committer, hosts)
 
 
 def require(runner: RunnerContext, found: Found, settings: SandboxSettings, environ: Mapping[str, str]) -> None:
@@ -105,13 +86,11 @@ def make(runner: RunnerContext, wanted: Wanted) -> Sandbox | None:
         return None
     work = sandbox_worktrees.share(runner, wanted.project_path, wanted.directory, is_spawned=wanted.is_spawned)
     box, program = _box(runner, wanted, preset, work)
-    agents_socket = find_agents_socket(runner.places)
     hosts = _hosts(wanted.settings, registry.find_state(wanted.driver), wanted.environ)
     return Sandbox(
         preset=preset,
         arguments=plan.arguments(box),
         program=[program, *wanted.program[1:]],
-        agents_socket=str(agents_socket) if agents_socket else None,
         proxy=Proxy(socket=box.proxy_socket, hosts=hosts) if box.proxy_socket else None,
         committer=work.committer,
     )
@@ -144,7 +123,7 @@ def _box(runner: RunnerContext, wanted: Wanted, preset: Preset, work: SharedWork
         worktree=work.root,
         read_only=work.read_only,
         checkout=work.checkout,
-        agents_socket=_mount_for(find_agents_socket(runner.places), runner.places),
+        agents_folder=str(runner.places.agents_socket.parent),
         proxy_socket=str(runner.places.keepers / wanted.instance / _PROXY_FILE) if preset == "strict" else None,
         directory=wanted.directory,
         entry=entry.command(system_paths.interpreter(), preset, work.root, work.identity),
