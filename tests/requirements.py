@@ -468,6 +468,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "it reaches only the allowed hosts, and refusals are recorded. Tested by a hostile program *and* by the real "
         "Claude Code and Codex doing a task inside. A preset that cannot be applied is an error."
     ),
+    "R337": due(
+        "The daemon's git runs no program that a repository names (hooks, filters, merge and diff drivers, textconv, "
+        "fsmonitor, aliases, credential helpers, ssh commands, `ext::`), in every code path; an owner-allowed filter "
+        "runs."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."

@@ -26,9 +26,14 @@ class Shop:
             "GIT_CONFIG_GLOBAL": str(self.home / "gitconfig"),
             "GIT_CONFIG_NOSYSTEM": "1",
         }
-        self.git = Git(self.environ)
+        self.git = self.allow()
         self.folder = folder / "worktrees"
         self.project = self.make_repository("shop")
+
+    def allow(self, *filters: str) -> Git:
+        """The daemon's git, for a user who allows these filters."""
+        self.git = Git(self.environ, self.root / "views", filters=filters)
+        return self.git
 
     def make_repository(self, name: str) -> Path:
         """A repository with one commit."""

@@ -20,11 +20,20 @@ from ramet.workspace import surroundings
 from ramet.workspace.git.command import Git
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAMET_HOME", str(tmp_path_factory.mktemp("home")))
+
+
+def git() -> Git:
+    return Git(dict(os.environ), Path(os.environ["RAMET_HOME"], "git"))
+
+
 def look(cwd: Path | str | None, moment: Moment = "session_start", **event: Any) -> HookFacts:
     said = HookEvent(
         vendor="claude", moment=moment, name="x", native_id="s", cwd=None if cwd is None else str(cwd), **event
     )
-    return surroundings.gather(Git(dict(os.environ)), said, None, registry.directive_files())
+    return surroundings.gather(git(), said, None, registry.directive_files())
 
 
 def read(cwd: Path, file: Path | str) -> HookFacts:
@@ -98,7 +107,7 @@ def test_what_a_program_reads_by_itself_is_not_told_again(
         tool_input={"file_path": str(tmp_path / where / "x.py")},
     )
     own = registry.hooks()[vendor].own_directives
-    facts = surroundings.gather(Git(dict(os.environ)), event, own, registry.directive_files())
+    facts = surroundings.gather(git(), event, own, registry.directive_files())
     assert sorted(directive.text for directive in facts.directives) == sorted(told)
 
 

@@ -1,13 +1,18 @@
 """The git repository around a directory, as far as the command line has to know it."""
 
+import os
 import re
-import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from ramet.errors import GitFailed
+from ramet.workspace.git import safe_config
+from ramet.workspace.git.location import has_owner, locate, read_small
+from ramet.workspace.git.process import execute
+
 _SECONDS = 10
-_ANSWERS = 3
-"""An older git answers an option that it does not know with the option itself."""
+_CONFIG_BYTES = 1024 * 1024
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -20,39 +25,38 @@ class Checkout(NamedTuple):
     """Where those of the repository are: of a linked worktree, the main one's."""
 
 
-def find_checkout(directory: Path) -> Checkout | None:
-    """The checkout that a directory is in; None outside of git, and where git is too old to say."""
-    found = _git(directory, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
-    lines = (found or "").splitlines()
-    if len(lines) != _ANSWERS:
+def find_checkout(environ: Mapping[str, str], directory: Path) -> Checkout | None:
+    """The checkout that a directory is in; None outside of git, and if it belongs to another user."""
+    found = locate(directory)
+    if found is None or not (has_owner(found, environ) or has_owner(found, environ, _safe_directories(environ))):
         return None
-    top, own, common = map(Path, lines)
-    is_linked = own != common and common.name == ".git"
-    return Checkout(top, common.parent if is_linked else top)
+    is_linked = found.is_linked and found.common.name == ".git"
+    return Checkout(found.top, found.common.parent if is_linked else found.top)
 
 
-def remote_of(directory: Path) -> str | None:
-    """Where the repository was cloned from, as git has it; None where it was not."""
-    found = _git(directory, "config", "--get", "remote.origin.url")
-    return found.strip() or None if found else None
+def remote_of(environ: Mapping[str, str], directory: Path) -> str | None:
+    """Where the repository was cloned from, as git has it; None if it was not."""
+    found = locate(directory)
+    config = read_small(found.common / "config", _CONFIG_BYTES) if found else None
+    said = _git(environ, "config", "--file", "-", "--get", "remote.origin.url", stdin=config) if config else None
+    return said.decode(errors="replace").strip() or None if said else None
 
 
-def git_version() -> tuple[int, ...] | None:
-    """The version of the git in PATH; None where there is none that runs."""
-    found = _VERSION.search(_git(Path("/"), "--version") or "")
+def git_version(environ: Mapping[str, str]) -> tuple[int, ...] | None:
+    """The version of the git in PATH; None if there is none that runs."""
+    found = _VERSION.search((_git(environ, "--version") or b"").decode(errors="replace"))
     return tuple(map(int, found[0].split("."))) if found else None
 
 
-def _git(directory: Path, *arguments: str) -> str | None:
-    """What git prints, where it succeeds."""
+def _safe_directories(environ: Mapping[str, str]) -> list[str]:
+    """The directories of others that the user trusts git with."""
+    return safe_config.safe_directories(safe_config.parse(_git(environ, "config", "--list", "-z") or b""), environ)
+
+
+def _git(environ: Mapping[str, str], *arguments: str, stdin: bytes = b"") -> bytes | None:
+    """What git prints outside of any repository, if it succeeds."""
     try:
-        done = subprocess.run(
-            ["git", "-C", str(directory), *arguments],  # noqa: S607  the git that the user has
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = execute(["-C", "/", *arguments], {**environ, "GIT_DIR": os.devnull}, stdin, _SECONDS)
+    except GitFailed:
         return None
-    return done.stdout if done.returncode == 0 else None
+    return done.out if done.status == 0 else None

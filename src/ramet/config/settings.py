@@ -550,6 +550,19 @@ class HookSettings(Struct, frozen=True, kw_only=True):
     ] = 5000
 
 
+class WorktreeSettings(Struct, frozen=True, kw_only=True):
+    """Where agents work, and what git may run there."""
+
+    git_filters: Annotated[
+        list[str],
+        Meta(
+            description="The content filters of your own git configuration that Ramet's git runs, by name, as [lfs]. "
+            "Others do not run."
+        ),
+        OWNER,
+    ] = []
+
+
 class NotifySettings(Struct, frozen=True, kw_only=True):
     """Notifications when a root session has ended."""
 
@@ -579,6 +592,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     runs: RunSettings = RunSettings()
     spawn: SpawnSettings = SpawnSettings()
     hooks: HookSettings = HookSettings()
+    worktree: WorktreeSettings = WorktreeSettings()
     notify: NotifySettings = NotifySettings()
 
 

@@ -140,7 +140,7 @@ def build_hook_service(
     """Who answers the hooks of agents that people started themselves, and who reads their transcripts behind them."""
     places, host = machine.places, machine.host
     patience = Patience.of(load_own(machine.environ).settings.hooks)  # which the hook program keeps to
-    gather = partial(_gather, Git(machine.environ, patience.git))
+    gather = partial(_gather, machine.git.within(patience.git))
     lookers = DiskLookups(patience)
     transcript_feed = TranscriptFeed(
         requester.ask,

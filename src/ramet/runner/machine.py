@@ -26,7 +26,7 @@ class Machine:
         self.host = find_host(settings)
         self.places = places
         self.environ = environ
-        self.git = Git(environ)
+        self.git = Git(environ, places.home / "git", filters=settings.worktree.git_filters)
         redaction = settings.redaction
         denied = read_environment(environ, settings).denied
         self.redactor = Redactor(redaction.patterns, denied, is_enabled=redaction.enabled)

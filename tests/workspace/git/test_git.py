@@ -1,6 +1,5 @@
 """Git is run so that nothing in a repository, and nothing in the environment, decides what happens."""
 
-import sys
 import threading
 import time
 from pathlib import Path
@@ -23,14 +22,15 @@ def test_a_failure_says_which_command_what_git_said_and_what_to_do(shop: Shop) -
 
 def test_a_machine_without_git_is_told_so(shop: Shop) -> None:
     with pytest.raises(GitFailed, match="git is not installed") as refusal:
-        Git({"PATH": str(shop.home)}).run(shop.project, "status")
+        Git({"PATH": str(shop.home)}, shop.root / "views").run(shop.project, "status")
     assert "install git" in refusal.value.fix
 
 
 def test_variables_that_lead_git_elsewhere_are_not_passed_on(shop: Shop, tmp_path: Path) -> None:
     other = shop.make_repository("other")
     led = {"GIT_DIR": str(other / ".git"), "GIT_WORK_TREE": str(other), "GIT_INDEX_FILE": str(tmp_path / "x")}
-    astray = Git(shop.environ | led | {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "a.b", "GIT_CONFIG_VALUE_0": "c"})
+    led |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "a.b", "GIT_CONFIG_VALUE_0": "c"}
+    astray = Git(shop.environ | led, tmp_path / "views")
     assert astray.run(shop.project, "rev-parse", "--show-toplevel").strip() == str(shop.project)
     assert astray.ask(shop.project, "config", "--get", "a.b") is None
 
@@ -48,11 +48,12 @@ def test_the_monitor_that_a_repository_names_is_not_run(shop: Shop, tmp_path: Pa
 
 
 def test_a_command_that_hangs_is_ended_with_what_it_started(shop: Shop) -> None:
-    git = Git(shop.environ, timeout_seconds=0.5)
-    shop.run(shop.project, "config", "alias.hang", f"!{sys.executable} -c 'import time; time.sleep(300)'")
+    shop.run(shop.project, "config", "--global", "filter.slow.clean", "sleep 300; cat")
+    (shop.project / ".gitattributes").write_text("* filter=slow\n")
+    git = Git(shop.environ, shop.root / "views", filters=["slow"], timeout_seconds=1)
     started = time.monotonic()
     with pytest.raises(GitFailed, match="took longer"):
-        git.run(shop.project, "hang")
+        git.run(shop.project, "add", "--all")
     assert time.monotonic() - started < 30
 
 

@@ -137,7 +137,7 @@ def test_an_older_git_says_that_it_cannot_foretell(shop: Shop, tmp_path: Path) -
     cases = "*version) echo git version 2.34.1;; *merge-tree*) exit 129;;"
     program.write_text(f'#!/bin/sh\ncase "$*" in {cases} *) exec {real} "$@";; esac\n')
     program.chmod(0o755)
-    git = Git({**shop.environ, "PATH": f"{program.parent}{os.pathsep}{shop.environ['PATH']}"})
+    git = Git({**shop.environ, "PATH": f"{program.parent}{os.pathsep}{shop.environ['PATH']}"}, tmp_path / "views")
     tips = [branch(shop, "e1", a="1\n"), branch(shop, "e2", a="2\n")]
     with pytest.raises(GitFailed, match=r"git 2\.34 cannot predict") as refused:
         merges.conflicts_between(repository(shop, git), tips)

@@ -96,8 +96,9 @@ def test_what_cannot_be_kept_is_not_removed(shop: Shop) -> None:
     worktree = shop.prepare()
     path = Path(worktree.path)
     (path / "c.txt").write_text("c\n")
-    shop.run(shop.project, "config", "filter.bad.clean", "false")
-    shop.run(shop.project, "config", "filter.bad.required", "true")
+    shop.allow("bad")
+    shop.run(shop.project, "config", "--global", "filter.bad.clean", "false")
+    shop.run(shop.project, "config", "--global", "filter.bad.required", "true")
     (path / ".gitattributes").write_text("c.txt filter=bad\n")
     with pytest.raises(GitFailed):
         remove(shop, worktree)

@@ -201,7 +201,8 @@ def test_eight_at_once_on_one_repository_are_all_made(shop: Shop) -> None:
 def test_eight_processes_that_want_the_same_one_get_it(shop: Shop) -> None:
     code = (
         "import os, sys; from pathlib import Path; from ramet.workspace.worktrees import worktree as w;"
-        "made = w.prepare(w.Git(os.environ), Path(sys.argv[1]), sys.argv[2], 'e1', owner='e1'); print(made.path)"
+        "folder = Path(sys.argv[1]); git = w.Git(os.environ, folder.parent / 'views');"
+        "print(w.prepare(git, folder, sys.argv[2], 'e1', owner='e1').path)"
     )
     command = [sys.executable, "-c", code, str(shop.folder), str(shop.project)]
     processes = [subprocess.Popen(command, env=shop.environ, stdout=subprocess.PIPE) for _ in range(8)]
@@ -234,7 +235,7 @@ def test_no_hook_of_the_repository_runs(shop: Shop) -> None:
 def test_a_project_outside_of_any_repository_has_no_worktree(shop: Shop) -> None:
     plain = shop.root / "plain"
     plain.mkdir()
-    assert worktrees.prepare(Git({"PATH": str(shop.home)}), shop.folder, str(plain), "e1") is None
+    assert worktrees.prepare(Git({"PATH": str(shop.home)}, shop.root / "views"), shop.folder, str(plain), "e1") is None
 
 
 def test_a_project_that_the_repository_around_it_does_not_hold_has_none_either(shop: Shop) -> None:
@@ -353,9 +354,10 @@ def test_nothing_is_brought_along_through_a_link_that_leads_out(shop: Shop) -> N
     assert list(outside.iterdir()) == []
 
 
-def test_content_filters_of_the_users_work_and_one_that_fails_leaves_nothing_half_made(shop: Shop) -> None:
-    shop.run(shop.project, "config", "filter.loud.smudge", "tr a-z A-Z")
-    shop.run(shop.project, "config", "filter.loud.clean", "tr A-Z a-z")
+def test_an_allowed_filter_of_the_users_works_and_one_that_fails_leaves_nothing_half_made(shop: Shop) -> None:
+    shop.allow("loud")
+    shop.run(shop.project, "config", "--global", "filter.loud.smudge", "tr a-z A-Z")
+    shop.run(shop.project, "config", "--global", "filter.loud.clean", "tr A-Z a-z")
     (shop.project / ".gitattributes").write_text("*.loud filter=loud\n*.odd filter=nobody-configured-this\n")
     (shop.project / "x.loud").write_text("WORD\n")
     (shop.project / "y.odd").write_text("word\n")
@@ -366,8 +368,8 @@ def test_content_filters_of_the_users_work_and_one_that_fails_leaves_nothing_hal
     (path / "x.loud").write_text("OTHER\n")
     shop.finish(worktree)
     assert shop.show("ramet/e1:x.loud") == "other"
-    shop.run(shop.project, "config", "filter.loud.smudge", "false")
-    shop.run(shop.project, "config", "filter.loud.required", "true")
+    shop.run(shop.project, "config", "--global", "filter.loud.smudge", "false")
+    shop.run(shop.project, "config", "--global", "filter.loud.required", "true")
     with pytest.raises(WorktreeError, match="loud"):
         shop.prepare("e2")
     assert shop.branches() == ["main", "ramet/e1"]
@@ -406,4 +408,4 @@ def _limit_files(shop: Shop, size: int) -> None:
     )
     program.chmod(0o755)
     shop.environ["PATH"] = f"{program.parent}:{shop.environ['PATH']}"
-    shop.git = Git(shop.environ)
+    shop.allow()

@@ -1,27 +1,29 @@
-"""Running git: argument lists, no hooks, no prompts, a bounded time, and an error with git's own message.
+"""Running git: the only place that does. Argument lists, no prompts, a bounded time, and an error that says why.
 
-A repository's own hooks and helper programs never run here: they would run with the daemon's rights, at unexpected
-moments. The user's configuration for the content of files (filters, line endings) does apply, because otherwise a
-worktree would have other files than the user's own checkout.
+Nothing that a repository says can start a program here: no hook, filter, merge or diff driver, monitor, alias, helper,
+signature check or transport. They would run with the daemon's rights, outside of the sandbox of whoever wrote them. git
+runs in a view of the repository (`git.view`), which has none of its configuration. What is set here holds even so: for
+git processes that git starts in other repositories, such as submodules.
 """
 
 import os
 import re
-import signal
-import subprocess
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ramet.errors import GitFailed
+from ramet.workspace.git import links
+from ramet.workspace.git.location import locate
+from ramet.workspace.git.process import Done, execute
+from ramet.workspace.git.view import View, Views
 
 _CONFIG = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
-    "protocol.ext.allow=never",
+    "protocol.allow=never",
     "commit.gpgSign=false",
+    "log.showSignature=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "submodule.recurse=false",
@@ -32,6 +34,8 @@ _OPTIONS = tuple(part for setting in _CONFIG for part in ("-c", setting))
 _INHERITED = re.compile(r"GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|(AUTHOR|COMMITTER)_(NAME|EMAIL))")
 """The only GIT_ variables that reach git: who the user is. Others could lead it to another repository."""
 
+_QUIET = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_EDITOR": "false"}
+_NO_REPOSITORY = View({"GIT_DIR": os.devnull}, (), is_partial=False)
 _ROLES = ("AUTHOR", "COMMITTER")
 _TIMEOUT_SECONDS = 600
 """Long, because a checkout of a large repository is."""
@@ -40,22 +44,37 @@ _LOCKED = re.compile(r"\.lock': File exists|could not lock config file")
 _LOCK_ATTEMPTS = 7
 _LOCK_PAUSE_SECONDS = 0.05
 _SAID_LENGTH = 2000
-
-
-class _Done(NamedTuple):
-    status: int
-    out: bytes
-    said: str
+_PARTIAL = "This is a partial clone, and Ramet fetches nothing that is missing in it."
 
 
 class Git:
     """The git program, with the environment that it is given."""
 
-    def __init__(self, environ: Mapping[str, str], timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
-        """What takes longer than the timeout is ended, and fails."""
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        views: Path | Views,
+        *,
+        filters: Sequence[str] = (),
+        timeout_seconds: float = _TIMEOUT_SECONDS,
+    ) -> None:
+        """`views` is the folder for what git sees of repositories, and `filters` are those that the user allows.
+
+        What takes longer than the timeout is ended, and fails.
+        """
         self._timeout_seconds = timeout_seconds
         kept = {key: value for key, value in environ.items() if not key.startswith("GIT_") or _INHERITED.fullmatch(key)}
-        self._environ = kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+        self._views = views if isinstance(views, Views) else Views(views, kept, filters)
+        self._environ = kept | _QUIET
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The content filters that the user allows."""
+        return self._views.filters
+
+    def within(self, timeout_seconds: float) -> "Git":
+        """The same with another timeout."""
+        return Git(self._environ, self._views, timeout_seconds=timeout_seconds)
 
     def run(self, directory: str | Path, *arguments: str, stdin: str = "", index: Path | None = None) -> str:
         """What git prints. `index` takes the place of the worktree's own; names come as `os.fsdecode` gives them."""
@@ -82,9 +101,17 @@ class Git:
             return self
         names = {f"GIT_{role}_NAME": "Ramet" for role in _ROLES}
         addresses = {f"GIT_{role}_EMAIL": "ramet@localhost" for role in _ROLES}
-        return Git(names | addresses | self._environ, self._timeout_seconds)
+        return Git(names | addresses | self._environ, self._views, timeout_seconds=self._timeout_seconds)
 
-    def _patiently(self, directory: str | Path, arguments: tuple[str, ...], stdin: str, index: Path | None) -> _Done:
+    def pass_on(self, source: Path, target: Path) -> None:
+        """Give a new worktree the settings that belong to the checkout that it was made from alone."""
+        found, new = locate(source), locate(target)
+        options = self._views.open(found).options if found else ()
+        for setting in options[1::2]:
+            key, _, value = setting.partition("=")
+            self.run("/", "config", "--file", f"{new.git_dir if new else target}/config.worktree", key, value)
+
+    def _patiently(self, directory: str | Path, arguments: tuple[str, ...], stdin: str, index: Path | None) -> Done:
         """Run it again while another process holds one of git's locks, within a few seconds."""
         pause = _LOCK_PAUSE_SECONDS
         for _ in range(_LOCK_ATTEMPTS - 1):
@@ -95,51 +122,28 @@ class Git:
             pause *= 2
         return self._once(directory, arguments, stdin, index)
 
-    def _once(self, directory: str | Path, arguments: tuple[str, ...], stdin: str, index: Path | None) -> _Done:
-        command = ["git", "-C", str(directory), *_OPTIONS, *arguments]
-        environ = self._environ | ({"GIT_INDEX_FILE": str(index)} if index else {})
-        try:
-            process = subprocess.Popen(
-                command,
-                env=environ,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except FileNotFoundError:
-            raise GitFailed("git is not installed, or not in PATH", fix="install git 2.25 or newer") from None
-        except OSError as error:
-            raise GitFailed(
-                f"git could not be started: {error.strerror}", fix="try again when fewer processes are running"
-            ) from error
-        with process:
-            try:
-                out, said = process.communicate(os.fsencode(stdin), self._timeout_seconds)
-            except subprocess.TimeoutExpired:
-                _end(process)
-                raise GitFailed(f"{_name(arguments)} took longer than {self._timeout_seconds:g} seconds") from None
-            except BaseException:
-                _end(process)
-                raise
-        return _Done(process.returncode, out, said.decode(errors="backslashreplace").strip())
+    def _once(self, directory: str | Path, arguments: tuple[str, ...], stdin: str, index: Path | None) -> Done:
+        location = locate(Path(directory).absolute())
+        if location is None:
+            view = _NO_REPOSITORY
+        else:
+            links.refuse(location, next(word for word in arguments if not word.startswith("-")))
+            view = self._views.open(location)
+        environ = self._environ | view.variables | ({"GIT_INDEX_FILE": str(index)} if index else {})
+        command = ["-C", str(directory), *_OPTIONS, *view.options, *arguments]
+        done = execute(command, environ, os.fsencode(stdin), self._timeout_seconds, _name(arguments))
+        if done.status > 1 and view.is_partial:
+            return done._replace(said=f"{done.said}\n{_PARTIAL}")
+        return done
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End git and the filters that it started; what they hold open would keep us waiting."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def _failed(arguments: tuple[str, ...], done: _Done) -> GitFailed:
+def _failed(arguments: tuple[str, ...], done: Done) -> GitFailed:
     said = done.said[-_SAID_LENGTH:] or f"exit status {done.status}"
-    fix = None
-    if "dubious ownership" in said:
-        fix = "the repository belongs to another user; add it to safe.directory, see `git help config`"
+    fix = "fetch all of it: git fetch --refetch --no-filter" if _PARTIAL in said else None
     return GitFailed(f"{_name(arguments)} failed: {said}", fix=fix)
 
 
 def _name(arguments: tuple[str, ...]) -> str:
     """The command without its options: `git worktree add`."""
     words = [word for word in arguments if not word.startswith("-")]
-    return " ".join(["git", *words[: 2 if words[0] == "worktree" else 1]])
+    return f"git {' '.join(words[: 2 if words[0] == 'worktree' else 1])}"

@@ -16,6 +16,7 @@ from ramet.workspace.git.repository import Repository
 
 _MERGE = ("merge", "--no-ff", "--no-edit", "--no-log", "--quiet", "--no-verify-signatures", "--no-rerere-autoupdate")
 _FORETELL = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z")
+_PLAIN = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
 _FORETELLS = (2, 38)
 """The first git that merges without a worktree."""
 _MOST_PAIRS = 2000
@@ -49,7 +50,7 @@ def merge(git: Git, top: Path, merges: Mapping[str, str]) -> None:
         try:
             somebody.run(top, *_MERGE, "-m", message, commit)
         except GitFailed as error:
-            files = _readable(git.run(top, "diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff").split("\0"))
+            files = _readable(git.run(top, "diff", "--name-only", "--diff-filter=U", "-z", *_PLAIN).split("\0"))
             git.run(top, "reset", "--hard", "--quiet", began)
             if not files:
                 raise

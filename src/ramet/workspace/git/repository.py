@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ramet.errors import WorktreeError
 from ramet.workspace.git.command import Git
+from ramet.workspace.git.location import locate
 
 BRANCHES = "refs/heads/"
 _LOCK_SECONDS = 600
@@ -81,9 +82,10 @@ def find(git: Git, project_path: str) -> Repository | None:
             fix="restore it, or register its new path with `ramet project add PATH`",
         )
     project = project.resolve()
-    top = next((folder for folder in (project, *project.parents) if (folder / ".git").exists()), None)
-    if top is None:
+    location = locate(project)
+    if location is None:
         return None
+    top = location.top
     head = git.ask(top, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
     if head is None:
         raise WorktreeError(
@@ -92,15 +94,8 @@ def find(git: Git, project_path: str) -> Repository | None:
             fix=f"create one: git -C {top} commit --allow-empty -m start",
         )
     prefix = "" if project == top else str(project.relative_to(top))
-    repository = Repository(git, top, _common_folder(git, top), prefix, head)
+    repository = Repository(git, top, location.common, prefix, head)
     return repository if _holds_project(repository) else None
-
-
-def _common_folder(git: Git, top: Path) -> Path:
-    own = top / ".git"
-    if own.is_dir():
-        return own.resolve()
-    return (top / git.run(top, "rev-parse", "--git-common-dir").removesuffix("\n")).resolve()
 
 
 def _holds_project(repository: Repository) -> bool:

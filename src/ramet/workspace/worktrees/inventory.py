@@ -140,7 +140,7 @@ def _remove_merged_branch(repository: Repository, top: Path) -> None:
     if tip is not None and kept_work.count_unpushed(repository.git, repository.checkout, tip):
         return
     if tip is not None:
-        repository.git.run(repository.checkout, "update-ref", "-d", ref, tip)
+        repository.git.run(repository.checkout, "update-ref", "--no-deref", "-d", ref, tip)
     labels.remove(top.parent, top.name)
 
 

@@ -51,7 +51,7 @@ def keep(git: Git, directory: Path, name: str, commit: str) -> str:
         if known == content:
             return ref
     ref = f"{REFS}{name}-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}"
-    git.run(directory, "update-ref", ref, commit, "")
+    git.run(directory, "update-ref", "--no-deref", ref, commit, "")
     return ref
 
 

@@ -1,5 +1,6 @@
 """What is in a worktree and in no commit, and how it becomes a tree without touching the worktree or its index."""
 
+import os
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -71,6 +72,18 @@ def take(git: Git, top: Path, left: Leftovers) -> Snapshot:
         files = git.run(top, "write-tree", index=index).strip()
         last = git.ask(top, "rev-parse", "--quiet", "--verify", "HEAD^{tree}")
         return Snapshot(files, None if staged in (files, last) else staged)
+
+
+def unfiltered(git: Git, top: Path, paths: tuple[str, ...]) -> dict[str, list[str]]:
+    """The files whose attributes name a content filter that the user did not allow, by filter."""
+    there = [path for path in paths if os.path.lexists(top / path)]
+    said = git.run(top, "check-attr", "-z", "--stdin", "filter", stdin="".join(f"{path}\0" for path in there))
+    fields = said.split("\0")
+    found: dict[str, list[str]] = {}
+    for path, name in zip(fields[::3], fields[2::3], strict=False):
+        if name not in ("unspecified", "unset", "set", *git.filters):
+            found.setdefault(name, []).append(path)
+    return found
 
 
 def _is_report(path: str) -> bool:

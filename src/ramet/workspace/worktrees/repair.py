@@ -65,7 +65,7 @@ def rejoin(git: Git, top: Path, branch: str) -> Astray | None:
     where = current.removeprefix(BRANCHES) if current else "no branch"
     if head is None or (tip is not None and not _is_ancestor(git, top, tip, head)):
         return Astray(f"{top} is on {where}, which does not continue {branch}")
-    git.run(top, "update-ref", "-m", "ramet: continued", ours, head, tip or "")
+    git.run(top, "update-ref", "--no-deref", "-m", "ramet: continued", ours, head, tip or "")
     git.run(top, "symbolic-ref", "-m", "ramet: back on its branch", "HEAD", ours)
     return None
 

@@ -19,6 +19,7 @@ from ramet.errors import GitFailed, RametError, WorktreeError
 from ramet.model.record.effort import Changes
 from ramet.workspace.files import reports
 from ramet.workspace.git import changes as facts
+from ramet.workspace.git import links
 from ramet.workspace.git import merges as merging
 from ramet.workspace.git.command import Git
 from ramet.workspace.git.repository import (
@@ -42,6 +43,8 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _HASH = re.compile(r"[0-9a-f]{7,64}")
 """Names and hashes come from the database, in which any client may have written them."""
 
+_SHOWN = 10
+_FIX_FILTER = "worktree.git_filters does not allow it"
 _FIX_DISK = "check that the disk has space and is writable; nothing was left behind"
 _FIX_RECORD = "the effort's record has this name; queue a fresh copy with `ramet retry EFFORT`"
 
@@ -154,10 +157,17 @@ def _collect(repository: Repository, top: Path, branch: str, message: str) -> st
         ref = kept_work.preserve(git, top)
         return f"{astray.why}; its work is kept as {ref}" if ref else astray.why
     left = leftovers.look(git, top).without_reports()
+    notes = [f"not committed, because they are separate repositories: {', '.join(left.nested)}"] if left.nested else []
     if left.paths:
         _commit(git, top, branch, left, message)
-    nested = ", ".join(left.nested)
-    return f"not committed, because they are separate repositories: {nested}" if nested else parted
+        for name, paths in leftovers.unfiltered(git, top, left.paths).items():
+            notes.append(f"committed without the filter {name} ({_FIX_FILTER}): {_few(paths)}")
+    return "; ".join(notes) or parted
+
+
+def _few(paths: list[str]) -> str:
+    more = [f"{len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else []
+    return ", ".join([*(os.fsencode(path).decode(errors="backslashreplace") for path in paths[:_SHOWN]), *more])
 
 
 def _commit(git: Git, top: Path, branch: str, left: leftovers.Leftovers, message: str) -> None:
@@ -166,18 +176,13 @@ def _commit(git: Git, top: Path, branch: str, left: leftovers.Leftovers, message
     if snapshot.staged is not None:
         kept_work.keep(git, top, top.name, kept_work.commit_files(git, top, head, snapshot))
     commit = kept_work.commit_tree(git, top, snapshot.files, [head], message)
-    git.run(top, "update-ref", "-m", "ramet: uncommitted changes", BRANCHES + branch, commit, head)
+    git.run(top, "update-ref", "--no-deref", "-m", "ramet: uncommitted changes", BRANCHES + branch, commit, head)
     git.run(top, "reset", "--quiet")
 
 
 def _mend_link(repository: Repository, top: Path) -> None:
     """The file `.git` leads from a worktree to its repository. Without it git would find another one, further up."""
-    link = top / ".git"
-    if link.is_file() and repository.registered(top) is not None:
-        return
-    moved = ("--", str(top)) if link.is_file() else ()
-    repository.git.run(repository.checkout, "worktree", "repair", *moved)
-    if not link.is_file():
+    if not links.join(repository.common, top):
         raise WorktreeError(f"{top} is no longer a worktree: its .git is gone", value=str(top))
 
 
@@ -278,8 +283,8 @@ class _Making:
         try:
             labels.write(self._place, name, label)
             if first is not None:
-                self._git.run(self._repository.checkout, "update-ref", ref, first, "")
-            self._git.run(self._repository.checkout, "worktree", "add", "--quiet", "--", str(top), BRANCH_PREFIX + name)
+                self._git.run(self._repository.checkout, "update-ref", "--no-deref", ref, first, "")
+            self._add(top, BRANCH_PREFIX + name)
             merging.merge(self._git, top, {self._require(commit): said for commit, said in self._merges.items()})
             includes.copy(self._repository, top)
             worktree = self._describe(name)
@@ -293,6 +298,12 @@ class _Making:
                 ) from error
             raise
         return worktree
+
+    def _add(self, top: Path, branch: str) -> None:
+        (self._repository.common / "worktrees").mkdir(exist_ok=True)  # git cannot make it through its view's link
+        self._git.run(self._repository.checkout, "worktree", "add", "--quiet", "--", str(top), branch)
+        links.join(self._repository.common, top)  # else the agent's git would find our view
+        self._git.pass_on(self._repository.checkout, top)
 
     def _first_commit(self, start: str | None) -> str:
         if start is None:
@@ -327,7 +338,7 @@ class _Making:
         if made_at is None:
             return  # the branch was there before, and so its label stays
         if self._repository.commit(self._ref(name)) == made_at:
-            self._git.run(checkout, "update-ref", "-d", self._ref(name), made_at)
+            self._git.run(checkout, "update-ref", "--no-deref", "-d", self._ref(name), made_at)
         labels.remove(self._place, name)
 
     def _ref(self, name: str) -> str:

@@ -123,11 +123,11 @@ def _read_prompt(prompt: str | None, file: str | None) -> str:
 
 def find_here(invocation: Invocation) -> Here:
     """Where the user is: the current directory, and the repository that it is in."""
-    checkout = find_checkout(invocation.cwd)
+    checkout = find_checkout(invocation.environ, invocation.cwd)
     host = own_host(invocation)
     return Here(
         directory=str(invocation.cwd),
         repository=str(checkout.project) if checkout else None,
         host=host,
-        remote=remote_of(checkout.project) if checkout and host else None,
+        remote=remote_of(invocation.environ, checkout.project) if checkout and host else None,
     )

@@ -70,7 +70,7 @@ def projects_around(invocation: Invocation, path: str) -> list[Project]:
 def register(invocation: Invocation, path: str, name: str | None = None) -> Project:
     """Register a directory as a project, or as another machine's copy of one."""
     host = own_host(invocation)
-    remote = None if host is None else remote_of(Path(path))
+    remote = None if host is None else remote_of(invocation.environ, Path(path))
     return invocation.ask(UpsertProject(path=path, name=name, host=host, remote=remote))
 
 
@@ -93,7 +93,7 @@ def _contains(project: str | None, path: str) -> bool:
 
 def nearest_project(invocation: Invocation) -> str:
     """The path of the nearest project around the current directory; a repository that is nearer becomes one."""
-    checkout = find_checkout(invocation.cwd)
+    checkout = find_checkout(invocation.environ, invocation.cwd)
     repository = checkout and checkout.project
     here = repository if repository and not invocation.cwd.is_relative_to(repository) else invocation.cwd
     paths = [Path(path_here(invocation, row) or "/") for row in projects_around(invocation, str(here))]

@@ -30,8 +30,8 @@ _PYTHON = (3, 11)
 _SQLITE = (3, 51, 3)
 """Older ones can corrupt a WAL database under two writers."""
 
-_GIT = (2, 31)
-"""Older ones cannot give absolute paths."""
+_GIT = (2, 32)
+"""Older ones cannot be kept from the user's own configuration, which may name programs."""
 
 _WORKTREE_STATES = {"vanished": "has vanished", "locked": "is locked", "foreign": "is not from Ramet"}
 _WORKTREE_FIXES = {
@@ -92,8 +92,8 @@ def examine_postgres(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("psycopg", "ok", f"version {version}")
 
 
-def examine_git(_invocation: Invocation) -> Iterator[Finding]:
-    version = git_version()
+def examine_git(invocation: Invocation) -> Iterator[Finding]:
+    version = git_version(invocation.environ)
     if version is None:
         yield Finding("git", "warn", "not in PATH", "install git: agents work in git worktrees")
     elif version < _GIT:

@@ -39,13 +39,13 @@ def settings_folder(invocation: Invocation) -> Path:
     """Where agent programs look for a project's settings: at the top of the checkout around the current directory, also
     if it is a linked worktree; without a checkout, in the current directory.
     """
-    checkout = find_checkout(invocation.cwd)
+    checkout = find_checkout(invocation.environ, invocation.cwd)
     return invocation.cwd if checkout is None else checkout.top
 
 
 def project_folder(invocation: Invocation) -> Path:
     """The project around the current directory. A linked worktree belongs to the project of its repository."""
-    checkout = find_checkout(invocation.cwd)
+    checkout = find_checkout(invocation.environ, invocation.cwd)
     return invocation.cwd if checkout is None else checkout.project
 
 
