@@ -56,11 +56,11 @@ def _keep(traceback: str, invocation: Invocation) -> str | None:
     """Append a traceback to the log of the command line; its path, or None if it cannot be written."""
     from datetime import UTC, datetime  # noqa: PLC0415
 
-    from ramet.config.places import find_home  # noqa: PLC0415
+    from ramet.config.places import find_home, make_private  # noqa: PLC0415
 
     try:
         folder = find_home(invocation.environ) / "logs"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
         file = folder / "command-line.log"
         is_full = file.exists() and file.stat().st_size > _LARGEST_LOG
         file.touch(mode=0o600)

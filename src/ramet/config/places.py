@@ -34,6 +34,17 @@ def find_home(environ: Mapping[str, str]) -> Path:
     return home
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder that only the user can open, and the missing ones above it.
+
+    Whichever file of Ramet's home is written first, the home has mode 0700: `mkdir` gives its mode to the last folder
+    alone.
+    """
+    for missing in reversed([each for each in folder.parents if not each.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def find_places(environ: Mapping[str, str], settings: Settings) -> Places:
     """The paths of the configured database's daemon."""
     home = find_home(environ)

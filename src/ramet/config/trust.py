@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ramet.config.places import find_home
+from ramet.config.places import find_home, make_private
 from ramet.errors import ConfigError
 
 _VERSION = 1
@@ -86,7 +86,7 @@ def _read(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _write(environ: Mapping[str, str], files: Mapping[str, str]) -> None:
     folder = find_home(environ)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder)
     temporary = folder / f"{_FILE}.{os.getpid()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -12,6 +12,7 @@ from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from ramet.config.places import make_private
 from ramet.config.settings import DaemonSettings
 from ramet.model.instant import to_iso
 
@@ -47,7 +48,7 @@ def _open_private(path: str, flags: int) -> int:
 
 def open_log(path: Path, settings: DaemonSettings) -> PrivateFileHandler:
     """Send the daemon's records to the file, which is made with the first of them."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     handler = PrivateFileHandler(
         path,
         maxBytes=settings.log_max_bytes,

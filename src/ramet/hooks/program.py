@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ramet.config.layers import load_own
-from ramet.config.places import find_places
+from ramet.config.places import find_places, make_private
 from ramet.config.settings import Places, Settings
 from ramet.hooks import shim
 
@@ -70,7 +70,7 @@ def write_program(settings: Settings, places: Places) -> Path:
     path = program_path(places.home)
     wanted = make_program(settings, places)
     if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != wanted:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(path.parent)
         fresh = path.with_name(f"{path.name}.{os.getpid()}")
         fresh.write_text(wanted, encoding="utf-8")
         fresh.chmod(0o700)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from ramet.config.places import make_private
 from ramet.errors import LaunchFailed
 from ramet.model.record.effort import StopRequest
 from ramet.protocol.work.keepers import (
@@ -35,7 +36,8 @@ def start(folder: Path, spec: KeeperSpec) -> KeeperRecord:
     It may wait until the keeper reads, so call it on a thread.
     """
     own = folder / spec.instance
-    own.mkdir(mode=0o700, parents=True)
+    make_private(folder)
+    own.mkdir(mode=0o700)
     log = _open_log(own)
     try:
         process = subprocess.Popen(
@@ -118,7 +120,7 @@ def read_spool(folder: Path, instance: str) -> list[Spooled]:
 def add_to_spool(folder: Path, instance: str, line: Spooled) -> None:
     """Say for a keeper what it could not say any more, so that whoever settles its attempt finds it."""
     own = folder / instance
-    own.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(own)
     whole = b"".join(msgspec.json.encode(before) + b"\n" for before in read_spool(folder, instance))
     replace_file(own / SPOOL_FILE, whole + msgspec.json.encode(line) + b"\n")
 

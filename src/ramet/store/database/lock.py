@@ -7,6 +7,7 @@ import fcntl
 import os
 from pathlib import Path
 
+from ramet.config.places import make_private
 from ramet.errors import DatabaseHeld
 
 
@@ -14,7 +15,7 @@ class DatabaseLock:
     """An exclusive lock on a file beside the database."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(path.parent)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -11,6 +11,7 @@ from ramet.cli.command import Command
 from ramet.cli.commands.history.branch import say_where
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import as_builtins, clean, count, print_json
+from ramet.config.places import make_private
 from ramet.errors import SessionNotFound
 from ramet.model.record.session import Session
 from ramet.protocol.history.branches import Undo
@@ -102,7 +103,7 @@ def _prepare(invocation: Invocation, reply: Undone, session: Session) -> _Start:
 def _write(invocation: Invocation, name: str, text: str) -> str:
     """Write the prompt to a file that only its owner can read."""
     folder = invocation.places.home / "undo"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder)
     file = folder / name
     file.touch(mode=0o600)
     file.write_text(text, encoding="utf-8")

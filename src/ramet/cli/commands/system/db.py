@@ -12,6 +12,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_fields, print_json, print_table, say
 from ramet.cli.progress import working
 from ramet.config.keys import KEYS
+from ramet.config.places import make_private
 from ramet.errors import RametError
 from ramet.protocol.record.agents import CountRows
 from ramet.protocol.system.database import BackUpDatabase, CheckDatabase, CheckReport
@@ -85,7 +86,7 @@ def reset(invocation: Invocation, yes: bool) -> None:
 
 
 def _new_backup(directory: Path) -> Path:
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(directory)
     return directory / f"ramet-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.db"
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 import apsw
 
 from ramet.clock import Clock
+from ramet.config.places import make_private
 from ramet.errors import DatabaseForeign, InvalidParams, StorageFailed
 from ramet.faults import Faults
 from ramet.protocol.system.database import BackupReport, QueryResult
@@ -164,7 +165,7 @@ def _refuse_foreign(path: Path, vfs: str | None) -> None:
 
 def create_private(path: Path) -> None:
     """Make the file ours alone before SQLite opens it; its WAL gets the same mode."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(path.parent)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 
@@ -174,7 +175,7 @@ def copy_database(source: Path, target: Path, vfs: str | None = None) -> None:
         raise InvalidParams(
             f"{target} already exists", field="path", value=str(target), fix="name a file that does not exist yet"
         )
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(target.parent)
     partial = target.with_name(target.name + ".partial")
     partial.unlink(missing_ok=True)
     create_private(partial)
