@@ -473,6 +473,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "fsmonitor, aliases, credential helpers, ssh commands, `ext::`), in every code path; an owner-allowed filter "
         "runs."
     ),
+    "R345": due(
+        "The installer refuses to write through links that leave its scope, and bounds the size and depth of the files "
+        "that it parses."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."

@@ -35,7 +35,7 @@ def hooked(stage: Stage, file: Path, decide: Decide) -> Iterator[Listener]:
         event = vendor.read(hook_payload.parse(request["params"]["payload"]))
         return saying(*vendor.answer(event, decide(event)))(request)
 
-    apply(installation.plan_install(registry.settings()[stage.driver.name], file))
+    apply(installation.plan_install(registry.settings()[stage.driver.name], file, file.parent))
     places = find_places({"RAMET_HOME": str(stage.folder / "home/.local/share/ramet")}, _SETTINGS)
     write_program(_SETTINGS, places)
     places.socket.parent.mkdir(parents=True)

@@ -23,7 +23,7 @@ _RECORDER = '#!/bin/sh\nprintf "%s %s\\n" "$1" "$(tr -d "\\n")" >> "$(dirname "$
 
 def hooks_in(stage: Stage, file: Path) -> Path:
     """Our hooks in a settings file, and a program that writes down what it hears; where it does."""
-    apply(installation.plan_install(registry.settings()[stage.driver.name], file))
+    apply(installation.plan_install(registry.settings()[stage.driver.name], file, file.parent))
     program = stage.folder / "home/.local/share/ramet/hook"
     program.parent.mkdir(parents=True)
     program.write_text(_RECORDER)

@@ -68,25 +68,25 @@ def test_a_file_that_its_program_has_written_anew_is_left_clean(file: Path) -> N
 def test_tampering_is_named_and_mended(fields: dict[str, Any], said: str, file: Path) -> None:
     install(CLAUDE, file)
     change(file, "Stop", **fields)
-    differences = installation.find_differences(CLAUDE, file)
+    differences = installation.find_differences(CLAUDE, file, file.parent)
     assert len(differences) == 1
     assert differences[0].startswith(said)
     assert install(CLAUDE, file).state == "outdated"
-    assert installation.find_differences(CLAUDE, file) == []
+    assert installation.find_differences(CLAUDE, file, file.parent) == []
 
 
 def test_nothing_is_otherwise_where_nothing_was_installed(file: Path) -> None:
-    assert installation.find_differences(CLAUDE, file) == []
+    assert installation.find_differences(CLAUDE, file, file.parent) == []
     write(file, '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "ramet hook"}]}]}}')
-    assert installation.plan_install(CLAUDE, file).state == "absent"
+    assert installation.plan_install(CLAUDE, file, file.parent).state == "absent"
     assert remove(CLAUDE, file).diff == ""
 
 
 def test_the_status_line_is_added_only_where_asked_for_and_goes_with_the_hooks(file: Path) -> None:
     install(CLAUDE, file)
-    assert installation.find_status_line(file) == "absent"
+    assert installation.find_status_line(file, file.parent) == "absent"
     install(CLAUDE, file, status_line=True)
-    assert installation.find_status_line(file) == "installed"
+    assert installation.find_status_line(file, file.parent) == "installed"
     assert install(CLAUDE, file).diff == ""
     remove(CLAUDE, file)
     assert not file.exists()
@@ -95,7 +95,7 @@ def test_the_status_line_is_added_only_where_asked_for_and_goes_with_the_hooks(f
 def test_somebody_elses_status_line_is_left_alone(file: Path) -> None:
     write(file, '{"statusLine": {"type": "command", "command": "mine"}}')
     install(CLAUDE, file, status_line=True)
-    assert installation.find_status_line(file) == "foreign"
+    assert installation.find_status_line(file, file.parent) == "foreign"
     assert json.loads(file.read_text())["statusLine"]["command"] == "mine"
 
 
@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_understood_is_named_and_not_touched(text: str, sa
 
 def test_what_a_file_said_is_kept_once_for_each_text(file: Path, tmp_path: Path) -> None:
     write(file, '{"theme": "dark"}')
-    copies = {back_up(installation.plan_install(CLAUDE, file), tmp_path / "kept") for _ in range(2)}
+    copies = {back_up(installation.plan_install(CLAUDE, file, file.parent), tmp_path / "kept") for _ in range(2)}
     assert [copy.read_text() for copy in copies if copy] == ['{"theme": "dark"}']
     install(CLAUDE, file)
-    assert back_up(installation.plan_install(CLAUDE, file), tmp_path / "kept") is None
+    assert back_up(installation.plan_install(CLAUDE, file, file.parent), tmp_path / "kept") is None

@@ -8,13 +8,13 @@ from ramet.vendors.contract.hook_settings import Program
 
 
 def install(program: Program, file: Path, *, status_line: bool = False) -> Change:
-    change = installation.plan_install(program, file, status_line=status_line)
+    change = installation.plan_install(program, file, file.parent, status_line=status_line)
     apply(change)
     return change
 
 
 def remove(program: Program, file: Path) -> Change:
-    change = installation.plan_remove(program, file)
+    change = installation.plan_remove(program, file, file.parent)
     apply(change)
     return change
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ramet.errors import ConfigError
-from ramet.installer import changes, json_text
+from ramet.installer import json_text, scoped_files
 from ramet.installer.changes import Change, State
 from ramet.vendors.contract.hook_settings import MARK, Position, Program
 
@@ -20,13 +20,13 @@ _STATUS_LINE = "statusLine"
 _MEND = "fix the file first"
 
 
-def plan_install(program: Program, file: Path, *, status_line: bool = False) -> Change:
+def plan_install(program: Program, file: Path, scope: Path, *, status_line: bool = False) -> Change:
     """The change that adds our entries, or writes them again if they were changed.
 
-    The status line is added if it is requested and there is no other one.
+    The status line is added if it is requested and there is no other one. Nothing outside `scope` is read or written.
     """
     with _naming(file):
-        before = changes.read(file)
+        before = scoped_files.read(file, scope)
         document = _parse(before)
         state = _state(program, document)
         lines = status_line or is_ours(document.get(_STATUS_LINE))
@@ -37,35 +37,35 @@ def plan_install(program: Program, file: Path, *, status_line: bool = False) -> 
             after = _add_hooks(program, after)
         if lines and program.status_line and after is not None and _STATUS_LINE not in json_text.parse(after):
             after = json_text.put_first(after, (), [_member(_STATUS_LINE, program.status_line)])
-        return Change(program.name, file, before, after, state)
+        return Change(program.name, file, before, after, state, scope)
 
 
-def plan_remove(program: Program, file: Path) -> Change:
+def plan_remove(program: Program, file: Path, scope: Path) -> Change:
     """The change that takes our entries out, and nothing else."""
     with _naming(file):
-        before = changes.read(file)
+        before = scoped_files.read(file, scope)
         state = _state(program, _parse(before))
         after = before if before is None or state == "absent" else _remove(before)
-        return Change(program.name, file, before, after, state)
+        return Change(program.name, file, before, after, state, scope)
 
 
-def find_state(program: Program, file: Path) -> State:
+def find_state(program: Program, file: Path, scope: Path) -> State:
     """Whether our entries are there, and as we would write them."""
     with _naming(file):
-        return _state(program, _parse(changes.read(file)))
+        return _state(program, _parse(scoped_files.read(file, scope)))
 
 
-def find_differences(program: Program, file: Path) -> list[str]:
+def find_differences(program: Program, file: Path, scope: Path) -> list[str]:
     """What differs from our entries, in words; nothing if our entries are not there at all."""
     with _naming(file):
-        document = _parse(changes.read(file))
+        document = _parse(scoped_files.read(file, scope))
         return list(_differences(program, document)) if _state(program, document) == "outdated" else []
 
 
-def find_positions(file: Path) -> list[Position]:
+def find_positions(file: Path, scope: Path) -> list[Position]:
     """The place of our hooks in a file."""
     with _naming(file):
-        hooks = _parse(changes.read(file)).get(_HOOKS, {})
+        hooks = _parse(scoped_files.read(file, scope)).get(_HOOKS, {})
     return [
         (event, place, index)
         for event, groups in hooks.items()
@@ -74,10 +74,10 @@ def find_positions(file: Path) -> list[Position]:
     ]
 
 
-def find_status_line(file: Path) -> State:
+def find_status_line(file: Path, scope: Path) -> State:
     """Whether the program has a line to show below its prompt, and whose it is."""
     with _naming(file):
-        line = _parse(changes.read(file)).get(_STATUS_LINE)
+        line = _parse(scoped_files.read(file, scope)).get(_STATUS_LINE)
         return "absent" if line is None else "installed" if is_ours(line) else "foreign"
 
 
@@ -95,6 +95,8 @@ def _naming(file: Path) -> Iterator[None]:
     try:
         yield
     except ConfigError as error:
+        if str(file) in error.message:
+            raise
         raise ConfigError(f"{file}: {error.message}", fix=error.fix) from error
 
 

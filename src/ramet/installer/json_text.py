@@ -31,8 +31,10 @@ from ramet.errors import ConfigError
 Path = tuple[str | int, ...]
 
 _MEND = "fix the file first"
+_DEEPEST = 100
+"""Settings of agent programs are nested some five deep; the parser would need a stack for more."""
 _TOKEN = re.compile(
-    r'(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<mark>[{}\[\],:])|(?P<word>[^\s{}\[\],:"/\ufeff]+)',
+    r'(?P<string>"(?:[^"\\\n]|\\.)*"?)|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))|(?P<mark>[{}\[\],:])|(?P<word>[^\s{}\[\],:"/\ufeff]+)',
     re.DOTALL,
 )
 
@@ -54,6 +56,7 @@ class _Item(NamedTuple):
 
 def parse(text: str) -> dict[str, Any]:
     """What the file says."""
+    _refuse_depth(text)
     try:
         value = json.loads(_plain(text))
     except ValueError as error:
@@ -112,12 +115,28 @@ def was_empty(text: str, path: Path) -> bool:
     return text[start + 1 : _items(text, start)[0].start] == ""
 
 
+def _refuse_depth(text: str) -> None:
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        depth += (token["mark"] in ("{", "[")) - (token["mark"] in ("}", "]"))
+        if depth > _DEEPEST:
+            raise ConfigError(f"it is nested more than {_DEEPEST} deep", fix=_MEND)
+
+
 def _plain(text: str) -> str:
     """The same without comments and trailing commas; what is no token stays, and is complained about."""
-    without = _TOKEN.sub(lambda token: " " if token["comment"] else token[0], text.removeprefix("\ufeff"))
+    without = _TOKEN.sub(lambda token: " " if _is_comment(token) else token[0], text.removeprefix("\ufeff"))
     return re.sub(
-        r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])', lambda found: found[1] if found[1] is not None else "", without
+        r'("(?:[^"\\\n]|\\.)*"?)|,(?=\s*[}\]])', lambda found: found[1] if found[1] is not None else "", without
     )
+
+
+def _is_comment(token: re.Match[str]) -> bool:
+    """Whether it is a whole one: the pattern takes what has no end up to the text's, because to try again behind each
+    beginning would take the square of the time.
+    """
+    comment: str | None = token["comment"]
+    return comment is not None and (comment.startswith("//") or (comment.endswith("*/") and len(comment) > 3))
 
 
 def _tokens(text: str, start: int) -> list[_Token]:

@@ -16,19 +16,35 @@ _BLOCK = re.compile(
     rf"(?P<file>{re.escape(_WITH_FILE)}\n|\n{re.escape(_BEGIN)}\n)(?P<body>.*?){re.escape(_END)}\n", re.DOTALL
 )
 
+_MEND = "fix the file first"
+_MOST_BLOCKS = 10
+_DEEPEST = 100
+_TOKEN = re.compile(
+    r'''(?P<text>"""(?:[^\\]|\\.)*?(?:"""|\Z)|\'{3}.*?(?:\'{3}|\Z)|"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[\w+-]+)'''
+    r"|(?P<comment>\#[^\n]*)|(?P<dot>[ \t]*\.[ \t]*)|(?P<open>[\[{])|(?P<close>[\]}])|(?P<other>[^\s\w]|\n)",
+    re.DOTALL,
+)
+
 
 def find(text: str) -> str | None:
     """What is in our block."""
+    _refuse_repeated(text)
     found = _BLOCK.search(text)
     return found["body"] if found else None
 
 
 def read(text: str) -> dict[str, Any]:
     """What the file says without our block."""
+    return parse(_without_block(text))
+
+
+def parse(text: str) -> dict[str, Any]:
+    """What a file says."""
+    _refuse_depth(text)
     try:
-        return tomllib.loads(_BLOCK.sub("", text))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"it is not TOML: {error}", fix="fix the file first") from error
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(f"it is not TOML: {error}", fix=_MEND) from error
 
 
 def install(text: str | None, body: str) -> str:
@@ -37,16 +53,37 @@ def install(text: str | None, body: str) -> str:
         return f"{_WITH_FILE}\n{body}{_END}\n"
     installed = f"{text}\n{_BEGIN}\n{body}{_END}\n"
     try:
-        tomllib.loads(installed)
-    except tomllib.TOMLDecodeError as error:
+        parse(installed)
+    except ConfigError as error:
         raise ConfigError(
-            f"Ramet's table cannot be added: {error}", fix="write mcp_servers as [mcp_servers.NAME] tables"
+            f"Ramet's table cannot be added: {error.message}", fix="write mcp_servers as [mcp_servers.NAME] tables"
         ) from error
     return installed
 
 
 def remove(text: str) -> str | None:
     """The file as it was without our block; None if it would not exist at all."""
+    rest = _without_block(text)
     found = _BLOCK.search(text)
-    rest = _BLOCK.sub("", text)
     return None if found and not found["file"].startswith("\n") and not rest else rest
+
+
+def _refuse_depth(text: str) -> None:
+    """Refuse keys of very many parts and very deep arrays: the parser would need a long time, or a deep stack."""
+    depth = parts = 0
+    for token in _TOKEN.finditer(text):
+        depth += (token["open"] is not None) - (token["close"] is not None)
+        parts = parts + (token["dot"] is not None) if token["dot"] or token["text"] else 0
+        if max(depth, parts) > _DEEPEST:
+            raise ConfigError(f"it is nested more than {_DEEPEST} deep", fix=_MEND)
+
+
+def _without_block(text: str) -> str:
+    _refuse_repeated(text)
+    return _BLOCK.sub("", text)
+
+
+def _refuse_repeated(text: str) -> None:
+    """Each beginning without an end costs a search to the end of the file."""
+    if text.count(_BEGIN) > _MOST_BLOCKS:
+        raise ConfigError(f"it has the line {_BEGIN!r} more than {_MOST_BLOCKS} times", fix=_MEND)

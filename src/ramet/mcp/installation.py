@@ -6,7 +6,7 @@ What an entry looks like, and in which file it is, is the vendor's affair (`tool
 from pathlib import Path
 
 from ramet.errors import ConfigError
-from ramet.installer import changes
+from ramet.installer import scoped_files
 from ramet.installer.changes import Change, State
 from ramet.vendors import registry
 from ramet.vendors.contract.tool_settings import Tools
@@ -22,7 +22,7 @@ def plan_install(name: str, project: Path, command: str) -> Change:
         after = tools.install(before, command)
     elif state == "outdated" and before is not None:
         after = tools.install(tools.remove(before), command)
-    return Change(name, file, before, after, state)
+    return Change(name, file, before, after, state, project)
 
 
 def plan_remove(name: str, project: Path) -> Change:
@@ -31,14 +31,15 @@ def plan_remove(name: str, project: Path) -> Change:
     file, before = _read(tools, project)
     state = _find_state(tools, file, before, command="")
     is_ours = before is not None and state in ("installed", "outdated")
-    return Change(name, file, before, tools.remove(before) if is_ours and before is not None else before, state)
+    after = tools.remove(before) if is_ours and before is not None else before
+    return Change(name, file, before, after, state, project)
 
 
 def _read(tools: Tools, project: Path) -> tuple[Path, str | None]:
     """The file that the program reads, and its text as it is, line ends included."""
     paths = [project / name for name in tools.files]
     file = next((path for path in paths if path.exists()), paths[0])
-    return file, changes.read(file)
+    return file, scoped_files.read(file, project)
 
 
 def _find_state(tools: Tools, file: Path, text: str | None, command: str) -> State:

@@ -147,7 +147,7 @@ def test_a_file_in_the_way_is_named_and_nothing_is_left_half_done(shop: CommandL
 
 
 def test_settings_that_are_a_link_stay_one(shop: CommandLine) -> None:
-    kept, link = shop.home / "kept.json", shop.cwd / ".claude/settings.json"
+    kept, link = shop.cwd / "kept.json", shop.cwd / ".claude/settings.json"
     link.parent.mkdir()
     link.symlink_to(kept)
     for before in (None, '{"theme": "dark"}'):

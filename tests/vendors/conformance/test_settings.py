@@ -49,9 +49,9 @@ def test_the_user_s_own_file_is_in_the_home_or_where_a_variable_says(program: Pr
 
 @each_program
 def test_a_file_that_says_nothing_about_it_does_not_turn_hooks_off(program: Program, file: Path) -> None:
-    assert program.find_switch(file) is None
+    assert program.find_switch(file, file.parent) is None
     install(program, file)
-    assert program.find_switch(file) is None
+    assert program.find_switch(file, file.parent) is None
 
 
 @each_program
@@ -165,7 +165,7 @@ def test_an_entry_that_went_and_one_that_came_are_named(program: Program, file: 
     document["hooks"]["PreToolUse"] *= 2
     document["hooks"]["PostToolUse"][0]["matcher"] = "Bash"
     file.write_text(json.dumps(document))
-    assert sorted(installation.find_differences(program, file)) == [
+    assert sorted(installation.find_differences(program, file, file.parent)) == [
         "PostToolUse: also has matcher",
         "PreToolUse: 2 entries instead of one",
         "Setup: an entry that Ramet does not write",

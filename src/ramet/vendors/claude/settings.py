@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from ramet.installer import changes, json_text
+from ramet.installer import json_text, scoped_files
 from ramet.vendors.claude.hooks import HOOKS
 from ramet.vendors.contract.hook_settings import MARK, START, Program
 
 _COMMAND = f"{START} claude {MARK}"
 
 
-def _find_switch(file: Path) -> str | None:
-    is_off = json_text.parse(changes.read(file) or "{}").get("disableAllHooks") is True
+def _find_switch(file: Path, scope: Path) -> str | None:
+    is_off = json_text.parse(scoped_files.read(file, scope) or "{}").get("disableAllHooks") is True
     return "disableAllHooks is true" if is_off else None
 
 

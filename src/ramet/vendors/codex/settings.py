@@ -5,26 +5,26 @@ trust it.
 """
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from ramet.installer import changes
+from ramet.errors import ConfigError
+from ramet.installer import scoped_files, toml_block
 from ramet.vendors.codex.hooks import HOOKS
 from ramet.vendors.contract.hook_settings import MARK, START, Position, Program
 
 _ADVICE = 'codex runs new hooks only when you trust them: start it once, and choose "Trust all and continue"'
 
 
-def _find_switch(file: Path) -> str | None:
+def _find_switch(file: Path, scope: Path) -> str | None:
     config = _config(file)
-    is_off = _table(_read_toml(config), "features").get("hooks") is False
+    is_off = _table(_read_toml(config, scope), "features").get("hooks") is False
     return f"features.hooks is false in {config}" if is_off else None
 
 
 def _find_advice(own: Path, file: Path, positions: list[Position]) -> str | None:
     """The user's own configuration records which hooks are trusted, those of projects too."""
-    trusted = _table(_table(_read_toml(_config(own)), "hooks"), "state")
+    trusted = _table(_table(_read_toml(_config(own), Path(own.anchor)), "hooks"), "state")
     keys = [f"{file}:{_snake(event)}:{place}:{index}" for event, place, index in positions]
     return None if all("trusted_hash" in _table(trusted, key) for key in keys) else _ADVICE
 
@@ -33,11 +33,11 @@ def _config(file: Path) -> Path:
     return file.with_name("config.toml")
 
 
-def _read_toml(file: Path) -> dict[str, Any]:
+def _read_toml(file: Path, scope: Path) -> dict[str, Any]:
     """The configuration; nothing if it cannot be understood, which the program will tell."""
     try:
-        return tomllib.loads(changes.read(file) or "")
-    except tomllib.TOMLDecodeError:
+        return toml_block.parse(scoped_files.read(file, scope) or "")
+    except ConfigError:
         return {}
 
 

@@ -43,8 +43,8 @@ class Program(NamedTuple):
     command: str
     events: tuple[str, ...]
     """The hooks that get an entry."""
-    find_switch: Callable[[Path], str | None]
-    """The setting by which a person has turned all hooks of a settings file off, in words."""
+    find_switch: Callable[[Path, Path], str | None]
+    """The setting that turns off all hooks, in words: by the settings file and the folder that it has to be in."""
     find_advice: Callable[[Path, Path, list[Position]], str | None] | None = None
     """What is left to do by hand before the program runs our hooks: by the user's own settings file, the file that has
     our entries, and their positions. None if the program runs hooks without asking.
@@ -58,10 +58,16 @@ class Program(NamedTuple):
 
     def settings_file(self, scope: Scope, project: Path, environ: Mapping[str, str]) -> Path:
         """The file that the program reads."""
+        named = environ.get(self.folder_variable) if scope == "user" else None
+        root = self.settings_root(scope, project, environ)
+        return root / self.file if named else root / self.folder / self.file
+
+    def settings_root(self, scope: Scope, project: Path, environ: Mapping[str, str]) -> Path:
+        """The folder that a link in a scope's settings may not lead out of."""
         if scope == "project":
-            return project / self.folder / self.file
+            return project
         named = environ.get(self.folder_variable)
-        return (Path(named) if named else user_home(environ) / self.folder) / self.file
+        return Path(named) if named else user_home(environ)
 
     @property
     def timeouts_seconds(self) -> dict[str, int]:

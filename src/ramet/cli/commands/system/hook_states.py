@@ -69,6 +69,12 @@ def settings_file(invocation: Invocation, agent: Program, scope: Scope) -> Path:
     return agent.settings_file(scope, folder(invocation), invocation.environ)
 
 
+def settings_root(invocation: Invocation, agent: Program, scope: Scope) -> Path:
+    """The folder that a link in that file's path may not lead out of."""
+    folder = project_folder if agent.shares_worktrees else settings_folder
+    return agent.settings_root(scope, folder(invocation), invocation.environ)
+
+
 def look(invocation: Invocation) -> list[Installed]:
     """Each agent program in each scope."""
     return [look_at(invocation, agent, scope) for agent in registry.settings().values() for scope in get_args(Scope)]
@@ -85,17 +91,18 @@ def look_at(invocation: Invocation, agent: Program, scope: Scope) -> Installed:
 
 
 def _look_at(invocation: Invocation, agent: Program, scope: Scope, file: Path) -> Installed:
-    state = installation.find_state(agent, file)
+    root = settings_root(invocation, agent, scope)
+    state = installation.find_state(agent, file, root)
     again = f"ramet hooks install --agent {agent.name} --scope {scope}"
-    problems = [Problem(difference, again) for difference in installation.find_differences(agent, file)]
-    if state != "absent" and (setting := agent.find_switch(file)):
+    problems = [Problem(difference, again) for difference in installation.find_differences(agent, file, root)]
+    if state != "absent" and (setting := agent.find_switch(file, root)):
         problems.append(Problem(f"the program does not call the hooks: {setting}", "remove that setting"))
     return Installed(
         agent.name,
         scope,
         state,
         file,
-        status_line=installation.find_status_line(file) if agent.status_line else None,
+        status_line=installation.find_status_line(file, root) if agent.status_line else None,
         problems=problems,
         to_do=None if state == "absent" else find_to_do(invocation, agent, scope),
     )
@@ -109,7 +116,8 @@ def find_to_do(invocation: Invocation, agent: Program, scope: Scope) -> str | No
     if agent.find_advice is None:
         return None
     own, file = agent.settings_file("user", folder, invocation.environ), settings_file(invocation, agent, scope)
-    return agent.find_advice(own, file, installation.find_positions(file))
+    positions = installation.find_positions(file, settings_root(invocation, agent, scope))
+    return agent.find_advice(own, file, positions)
 
 
 def look_at_hook_program(invocation: Invocation) -> HookProgram:

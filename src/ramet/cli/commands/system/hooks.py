@@ -1,6 +1,7 @@
 """`ramet hooks`: install, remove and check the hooks by which agent programs report to Ramet."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -13,6 +14,7 @@ from ramet.cli.commands.system.hook_states import (
     look_at,
     look_at_hook_program,
     settings_file,
+    settings_root,
 )
 from ramet.cli.commands.system.overridden_settings import find_unheeded, show_problems
 from ramet.cli.commands.system.settings_changes import (
@@ -168,14 +170,19 @@ def plan(
 ) -> list[Change]:
     """The changes for some programs. All are planned before the first is written."""
     return [
-        installation.plan_install(program, settings_file(invocation, program, scope), status_line=status_line)
+        installation.plan_install(program, *_places(invocation, program, scope), status_line=status_line)
         for program in programs
     ]
 
 
 def plan_removal(invocation: Invocation, programs: Sequence[Program], scope: Scope) -> list[Change]:
     """The changes that remove the hooks again."""
-    return [installation.plan_remove(program, settings_file(invocation, program, scope)) for program in programs]
+    return [installation.plan_remove(program, *_places(invocation, program, scope)) for program in programs]
+
+
+def _places(invocation: Invocation, program: Program, scope: Scope) -> tuple[Path, Path]:
+    """The settings file, and the folder that it has to be in."""
+    return settings_file(invocation, program, scope), settings_root(invocation, program, scope)
 
 
 def find_installed(invocation: Invocation) -> list[Program]:

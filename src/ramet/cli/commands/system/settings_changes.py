@@ -11,6 +11,7 @@ import click
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
 from ramet.cli.repository import find_checkout
+from ramet.config.places import make_private
 from ramet.installer.changes import Change, apply, back_up
 
 DONE = {"absent": "added", "outdated": "updated", "installed": "unchanged", "foreign": "left alone: not ours"}
@@ -71,8 +72,10 @@ def show_differences(changes: Iterable[Change]) -> None:
 
 def write(invocation: Invocation, changes: Sequence[Change]) -> None:
     """Back up the files, then write them."""
+    folder = invocation.places.backups / "settings"
+    make_private(folder)
     for change in changes:
-        back_up(change, invocation.places.backups / "settings")
+        back_up(change, folder)
     for change in changes:
         apply(change)
 
