@@ -9,6 +9,7 @@ used last, or cloned last, would decide where the hooks of all agents go, and wh
 """
 
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,13 +70,35 @@ def write_program(settings: Settings, places: Places) -> Path:
     """Make the program as it should be; a file that is right is left alone. Returns its path."""
     path = program_path(places.home)
     wanted = make_program(settings, places)
-    if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != wanted:
+    if find_fault(path, wanted) is not None:
         make_private(path.parent)
         fresh = path.with_name(f"{path.name}.{os.getpid()}")
         fresh.write_text(wanted, encoding="utf-8")
         fresh.chmod(0o700)
         fresh.replace(path)  # an agent may be starting it right now
     return path
+
+
+def find_fault(path: Path, wanted: str) -> str | None:
+    """Why the file is not the program that Ramet wrote, in words; None if it is.
+
+    Agents start it with each of their hooks, so a file that another user or program can exchange is a fault, even if
+    its text is right.
+    """
+    try:
+        found = path.lstat()
+    except OSError:
+        return f"{path} is missing"
+    if not stat.S_ISREG(found.st_mode):
+        return f"{path} is not a regular file"
+    if found.st_uid != os.geteuid():
+        return f"{path} belongs to another user"
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"other users can write to {path}"
+    expected = wanted.encode()
+    if found.st_size != len(expected) or path.read_bytes() != expected:
+        return f"{path} is outdated or was changed"
+    return None if found.st_mode & stat.S_IXUSR else f"{path} is not executable"
 
 
 def keep_program_current(environ: Mapping[str, str], places: Places) -> None:

@@ -28,6 +28,12 @@ def write(file: Path, text: str) -> None:
     file.write_text(text)
 
 
+def replace_by_link(program: Path) -> None:
+    """Put a link to the same text in place of a program: a text that somebody can change later."""
+    other = program.rename(program.with_name("other"))
+    program.symlink_to(other)
+
+
 def row(at: CommandLine, vendor: str, scope: str) -> Any:
     rows = json.loads(at("hooks", "status", "--json").stdout)["items"]
     return next(row for row in rows if (row["vendor"], row["scope"]) == (vendor, scope))
@@ -127,6 +133,9 @@ def test_status_names_what_was_tampered_with_and_install_mends_it(repository: Co
         (lambda program: program.unlink(), "is missing"),
         (lambda program: program.write_text("#!/bin/sh\ncurl evil\n"), "is outdated or was changed"),
         (lambda program: program.chmod(0o777), "other users can write to"),
+        (lambda program: program.chmod(0o600), "is not executable"),
+        (replace_by_link, "is not a regular file"),
+        (lambda program: os.truncate(program, 300 * 1024 * 1024), "is outdated or was changed"),
     ],
 )
 def test_status_looks_at_the_program_that_the_hooks_start(repository: CommandLine, spoil: Any, said: str) -> None:
@@ -136,7 +145,7 @@ def test_status_looks_at_the_program_that_the_hooks_start(repository: CommandLin
     done = repository("hooks", "status")
     assert (done.returncode, said in done.stdout) == (1, True)
     repository.ok("hooks", "install", "--agent", "claude", "--yes")
-    assert os.access(program, os.X_OK)
+    assert stat.S_IMODE(program.lstat().st_mode) == 0o700
 
 
 def test_status_says_where_hooks_are_switched_off(repository: CommandLine) -> None:

@@ -10,7 +10,7 @@ from ramet.cli.commands.system.settings_changes import project_folder, settings_
 from ramet.cli.invocation import Invocation
 from ramet.errors import ConfigError
 from ramet.hooks import installation
-from ramet.hooks.program import find_own, make_program, program_path
+from ramet.hooks.program import find_fault, find_own, make_program, program_path
 from ramet.installer.changes import State
 from ramet.vendors import registry
 from ramet.vendors.contract.hook_settings import Program, Scope
@@ -124,13 +124,8 @@ def look_at_hook_program(invocation: Invocation) -> HookProgram:
     """Whether the hook program is as Ramet would write it."""
     own = find_own(invocation.environ, invocation.places.home)
     path = program_path(own.places.home)
-    problem = None
-    if not path.is_file():
-        problem = Problem(f"{path} is missing", "ramet hooks install")
-    elif path.read_text(encoding="utf-8", errors="replace") != make_program(*own):
-        problem = Problem(f"{path} is outdated or was changed", "ramet hooks install")
-    elif path.stat().st_mode & 0o022:
-        problem = Problem(f"other users can write to {path}", f"chmod 700 {path}")
+    fault = find_fault(path, make_program(*own))
+    problem = Problem(fault, "ramet hooks install") if fault else None
     return HookProgram(path, problem)
 
 
