@@ -82,6 +82,25 @@ def test_deeply_nested_json_is_refused_and_not_a_crash() -> None:
 
 
 @pytest.mark.requirement("R253")
+def test_metadata_that_is_too_deep_to_walk_through_is_refused_by_name() -> None:
+    def nested(levels: int) -> bytes:
+        return b'{"task_id":"/a","skill":"do","metadata":' + b'{"a":' * levels + b"1" + b"}" * levels + b"}"
+
+    with pytest.raises(InvalidParams, match="metadata is nested more than 100 levels deep") as refusal:
+        decode_params(OPERATIONS["db.effort.start"], nested(900))
+    assert refusal.value.field == "metadata"
+    decode_params(OPERATIONS["db.effort.start"], nested(99))
+
+
+@pytest.mark.requirement("R253")
+def test_many_brackets_are_not_deep() -> None:
+    wide = (
+        b'{"task_id":"/a","skill":"do","metadata":{"text":"' + b"[{" * 500 + b'","list":[' + b"[],{}," * 200 + b"1]}}"
+    )
+    assert decode_params(OPERATIONS["db.effort.start"], wide)
+
+
+@pytest.mark.requirement("R253")
 @pytest.mark.parametrize("params", [b"[]", b"7", b"null", b'"x"', b'["/a"]'])
 def test_parameters_that_are_no_object_are_refused(params: bytes) -> None:
     with pytest.raises(InvalidParams) as refusal:

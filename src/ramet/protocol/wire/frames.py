@@ -5,7 +5,7 @@ Decoding has two steps, so that a request with wrong parameters still gets its i
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -43,6 +43,9 @@ _loose_frames = msgspec.json.Decoder(_LooseFrame)
 _documents = msgspec.json.Decoder(list[Raw])
 _encoder = msgspec.json.Encoder()
 _anything = msgspec.json.Decoder()
+
+_DEEPEST = 100
+"""Levels of a parameter. Metadata has some three, the input of a tool rarely ten."""
 
 
 def split_line(line: bytes) -> list[Raw] | None:
@@ -98,11 +101,43 @@ def _decoder(request: type[Request[Any]]) -> "msgspec.json.Decoder[Request[Any]]
 def decode_params(operation: Operation, params: bytes | Raw) -> Request[Any]:
     """The typed request. An error names the field, its value and a valid value."""
     try:
-        return _decoder(operation.request).decode(params)
+        request = _decoder(operation.request).decode(params)
     except msgspec.ValidationError as error:
         raise explain(str(error), operation.request, _loosely(params)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ParseError(f"the parameters are not JSON: {error}") from error
+    text = bytes(params)
+    if text.count(b"[") + text.count(b"{") > _DEEPEST:  # most have far fewer, and are not walked through
+        _refuse_depth(request)
+    return request
+
+
+def _refuse_depth(request: Request[Any]) -> None:
+    """Refuse a free value (metadata, the input of a tool) that is nested beyond reason.
+
+    Redaction and encoders need a part of the stack for each level.
+    """
+    for field in request.__struct_fields__:
+        level = [getattr(request, field)]
+        for _ in range(_DEEPEST):
+            level = [inner for value in level for inner in _inner(value)]
+            if not level:
+                break
+        else:
+            raise InvalidParams(
+                f"{field} is nested more than {_DEEPEST} levels deep", field=field, fix="give a flatter value"
+            )
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    match value:
+        case dict():
+            return value.values()
+        case list() | tuple():
+            return value
+        case Struct():
+            return msgspec.structs.astuple(value)
+    return ()
 
 
 def _loosely(params: bytes | Raw) -> Any:

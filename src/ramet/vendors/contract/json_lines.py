@@ -14,14 +14,15 @@ def parse(line: str) -> dict[str, Any] | None:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and _is_shallow(value, _DEEPEST) else None
+    return value if isinstance(value, dict) and is_shallow(value) else None
 
 
-def _is_shallow(value: Any, deepest: int) -> bool:
+def is_shallow(value: Any, deepest: int = _DEEPEST) -> bool:
+    """Whether a value is nested within reason: whoever walks through it needs a stack."""
     if not isinstance(value, dict | list):
         return True
     inner = value.values() if isinstance(value, dict) else value
-    return deepest > 0 and all(_is_shallow(item, deepest - 1) for item in inner)
+    return deepest > 0 and all(is_shallow(item, deepest - 1) for item in inner)
 
 
 def text(holder: dict[str, Any], name: str) -> str:

@@ -70,7 +70,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         # JavaScript writes half of a character where it has cut a text in the middle of one.
         loose = json.loads(line.decode(errors="replace"))
         parsed = msgspec.json.decode(json.dumps(loose, ensure_ascii=False).encode(errors="replace"))
-    return parsed if isinstance(parsed, dict) else None
+    return parsed if isinstance(parsed, dict) and json_lines.is_shallow(parsed) else None
 
 
 def digest(line: bytes) -> str:
