@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import stat
 from pathlib import Path
@@ -135,6 +136,40 @@ def test_a_fault_that_does_not_exist_is_refused(home: Home) -> None:
 def test_an_armed_fault_kills_it_there(home: Home) -> None:
     process = home.start(faults="during_recovery:1")
     assert process.wait(PATIENCE_SECONDS) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_a_daemon_whose_home_is_gone_exits(home: Home, is_made_anew: bool) -> None:
+    """The next one, in a home that was made anew, keeps its socket."""
+    old = home.serve()
+    shutil.rmtree(home.path)
+    if is_made_anew:
+        home.path.mkdir(mode=0o700)
+        new = home.serve()
+    assert old.wait(2 * PATIENCE_SECONDS) == 0
+    if is_made_anew:
+        assert home.connect().call("daemon.status")["result"]["pid"] == new.pid == int(home.pid_file.read_text())
+    else:
+        assert not home.path.exists()
+
+
+def test_a_log_that_is_a_link_is_refused_and_not_written_through(home: Home) -> None:
+    theirs = home.path / "theirs"
+    theirs.write_text("theirs\n")
+    home.log_file.parent.mkdir(mode=0o700)
+    home.log_file.symlink_to(theirs)
+    status, _, complaint = finish(home.start())
+    assert (status, _code(complaint)) == (1, "daemon_failed")
+    assert f"rm {home.log_file}" in complaint
+    assert theirs.read_text() == "theirs\n"
+
+
+def test_a_socket_that_is_a_directory_is_named_with_the_fix(home: Home) -> None:
+    home.socket.mkdir(parents=True, mode=0o700)
+    home.socket.parent.chmod(0o700)
+    status, _, complaint = finish(home.start())
+    assert (status, _code(complaint)) == (1, "daemon_failed")
+    assert f"rm -r {home.socket}" in complaint
 
 
 def test_a_directory_that_others_may_write_in_is_refused(home: Home) -> None:

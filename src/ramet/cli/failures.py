@@ -63,8 +63,8 @@ def _keep(traceback: str, invocation: Invocation) -> str | None:
         make_private(folder)
         file = folder / "command-line.log"
         is_full = file.exists() and file.stat().st_size > _LARGEST_LOG
-        file.touch(mode=0o600)
-        with file.open("w" if is_full else "a", encoding="utf-8") as log:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_TRUNC if is_full else os.O_APPEND)
+        with os.fdopen(os.open(file, flags, 0o600), "a", encoding="utf-8") as log:
             log.write(f"{datetime.now(UTC).isoformat()}\n{traceback}\n")
     except (OSError, RametError):
         return None

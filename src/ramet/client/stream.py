@@ -11,7 +11,7 @@ import stat
 import time
 from contextlib import suppress
 
-from ramet.errors import DaemonUnreachable, SocketUnsafe
+from ramet.errors import DaemonFailed, DaemonUnreachable, SocketUnsafe
 
 _CHUNK_BYTES = 1024 * 1024
 _QUEUE_SECONDS = 5
@@ -105,6 +105,13 @@ def _connect(path: str) -> socket.socket:
         _enter_queue(connection, path)
     except OSError as error:
         connection.close()
+        if os.path.isdir(path):  # noqa: PTH112  no daemon can start, so none is started
+            raise DaemonFailed(
+                f"{path} is a directory, but the daemon's socket has to be there",
+                field="socket",
+                value=path,
+                fix=f"remove it: rm -r {path}",
+            ) from error
         reason = error.strerror or str(error)
         raise DaemonUnreachable(f"no daemon answers at {path}: {reason}", field="socket", value=path) from error
     return connection

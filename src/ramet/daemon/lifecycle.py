@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from ramet.clock import Clock
 from ramet.config.environment import Environment
@@ -18,9 +19,9 @@ from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import close_log, open_log
-from ramet.daemon.pid_file import write_pid_file
+from ramet.daemon.pid_file import read_pid_file, write_pid_file
 from ramet.daemon.server import Identity, Parts, Server
-from ramet.daemon.wire.socket_file import open_socket
+from ramet.daemon.wire.socket_file import follow_socket, open_socket
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
 from ramet.engine import Engine
@@ -108,7 +109,12 @@ async def _live(
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
         _detach()
         vanished_agents = composition.build_vanished_agents(requester, machine, transcript_feed)
-        following = [slot_loans.tend(), transcript_feed.follow(), vanished_agents.follow()]
+        following = [
+            follow_socket(places.socket, server.stop),
+            slot_loans.tend(),
+            transcript_feed.follow(),
+            vanished_agents.follow(),
+        ]
         if notifications is not None:
             following.append(notifications.follow())
         tasks = [loop.create_task(each) for each in following]
@@ -152,6 +158,9 @@ def _detach() -> None:
 
 
 def _remove_files(places: Places) -> None:
-    places.socket.unlink(missing_ok=True)
-    places.agents_socket.unlink(missing_ok=True)
-    places.pid_file.unlink(missing_ok=True)
+    """Remove our socket and pid file, not those of a daemon that was started after the home was deleted or moved."""
+    with suppress(OSError):  # files that cannot be removed must not keep the database from being closed
+        if read_pid_file(places.pid_file) == os.getpid():
+            places.socket.unlink(missing_ok=True)
+            places.agents_socket.unlink(missing_ok=True)
+            places.pid_file.unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ramet.config.places import make_private
 from ramet.config.settings import DaemonSettings
+from ramet.errors import DaemonFailed
 from ramet.model.instant import to_iso
 
 _LOGGERS = ("ramet", "asyncio")
@@ -43,12 +44,18 @@ class PrivateFileHandler(RotatingFileHandler):
 
 
 def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+    return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
 def open_log(path: Path, settings: DaemonSettings) -> PrivateFileHandler:
     """Send the daemon's records to the file, which is made with the first of them."""
     make_private(path.parent)
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise DaemonFailed(
+            f"the log {path} is not a regular file, and a link is not followed",
+            value=str(path),
+            fix=f"remove it: rm {path}",
+        )
     handler = PrivateFileHandler(
         path,
         maxBytes=settings.log_max_bytes,

@@ -37,6 +37,18 @@ def test_a_command_starts_the_daemon_that_it_needs(ramet: CommandLine) -> None:
     assert "uptime" in ramet.ok("daemon", "status")
 
 
+@pytest.mark.parametrize("command", [("ps",), ("daemon", "start")])
+def test_a_directory_in_place_of_the_socket_is_named_at_once(ramet: CommandLine, command: tuple[str, ...]) -> None:
+    socket = ramet.home / "ramet" / "run" / "ramet.sock"
+    socket.mkdir(parents=True)
+    for folder in (socket, socket.parent, socket.parent.parent):
+        folder.chmod(0o700)
+    done = ramet(*command)
+    assert (done.returncode, f"fix: remove it: rm -r {socket}" in done.stderr) == (1, True), done.stderr
+    assert "in time" not in done.stderr
+    assert not (ramet.home / "ramet" / "ramet.db").exists(), "a daemon was started"
+
+
 def test_logs_show_the_last_lines(ramet: CommandLine) -> None:
     assert "the log is empty" in ramet.ok("daemon", "logs")
     ramet.ok("daemon", "start")

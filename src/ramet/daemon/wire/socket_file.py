@@ -1,25 +1,35 @@
 """The socket: a file that only its user can open, in a directory that no other user can change.
 
 The peer's user is checked as well if the system provides it; otherwise the directory alone is the guard.
+
+A daemon whose socket is gone serves nobody, but it holds the database and would keep the next one from starting. The
+socket is gone if the home was deleted or moved, or if the folder of temporary files was cleaned. So the daemon stops.
 """
 
+import asyncio
+import logging
 import socket
 import stat
 import struct
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+from ramet.config.places import make_private
 from ramet.errors import DaemonFailed, SocketUnsafe
+
+log = logging.getLogger(__name__)
 
 BACKLOG = 1024
 """How many connections may wait to be accepted."""
+_CHECK_SECONDS = 5.0
 
 
 def open_socket(path: Path, owner_uid: int) -> socket.socket:
     """Listen there. A file at that path is stale: call this only while holding the database's lock."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     _refuse_unsafe(path.parent, owner_uid)
-    path.unlink(missing_ok=True)
+    _remove_stale(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.bind(str(path))
@@ -32,6 +42,36 @@ def open_socket(path: Path, owner_uid: int) -> socket.socket:
         ) from error
     listener.setblocking(False)
     return listener
+
+
+async def follow_socket(path: Path, stop: Callable[[], None]) -> None:
+    """Check every few seconds whether the socket is still the one that is there now; if not, stop the daemon."""
+    first = now = _identify(path)
+    while now is not None and now == first:
+        await asyncio.sleep(_CHECK_SECONDS)
+        now = _identify(path)
+    log.warning("socket gone path=%s", path)
+    stop()
+
+
+def _identify(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _remove_stale(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise DaemonFailed(
+            f"cannot listen on {path}: a directory is there" if path.is_dir() else f"cannot listen on {path}: {error}",
+            field="socket",
+            value=str(path),
+            fix=f"remove it: rm -r {path}",
+        ) from error
 
 
 def _refuse_unsafe(directory: Path, owner_uid: int) -> None:

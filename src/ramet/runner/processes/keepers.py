@@ -145,7 +145,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 def _open_log(own: Path) -> int:
     """Where the keeper's standard error goes: what it could not tell anybody else."""
-    return os.open(own / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    return os.open(own / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
 def _instruct(process: "subprocess.Popen[bytes]", spec: KeeperSpec) -> None:
