@@ -49,13 +49,26 @@ _SEQUENCES = re.compile(
 _HARMFUL = [*range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 """Delete, the second set of control characters, and what turns the direction of text around."""
 
-_DROP = dict.fromkeys([*(code for code in range(0x20) if chr(code) not in "\n\t"), *_HARMFUL])
-_ESCAPE = {code: f"\\u{code:04x}" for code in _HARMFUL}
+_UNSEEN = [
+    *(0xAD, 0x34F, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF, 0xE0001),
+    *range(0x2060, 0x2065),
+    *range(0xFE00, 0xFE0E),
+    *range(0xE0020, 0xE0080),
+    *range(0xE0100, 0xE01F0),
+]
+"""Characters without a width: two names that differ in them look the same, and a text can hide in them."""
+
+_JOINERS = re.compile("(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])")
+"""Joiners, which have no width either, except between letters that may need them: Persian, Devanagari, emoji."""
+
+_DROP = dict.fromkeys([*(code for code in range(0x20) if chr(code) not in "\n\t"), *_HARMFUL, *_UNSEEN])
+_ESCAPE = {code: json.dumps(chr(code)).strip('"') for code in [*_HARMFUL, *_UNSEEN, 0x200C, 0x200D]}
 
 
 def clean(text: str) -> str:
-    """The text without anything that a terminal would obey; line ends and tabs stay."""
-    return _SEQUENCES.sub("", text).translate(_DROP)
+    """The text without anything that a terminal would obey or would not show; line ends and tabs stay."""
+    plain = _SEQUENCES.sub("", text).translate(_DROP)
+    return plain if plain.isascii() else _JOINERS.sub("", plain)
 
 
 def as_builtins(value: Any) -> Any:
