@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, TypeVar, get_args
 import msgspec
 
 from ramet.errors import InvalidParams
+from ramet.model.seal import quote_headings
 
 TurnRole = Literal["user", "assistant", "system"]
 TrimStrategy = Literal["sliding"]
@@ -80,8 +81,8 @@ class ContextAccumulator:
                 total = self._total_tokens()
 
     def get_prompt(self) -> str:
-        """The turns as one text, each under its role. A line of content that looks like such a heading is escaped."""
-        return "\n\n".join(f"[{_TITLES[turn.role]}]\n{escape(turn.content)}" for turn in self.turns)
+        """The turns as one text, each under its role. Content with a line that could pass for a heading is sealed."""
+        return "\n\n".join(f"[{_TITLES[turn.role]}]\n{quote_headings(escape(turn.content))}" for turn in self.turns)
 
     def prompt_for(self, task: str) -> str:
         """What the next agent is given: the conversation and its task, or the bare task where nothing was said."""
@@ -154,7 +155,8 @@ def tell_failure(reason: str | None) -> str:
 
 def escape(content: str) -> str:
     r"""Content in which no line can be taken for a turn's heading: `[User]` alone in a line becomes `\[User]`, and what
-    was escaped already is escaped once more, so that a reader can tell the two apart.
+    was escaped already is escaped once more, so that a program can tell the two apart. A model reads more lines as
+    headings than these; the seal is for those.
     """
     return _BOUNDARY.sub(r"\g<before>\\\g<title>", content)
 

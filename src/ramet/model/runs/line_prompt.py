@@ -18,6 +18,7 @@ from ramet.model.runs.conversation import (
     tell_failure,
 )
 from ramet.model.runs.review import Finding
+from ramet.model.seal import quote_headings
 
 _BARE_SKILL = "do"
 """Its lines are told nothing but what the file says."""
@@ -97,8 +98,9 @@ def _compose(effort: Effort, context: str, prompt: str, *, is_cut: bool) -> Comp
 
 def _forward(other: Effort, output: str | None) -> str:
     if other.outcome == "success":
-        return f"[Task {other.line.key}] output:\n{output or '(nothing)'}"
-    return f"✗ [Task {other.line.key}] failed: {_quote(other.reason or other.outcome or 'no reason was given')}"
+        return f"[Task {other.line.key}] output:\n{quote_headings(other.output_content or '', output) or '(nothing)'}"
+    reason = quote_headings(_quote(other.reason or other.outcome or "no reason was given"))
+    return f"✗ [Task {other.line.key}] failed: {reason}"
 
 
 def _quote(text: str) -> str:
