@@ -468,6 +468,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "it reaches only the allowed hosts, and refusals are recorded. Tested by a hostile program *and* by the real "
         "Claude Code and Codex doing a task inside. A preset that cannot be applied is an error."
     ),
+    "R332": due(
+        "A database file inside a project is not opened unless trusted; an opened database gets mode 0600 and its "
+        "triggers and views are verified."
+    ),
     "R337": due(
         "The daemon's git runs no program that a repository names (hooks, filters, merge and diff drivers, textconv, "
         "fsmonitor, aliases, credential helpers, ssh commands, `ext::`), in every code path; an owner-allowed filter "

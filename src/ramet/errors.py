@@ -20,7 +20,7 @@
     │   ├── RunAttended · RunChanged · RunFinished
     │   └── IdempotencyConflict
     ├── StoreError                   the database failed                     exit 5
-    │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUnreachable
+    │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUntrusted · DatabaseUnreachable
     │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout
     │   └── TooContended
     ├── DaemonError                  the daemon failed                       exit 1
@@ -582,6 +582,13 @@ class DatabaseForeign(StoreError):
 
     code = "database_foreign"
     hint = "set database.path to a Ramet database, or to a file that does not exist yet; this file was not changed"
+
+
+class DatabaseUntrusted(StoreError):
+    """The database is inside a project, and you have not trusted it."""
+
+    code = "database_untrusted"
+    hint = "set database.path to a file outside of the project, or trust the file: `ramet trust FILE`"
 
 
 class DatabaseUnreachable(StoreError):

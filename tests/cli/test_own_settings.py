@@ -26,6 +26,7 @@ def site(ramet: CommandLine) -> CommandLine:
 def other(site: CommandLine) -> Iterator[CommandLine]:
     """A project of the same user that has another database."""
     other = make_project(site, "database: {path: other.db}")
+    other.ok("trust", "other.db", "--yes")
     yield other
     other("daemon", "stop")
 

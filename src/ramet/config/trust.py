@@ -30,28 +30,44 @@ class Trusted(Struct, frozen=True, kw_only=True):
 
 def is_trusted(environ: Mapping[str, str], path: Path, content: bytes) -> bool:
     """Whether the user trusts this file with exactly this content."""
-    return _read(environ).get(str(path)) == _hash(content)
+    return read_entry(find_home(environ), path) == _hash(content)
 
 
 def list_trusted(environ: Mapping[str, str]) -> list[Trusted]:
-    """The trusted files by their paths."""
+    """The trusted files by their paths, without databases."""
     return [
         Trusted(path=path, sha256=known, is_current=_hash_of_file(Path(path)) == known)
-        for path, known in sorted(_read(environ).items())
+        for path, known in list_entries(find_home(environ))
+        if ":" not in known
     ]
+
+
+def list_entries(home: Path) -> list[tuple[str, str]]:
+    """The path of each file that is recorded under this home, and what is recorded of it."""
+    return sorted(_read(home).items())
+
+
+def read_entry(home: Path, path: Path) -> str | None:
+    """What is recorded of a file under this home."""
+    return _read(home).get(str(path))
+
+
+def write_entry(home: Path, path: Path, known: str) -> None:
+    """Record a file that is recognised by something else than the hash of its content."""
+    _write(home, _read(home) | {str(path): known})
 
 
 def trust(environ: Mapping[str, str], path: Path, content: bytes) -> None:
     """Trust a file with this content."""
-    _write(environ, _read(environ) | {str(path): _hash(content)})
+    write_entry(find_home(environ), path, _hash(content))
 
 
 def revoke(environ: Mapping[str, str], path: Path) -> bool:
     """Trust a file no more; whether it was trusted."""
-    known = _read(environ)
+    known = _read(find_home(environ))
     was_known = known.pop(str(path), None) is not None
     if was_known:
-        _write(environ, known)
+        _write(find_home(environ), known)
     return was_known
 
 
@@ -66,9 +82,9 @@ def _hash_of_file(path: Path) -> str | None:
         return None
 
 
-def _read(environ: Mapping[str, str]) -> dict[str, str]:
+def _read(home: Path) -> dict[str, str]:
     """What is trusted. A list that others could have written trusts nothing."""
-    path = find_home(environ) / _FILE
+    path = home / _FILE
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
@@ -84,8 +100,7 @@ def _read(environ: Mapping[str, str]) -> dict[str, str]:
     return {str(name): str(known) for name, known in files.items()} if isinstance(files, dict) else {}
 
 
-def _write(environ: Mapping[str, str], files: Mapping[str, str]) -> None:
-    folder = find_home(environ)
+def _write(folder: Path, files: Mapping[str, str]) -> None:
     make_private(folder)
     temporary = folder / f"{_FILE}.{os.getpid()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)

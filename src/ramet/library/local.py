@@ -74,7 +74,9 @@ class LocalTransport:
         settings = load(os.environ, Path.cwd(), flags).settings
         clock = SystemClock()
         places = find_places(os.environ, settings)
-        store = open_store(settings.database, places, clock=clock, faults=Faults(), is_shared=is_shared)
+        store = open_store(
+            settings.database, places, clock=clock, faults=Faults(), is_shared=is_shared, is_named_in_code=True
+        )
         try:
             return cls(store, settings, read_environment(os.environ, settings), clock, places, os.environ)
         except BaseException:

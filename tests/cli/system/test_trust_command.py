@@ -93,3 +93,27 @@ def test_another_user_s_file_above_is_named_by_config(shop: CommandLine) -> None
     (shop.cwd.parent / "ramet.yaml").write_text("runs: {review_rounds: 9}")
     assert "is above the project" in shop("config").stdout
     assert shop("ps").stderr == ""
+
+
+@pytest.mark.requirement("R332")
+def test_a_database_that_came_with_a_clone_is_not_opened_until_it_is_trusted(shop: CommandLine) -> None:
+    theirs, file = shop.home / "theirs.db", shop.cwd / ".cache" / "ramet.db"
+    attacker = ("--set", f"database.path={theirs}")
+    shop(*attacker, "add", "touch $HOME/owned", "--driver", "shell")
+    shop.ok(*attacker, "daemon", "stop")
+    file.parent.mkdir()
+    file.write_bytes(theirs.read_bytes())
+    here = ("--set", f"database.path={file}")
+    done = shop(*here, "work", "--once")
+    assert (done.returncode, f"ramet trust {file}" in done.stderr) == (5, True), done.stderr
+    assert file.read_bytes() == theirs.read_bytes()
+    assert "run the efforts in its queue" in shop.ok("trust", str(file), "--yes")
+    assert len(shop.json(*here, "queue")["items"]) == 1
+    shop.ok(*here, "daemon", "stop")
+    shop(*attacker, "add", "touch $HOME/owned twice", "--driver", "shell")
+    shop.ok(*attacker, "daemon", "stop")
+    file.write_bytes(theirs.read_bytes())
+    done = shop(*here, "ps")
+    assert (done.returncode, "was replaced" in done.stderr) == (5, True), done.stderr
+    assert "changed: no longer trusted" in shop.ok("trust", "--list")
+    assert "is no longer trusted" in shop.ok("trust", "--revoke", str(file))

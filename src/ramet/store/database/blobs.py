@@ -54,8 +54,10 @@ class Codec:
         if codec == RAW:
             content = data
         else:
+            decompressor = self._decompressor(codec)
             try:
-                content = self._decompressor(codec).decompress(data, max_output_size=size)
+                _refuse_other_size(data, size)
+                content = decompressor.decompress(data, max_output_size=size)
             except (zstandard.ZstdError, MemoryError) as error:  # a damaged header may ask for any amount
                 raise ValueError(f"damaged blob: {error}") from error
         if len(content) != size:
@@ -84,6 +86,13 @@ class Codec:
             pass
         made: zstandard.ZstdDecompressor = self._local.decompressors.setdefault(codec, _make_decompressor(codec))
         return made
+
+
+def _refuse_other_size(data: bytes, size: int) -> None:
+    """Refuse a frame that names another size than its row: zstd would reserve that much, whatever limit it is given."""
+    named = zstandard.get_frame_parameters(data).content_size
+    if named not in (size, zstandard.CONTENTSIZE_UNKNOWN):
+        raise ValueError(f"damaged blob: {named} bytes instead of {size}")
 
 
 def _make_decompressor(codec: int) -> zstandard.ZstdDecompressor:

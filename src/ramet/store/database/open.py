@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ramet.clock import Clock
+from ramet.config.database_trust import require_trusted
 from ramet.config.settings import DatabaseSettings, Places
 from ramet.errors import MissingDriver
 from ramet.faults import Faults
@@ -11,21 +12,31 @@ from ramet.store.database.store import Store
 
 
 def open_store(
-    database: DatabaseSettings, places: Places, *, clock: Clock, faults: Faults, is_shared: bool = False
+    database: DatabaseSettings,
+    places: Places,
+    *,
+    clock: Clock,
+    faults: Faults,
+    is_shared: bool = False,
+    is_named_in_code: bool = False,
 ) -> Store:
     """The store that the settings name. A shared one takes no lock, which only a server allows: the lock on this
     machine is the daemon's.
+
+    A file inside a project has to be trusted, unless the user's own program names it.
     """
     if database.type == "postgres":
         lock_file = None if is_shared else places.lock_file
         return _open_postgres(database, lock_file, places.backups, clock=clock, faults=faults)
+    file = _file(places)
     return SqliteStore(
-        _file(places),
+        file,
         lock_file=places.lock_file,
         backups=places.backups,
         durability=database.durability,
         clock=clock,
         faults=faults,
+        number=None if is_named_in_code else require_trusted(places.home, file),
     )
 
 

@@ -1,4 +1,6 @@
-"""`ramet trust`: let a project's `ramet.yaml` set the keys that otherwise only its owner can set."""
+"""`ramet trust`: let a project's `ramet.yaml` set the keys that otherwise only its owner can set, or let a database
+file inside a project be opened.
+"""
 
 import sys
 from pathlib import Path
@@ -10,8 +12,10 @@ from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import cell, clean, print_json, say, short_path, show_items
 from ramet.config import trust as trusted_files
+from ramet.config.database_trust import list_databases, trust_database
 from ramet.config.files import read_file
 from ramet.config.layers import list_owner_keys
+from ramet.config.places import find_home
 from ramet.config.project_files import PROJECT_FILE, ProjectFile, find_project_file
 from ramet.config.secrets import hide_password
 from ramet.errors import ConfigError, Forbidden
@@ -20,7 +24,13 @@ from ramet.protocol.replies import Page
 
 @click.command(
     cls=Command,
-    examples=["ramet trust", "ramet trust ~/shop --yes", "ramet trust --list", "ramet trust --revoke ~/shop"],
+    examples=[
+        "ramet trust",
+        "ramet trust ~/shop --yes",
+        "ramet trust --list",
+        "ramet trust --revoke ~/shop",
+        "ramet trust ~/shop/dev.db",
+    ],
 )
 @click.argument("path", required=False, type=references.path)
 @click.option("--list", "is_list", is_flag=True, help="List the trusted files.")
@@ -33,6 +43,8 @@ def trust(invocation: Invocation, path: str | None, is_list: bool, revoke: bool,
     A ramet.yaml that you cloned can lower limits, but it cannot set a program, a driver, a database, an address or an
     environment variable. If you trust it, it can set everything, until its content changes. PATH is the file or its
     folder (default: the project here).
+
+    A database file inside a project needs your trust, too: PATH is the file, which need not exist yet.
     """
     if is_list:
         return _list(invocation)
@@ -40,11 +52,14 @@ def trust(invocation: Invocation, path: str | None, is_list: bool, revoke: bool,
         raise Forbidden("an agent cannot change what is trusted", fix="run `ramet trust` in your own terminal")
     if revoke:
         return _revoke(invocation, path)
+    if path is not None and _is_database(Path(path)):
+        return _trust_database(invocation, Path(path).resolve(), is_sure=yes)
     return _trust(invocation, _find(invocation, path), is_sure=yes)
 
 
 def _list(invocation: Invocation) -> None:
-    rows = Page(items=trusted_files.list_trusted(invocation.environ))
+    environ = invocation.environ
+    rows = Page(items=[*trusted_files.list_trusted(environ), *list_databases(environ)])
     columns = {
         "STATE": lambda row: "trusted" if row.is_current else "changed: no longer trusted",
         "FILE": lambda row: short_path(invocation, row.path),
@@ -71,6 +86,23 @@ def _trust(invocation: Invocation, found: ProjectFile, *, is_sure: bool) -> None
     if invocation.as_json:
         return print_json({"path": str(found.path), "keys": shown})
     return click.echo(f"{found.path} is trusted until it changes; `ramet trust --revoke {found.path}` revokes it")
+
+
+def _is_database(path: Path) -> bool:
+    return path.name != PROJECT_FILE and not path.is_dir()
+
+
+def _trust_database(invocation: Invocation, file: Path, *, is_sure: bool) -> None:
+    if not invocation.as_json:
+        click.echo(
+            clean(f"{short_path(invocation, str(file))} is a database. Ramet would run the efforts in its queue,")
+        )
+        click.echo("with your rights, and give its texts to your agents.")
+    if not is_sure:
+        _confirm(file)
+    trust_database(invocation.environ, file)
+    again = f"`ramet trust --revoke {file}` revokes it"
+    say(invocation, {"path": str(file)}, f"{file} is trusted until another file is in its place; {again}")
 
 
 def _show(invocation: Invocation, path: Path, keys: dict[str, str]) -> None:
@@ -112,4 +144,6 @@ def _name(invocation: Invocation, path: str | None) -> Path:
     if path is None:
         return _find(invocation, None).path or invocation.cwd
     named = Path(path)
+    if trusted_files.read_entry(find_home(invocation.environ), named.resolve()):
+        return named.resolve()
     return named if named.name == PROJECT_FILE else named / PROJECT_FILE

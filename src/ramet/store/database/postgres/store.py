@@ -19,6 +19,7 @@ from ramet.store.database.postgres.connection import PostgresConnection, connect
 from ramet.store.database.postgres.export import export_database, known_tables
 from ramet.store.database.postgres.news import News
 from ramet.store.database.queries import QueryFile
+from ramet.store.database.schema_check import refuse_altered
 from ramet.store.database.sqlite.query import jsonable
 from ramet.store.database.store import Store
 
@@ -69,8 +70,10 @@ class PostgresStore(Store):
             connection = self.connect()
             try:
                 faults.reach("during_recovery")
+                schema = _PostgresSchema(connection)
+                refuse_altered(connection, "postgres", schema.schema_version())
                 self.migrated = migrate(
-                    _PostgresSchema(connection),
+                    schema,
                     clock=clock,
                     faults=faults,
                     back_up=lambda version: self.back_up_into(backups, f"before-v{version + 1}", clock),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +16,7 @@ from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.migrations import Dialect, migrate
 from ramet.store.database.queries import QueryFile
+from ramet.store.database.schema_check import refuse_altered
 from ramet.store.database.sqlite.connection import (
     SqliteConnection,
     open_reader,
@@ -69,7 +71,9 @@ class SqliteStore(Store):
         clock: Clock,
         faults: Faults,
         vfs: str | None = None,
+        number: int | None = None,
     ) -> None:
+        """`number` tells a file inside a project from another one that is put in its place."""
         self.path = path
         self._vfs = vfs
         self._lock = DatabaseLock(lock_file)
@@ -79,12 +83,15 @@ class SqliteStore(Store):
             self._writer = open_writer(path, durability, vfs)
             try:
                 faults.reach("during_recovery")
+                # Again: what was cut off may have been undone only now.
+                refuse_altered(self._writer, "sqlite", _SqliteFile(self._writer).schema_version())
                 self.migrated = migrate(
                     _SqliteFile(self._writer),
                     clock=clock,
                     faults=faults,
                     back_up=lambda version: self.back_up_into(backups, f"before-v{version + 1}", clock),
                 )
+                _write_number(self._writer, number)
             except BaseException:
                 self._writer.close()
                 raise
@@ -147,16 +154,25 @@ class SqliteStore(Store):
                 self._lock.release()
 
 
+def _write_number(writer: SqliteConnection, number: int | None) -> None:
+    """Write it into the header at once, where it is read without opening the database."""
+    if number is not None and writer.database.pragma("user_version") != number:
+        writer.database.pragma("user_version", number)
+        writer.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+
 def _refuse_foreign(path: Path, vfs: str | None) -> None:
     """Raise if the file is another program's, by reading alone: opening it to write would change its header."""
     try:
         reader = open_reader(path, vfs)
         try:
-            _SqliteFile(reader).schema_version()
+            refuse_altered(reader, "sqlite", _SqliteFile(reader).schema_version())
         finally:
             reader.close()
     except DatabaseForeign as error:
-        raise DatabaseForeign(f"{path}: {error.message}", field="database.path", value=str(path)) from error
+        raise DatabaseForeign(
+            f"{path}: {error.message}", field="database.path", value=str(path), fix=error.fix
+        ) from error
     except StorageFailed as error:
         # What was cut off while the file was made has to be undone first, and only a writer can: migrating looks again.
         if not isinstance(error.__cause__, apsw.ReadOnlyError):
@@ -164,9 +180,15 @@ def _refuse_foreign(path: Path, vfs: str | None) -> None:
 
 
 def create_private(path: Path) -> None:
-    """Make the file ours alone before SQLite opens it; its WAL gets the same mode."""
+    """Make the file ours alone before SQLite opens it, also one that was there; a new WAL gets the same mode."""
     make_private(path.parent)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    descriptors = [os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)]
+    for suffix in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            descriptors.append(os.open(f"{path}{suffix}", os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+    for descriptor in descriptors:
+        os.fchmod(descriptor, 0o600)
+        os.close(descriptor)
 
 
 def copy_database(source: Path, target: Path, vfs: str | None = None) -> None:

@@ -13,3 +13,9 @@ SELECT coalesce(max(number), 0) FROM schema_migrations;
 -- name: tables
 -- The names of the tables that are there.
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!';
+
+-- name: triggers_and_views
+-- What would run with a write or answer in place of a table: its kind, its name and its statement.
+SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view')
+UNION ALL
+SELECT 'table', name, sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%';
