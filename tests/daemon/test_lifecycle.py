@@ -138,19 +138,20 @@ def test_an_armed_fault_kills_it_there(home: Home) -> None:
     assert process.wait(PATIENCE_SECONDS) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("is_made_anew", [False, True])
-def test_a_daemon_whose_home_is_gone_exits(home: Home, is_made_anew: bool) -> None:
-    """The next one, in a home that was made anew, keeps its socket."""
+def test_a_daemon_whose_home_is_gone_exits_and_makes_it_no_more(home: Home) -> None:
+    daemon = home.serve()
+    shutil.rmtree(home.path)
+    assert daemon.wait(2 * PATIENCE_SECONDS) == 0
+    assert not home.path.exists()
+
+
+def test_a_daemon_whose_home_is_gone_leaves_the_files_of_the_next_one(home: Home) -> None:
     old = home.serve()
     shutil.rmtree(home.path)
-    if is_made_anew:
-        home.path.mkdir(mode=0o700)
-        new = home.serve()
+    home.path.mkdir(mode=0o700)
+    new = home.serve()
     assert old.wait(2 * PATIENCE_SECONDS) == 0
-    if is_made_anew:
-        assert home.connect().call("daemon.status")["result"]["pid"] == new.pid == int(home.pid_file.read_text())
-    else:
-        assert not home.path.exists()
+    assert home.connect().call("daemon.status")["result"]["pid"] == new.pid == int(home.pid_file.read_text())
 
 
 def test_a_log_that_is_a_link_is_refused_and_not_written_through(home: Home) -> None:

@@ -125,14 +125,24 @@ def test_a_link_that_appears_between_check_and_use_leads_nowhere(scope: Path, ou
     assert [path.name for path in outside.iterdir()] == ["settings.json"]
 
 
+def make_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def make_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
 @pytest.mark.requirement("R345")
 @pytest.mark.parametrize(
     ("make", "said"),
     [
         (lambda file: os.truncate(file, 300 * 1024 * 1024), "larger than"),
-        (lambda file: (file.unlink(), os.mkfifo(file)), "not a regular file"),
+        (make_pipe, "not a regular file"),
         (lambda file: file.write_bytes(b'{"a": "\xff\xfe"}'), "not UTF-8"),
-        (lambda file: (file.unlink(), file.mkdir()), "cannot be read|not a regular file"),
+        (make_folder, "cannot be read|not a regular file"),
     ],
     ids=["huge", "a pipe", "binary", "a folder"],
 )

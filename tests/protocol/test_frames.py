@@ -97,7 +97,7 @@ def test_many_brackets_are_not_deep() -> None:
     wide = (
         b'{"task_id":"/a","skill":"do","metadata":{"text":"' + b"[{" * 500 + b'","list":[' + b"[],{}," * 200 + b"1]}}"
     )
-    assert decode_params(OPERATIONS["db.effort.start"], wide)
+    assert decode_params(OPERATIONS["db.effort.start"], wide) is not None
 
 
 @pytest.mark.requirement("R253")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command_line import CommandLine
 
-_COMMANDS = {
+_COMMANDS: dict[str, list[tuple[str, ...]]] = {
     ".claude/settings.json": [("hooks", "install", "--agent", "claude", "--yes"), ("hooks", "remove", "--yes")],
     ".codex/hooks.json": [("hooks", "install", "--agent", "codex", "--yes")],
     ".mcp.json": [("mcp", "install", "claude"), ("mcp", "remove", "claude")],
