@@ -112,14 +112,14 @@ def test_pieces_are_joined_up_to_whatever_else_is_said(tmp_path: Path) -> None:
         Remark(text="one"),
         Remark(text="two"),
         Text(text="whole"),
-        Text(text="c", is_partial=True),
+        Text(text="c\n", is_partial=True),
     ):
         spool.add(event, now=1.0)
     assert events_of(spool) == [
         Text(text="a\nb\n", is_partial=True),
         Remark(text="one\ntwo"),
         Text(text="whole"),
-        Text(text="c", is_partial=True),
+        Text(text="c\n", is_partial=True),
     ]
 
 

@@ -69,7 +69,7 @@ class AgentOutput:
         try:
             end = self._reader.conclude(process)
         except Exception as error:  # noqa: BLE001 - whatever a driver does wrong, its agent gets an outcome
-            self._log.write(f"the driver could not finish: {error!r}")
+            self._log.write(f"the driver could not finish: {type(error).__name__}")
             reason = f"the driver could not determine the outcome: {type(error).__name__}"
             end = End(outcome="error", failure="infrastructure", reason=reason)
         return replace(end, exit_status=process.status, exit_signal=process.signal, is_cut=self._is_full)
@@ -91,5 +91,5 @@ class AgentOutput:
         try:
             return self._reader.read(line)
         except Exception as error:  # noqa: BLE001 - one line that a driver fails at must not end the agent
-            self._log.write(f"the driver could not read a line: {error!r}")
+            self._log.write(f"the driver could not read a line: {type(error).__name__}")
             return [Remark(text=line)]

@@ -56,7 +56,7 @@ class Keeper:
         self._spec = spec
         self._folder = Path(spec.folder)
         self._selector = selectors.DefaultSelector()
-        self._spool = Spool(self._folder / SPOOL_FILE)
+        self._spool = Spool(self._folder / SPOOL_FILE, spec.redaction)
         self._tree = Tree(spec, os.getpid())
         self._watch = Watch(
             spec,

@@ -3,6 +3,9 @@
 Pieces of one text that come close together are joined before they get a number, because a number is given once. Waiting
 events are held in memory up to a limit and read back from the file beyond it: a daemon that stays away costs no memory.
 If the disk is full, all waiting events are held in memory.
+
+No event is numbered before its secrets are removed. The end of a text that continues waits if a secret may be cut
+there.
 """
 
 import os
@@ -14,12 +17,19 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ramet.keeper.event_json import encode_event
+from ramet.keeper.redaction import EventRedactor
 from ramet.model.work.stream import (
     End,
+    Limit,
+    NativeId,
     Remark,
+    Started,
     StreamEvent,
+    Stuck,
     Text,
+    Usage,
 )
+from ramet.protocol.work.keepers import KeeperRedaction
 
 IDLE_SECONDS = 0.05
 LONGEST_WAIT_SECONDS = 0.2
@@ -40,13 +50,25 @@ class _Line(Struct, frozen=True):
 _lines = msgspec.json.Decoder(_Line)
 
 
+class _Joined:
+    """The pieces of one kind of text that have no number yet."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.length = 0
+        """Of the pieces that came since it was last passed on; what waits for them does not count."""
+
+    def add(self, piece: str) -> None:
+        self.pieces.append(piece)
+        self.length += len(piece)
+
+
 class Spool:
     """The numbered events of one agent."""
 
-    def __init__(self, path: Path) -> None:
-        self._joined: list[str] = []
-        self._joined_kind: type[Text | Remark] = Text
-        self._joined_length = 0
+    def __init__(self, path: Path, redaction: KeeperRedaction | None = None) -> None:
+        self._redactor = EventRedactor(redaction or KeeperRedaction())
+        self._joined: dict[type[Text | Remark], _Joined] = {Text: _Joined(), Remark: _Joined()}
         self._last_seq = 0
         self._offered_seq = 0
         self._fresh_bytes = 0
@@ -67,12 +89,16 @@ class Spool:
     @property
     def is_delivered(self) -> bool:
         """Whether the daemon has everything."""
-        return not (self._waiting or self._joined or self._resume_at is not None)
+        return not (self._waiting or self._resume_at is not None or any(each.pieces for each in self._joined.values()))
+
+    @property
+    def _joined_length(self) -> int:
+        return sum(each.length for each in self._joined.values())
 
     @property
     def due_at(self) -> float:
         """When there is something to be sent; infinity if nothing waits."""
-        if self.is_delivered:
+        if not (self._waiting or self._resume_at is not None or self._joined_length):
             return float("inf")
         was_offered = bool(self._waiting) and self._waiting[0][0] <= self._offered_seq
         fresh_bytes = self._fresh_bytes + self._joined_length
@@ -82,18 +108,19 @@ class Spool:
 
     def add(self, event: StreamEvent, now: float) -> None:
         """Add an event. It is on disk when this returns, unless it is a piece of a text that continues."""
-        if not (self._fresh_bytes or self._joined):
+        if not (self._fresh_bytes or self._joined_length):
             self._first_at = now
         self._last_at = now if not isinstance(event, End) else float("-inf")  # nothing follows it
         if isinstance(event, Remark) or (isinstance(event, Text) and event.is_partial):
             self._join(event)
         else:
-            self._close_text()
-            self._number(event)
+            # An aside, such as what was used, does not end a text; its next piece may complete a secret.
+            self._close_texts(is_over=not isinstance(event, Started | Usage | NativeId | Limit | Stuck))
+            self._number(self._redactor.redact(event))
 
     def batch(self) -> tuple[int, list[bytes]]:
         """What to send, and the number of its first event. The same, or more, until it is acknowledged."""
-        self._close_text()
+        self._close_texts(is_over=False)
         self._offered_seq = self._last_seq
         self._fresh_bytes = 0
         if not self._waiting and self._resume_at is not None:
@@ -113,21 +140,25 @@ class Spool:
             self._waiting_bytes -= len(self._waiting.popleft()[1])
 
     def _join(self, event: Text | Remark) -> None:
-        if type(event) is not self._joined_kind or self._joined_length >= BATCH_BYTES:
-            self._close_text()
-        self._joined_kind = type(event)
-        self._joined.append(event.text)
-        self._joined_length += len(event.text)
+        kind = type(event)
+        if self._joined[kind].length >= BATCH_BYTES or any(
+            each.length for other, each in self._joined.items() if other is not kind
+        ):
+            self._close_texts(is_over=False)
+        self._joined[kind].add(event.text if kind is Text else f"{event.text}\n")
 
-    def _close_text(self) -> None:
-        """Number the text that was joined so far."""
-        if not self._joined:
-            return
-        pieces, self._joined, self._joined_length = self._joined, [], 0
-        if self._joined_kind is Text:
-            self._number(Text(text="".join(pieces), is_partial=True))
-        else:
-            self._number(Remark(text="\n".join(pieces)))
+    def _close_texts(self, *, is_over: bool) -> None:
+        """Number the texts that were joined so far. If they are not over, their ends may wait."""
+        for kind, joined in self._joined.items():
+            if not joined.pieces:
+                continue
+            text, rest = "".join(joined.pieces), ""
+            if not is_over:
+                text, rest = self._redactor.split(text)
+            joined.pieces, joined.length = [rest] if rest else [], 0
+            if text:
+                text = self._redactor.redact_text(text)
+                self._number(Text(text=text, is_partial=True) if kind is Text else Remark(text=text.removesuffix("\n")))
 
     def _number(self, event: StreamEvent) -> None:
         if self._trouble:

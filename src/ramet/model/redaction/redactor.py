@@ -79,6 +79,12 @@ class Redactor:
         """One linear look at a text, which most pass over: without a hint of a secret, no rule can find one."""
         return self._is_enabled and self._hints.search(text.encode(errors="replace")) is not None
 
+    def cut(self, text: str, at: int) -> int:
+        """The nearest place before `at` at which a text can be cut without cutting a secret."""
+        if not self.may_hold_secrets(text):
+            return at
+        return next((span.start for span in self._find(text) if span.start < at < span.end), at)
+
     def redact_value(self, value: Any) -> tuple[Any, int]:
         """The same for everything that is text in a JSON value, and how many secrets there were. A text under the name
         of a secret is one, whatever it looks like. The value may be as deep as it likes.

@@ -43,6 +43,14 @@ class Proxy(Struct, frozen=True, kw_only=True):
     """The hosts that it allows."""
 
 
+class KeeperRedaction(Struct, frozen=True, kw_only=True):
+    """The secrets that a keeper removes from its agent's output before it writes any of it to disk."""
+
+    is_enabled: bool = True
+    patterns: list[str] = []
+    values: list[str] = []
+
+
 class KeeperSpec(Struct, frozen=True, kw_only=True):
     """The line of JSON that a keeper reads from its standard input. It is never written to disk as a whole."""
 
@@ -72,6 +80,7 @@ class KeeperSpec(Struct, frozen=True, kw_only=True):
     """When the lease started, by the machine's monotonic clock; None means just now."""
     proxy: Proxy | None = None
     """Started before the agent; only for a strict sandbox."""
+    redaction: KeeperRedaction = KeeperRedaction()
 
 
 class KeeperRecord(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ramet.config.environment import read_environment
 from ramet.config.settings import ProfileSettings, SandboxSettings, WorkSettings
 from ramet.errors import GitFailed, WorktreeError
 from ramet.model.record.session import Session
@@ -20,7 +21,7 @@ from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import Attempt, Chain, Prompt, WorkChain
 from ramet.protocol.work.drivers import Admission, AdmitDriver
-from ramet.protocol.work.keepers import KeeperSpec
+from ramet.protocol.work.keepers import KeeperRedaction, KeeperSpec
 from ramet.protocol.work.leases import Claimed, Completed
 from ramet.runner.attempts import prompts, sandbox_setup
 from ramet.runner.attempts.sandbox_setup import Sandbox
@@ -187,6 +188,16 @@ def specify(
         is_fenced=runner.settings.database.type == "postgres",
         leased_at=prepared.leased_at,
         proxy=sandbox.proxy if sandbox else None,
+        redaction=_redaction(runner, start.environment),
+    )
+
+
+def _redaction(runner: RunnerContext, environment: Mapping[str, str]) -> KeeperRedaction:
+    """What the daemon redacts, and the secrets of the agent's own environment, which the daemon does not have."""
+    settings = runner.settings
+    values = {*read_environment(runner.environ, settings).denied, *read_environment(environment, settings).denied}
+    return KeeperRedaction(
+        is_enabled=settings.redaction.enabled, patterns=settings.redaction.patterns, values=sorted(values)
     )
 
 
