@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from tests.conformance import hook_calls, queue_worker
 from tests.conformance.stored_text import everything
+from tests.model.redaction.planted import Maker
 from tests.world import World
 
 from ramet.errors import InvalidParams, RametError
@@ -94,3 +97,66 @@ def test_what_only_looks_like_a_path_or_a_hash_stays(world: World) -> None:
     session = world.session()
     said = "see /home/u/ask-me/" + "0f" * 32 + " and https://example.org/a:b@c and task-force-" + "x" * 40
     assert world.call("db.messages.append", session_id=session.id, role="user", content=said).content == said
+
+
+CALL_TEXTS = {
+    "at the start of a line": "cat > .env <<EOF\n{}\nEOF",
+    "behind a quote": 'x = "{}"',
+    "in JSON": '{{"a": "b\\n{}"}}',
+    "in colour": "\x1b[31m{}\x1b[0m",
+    "percent-encoded": "https://x.test/?a=%22{}%22",
+}
+
+
+@pytest.mark.requirement("R338")
+@pytest.mark.requirement("R340")
+@pytest.mark.parametrize("framing", CALL_TEXTS)
+@pytest.mark.parametrize("road", ["stream", "transcript", "commit", "message"])
+def test_a_secret_in_a_tool_calls_input_is_redacted_on_every_road(world: World, road: str, framing: str) -> None:
+    secret = Maker(338).expand("ghp_{a36}")
+    given = {"command": CALL_TEXTS[framing].format(secret), "env": [{"password": "tr0ub4dor&3"}], "n": 1}
+    encoded = msgspec.json.encode(given).decode()
+    match road:
+        case "stream":
+            call = {"kind": "tool_call", "call_id": "c1", "name": "Write", "input": given}
+            queue_worker.report(world, queue_worker.start(world), call)
+        case "transcript":
+            call = hook_calls.entry("u1", encoded, kind="tool_call", tool="Write", call_id="c1")
+            hook_calls.ingest(world, hook_calls.start(world), call)
+        case "commit":
+            content = {"content_type": "tool_io", "text": encoded, "tool_name": "Write", "direction": "call"}
+            world.call("history.commit", branch="b", content=content)
+        case "message":
+            world.call("db.messages.append", session_id=world.session().id, role="tool", content=encoded)
+    stored = everything(world)
+    assert secret not in stored
+    assert "tr0ub4dor" not in stored
+    assert stored.count("[REDACTED:github:") >= 1
+
+
+@pytest.mark.requirement("R341")
+def test_a_secret_in_a_name_an_id_a_path_or_a_key_is_stored_nowhere_and_still_finds_what_it_names(world: World) -> None:
+    secret = Maker(341).expand("glpat-{b20}")
+    world.call("history.commit", branch=f"fix-{secret}", text="a", author=secret, tags=[secret], idempotency_key=secret)
+    assert world.call("history.log", branch=f"fix-{secret}").items[0].author.startswith("[REDACTED:gitlab:")
+    again = world.call(
+        "history.commit", branch=f"fix-{secret}", text="a", author=secret, tags=[secret], idempotency_key=secret
+    )
+    assert len(world.call("history.log", branch=f"fix-{secret}").items) == 1
+    assert again.hash == world.call("history.log", branch=f"fix-{secret}").items[0].hash
+    world.call("db.agents.register", id=f"agent {secret}", label="x")
+    assert world.call("db.agents.get", id=f"agent {secret}").label == "x"
+    attempt = queue_worker.start(world, native_id=secret, model=secret, worktree=f"/t/{secret}", git_branch=secret)
+    tool = {"kind": "tool_call", "call_id": secret, "name": f"mcp__{secret}", "input": {secret: 1}}
+    usage = {"kind": "usage", "key": secret, "model": secret}
+    end = queue_worker.end(reason=secret, answer=secret)
+    queue_worker.report(world, attempt, tool, usage, {"kind": "native_id", "native_id": secret}, end)
+    changes = {"files": [f"src/{secret}.py"], "insertions": 1, "deletions": 0}
+    queue_worker.complete(world, attempt, output_content=secret, report_file=f".ramet/{secret}.md", changes=changes)
+    said = hook_calls.entry(secret, "hi", tool=secret, call_id=secret, model=secret, prompt_id=secret)
+    above = hook_calls.start(world, native_id=secret, transcript_path=f"/home/{secret}.jsonl")
+    hook_calls.use(world, "Read", tool_input={"file_path": f"/shop/{secret}"}, native_id=secret)
+    hook_calls.ingest(world, above, said, path=f"/home/{secret}.jsonl")
+    stored = everything(world)
+    assert secret not in stored
+    assert stored.count("[REDACTED:gitlab:") > 15

@@ -10,6 +10,7 @@ import pytest
 
 from ramet.config.settings import DaemonSettings
 from ramet.daemon.log import close_log, open_log
+from ramet.model.redaction import Redactor
 
 log = logging.getLogger("ramet.daemon.test")
 
@@ -17,7 +18,7 @@ log = logging.getLogger("ramet.daemon.test")
 @pytest.fixture
 def log_file(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "logs" / "daemon.log"
-    handler = open_log(path, DaemonSettings(log_max_bytes=10_000, log_files=2))
+    handler = open_log(path, DaemonSettings(log_max_bytes=10_000, log_files=2), Redactor())
     yield path
     close_log(handler)
     logging.getLogger("ramet").propagate = True

@@ -57,6 +57,7 @@ def _keep(traceback: str, invocation: Invocation) -> str | None:
     from datetime import UTC, datetime  # noqa: PLC0415
 
     from ramet.config.places import find_home, make_private  # noqa: PLC0415
+    from ramet.model.redaction import Redactor  # noqa: PLC0415
 
     try:
         folder = find_home(invocation.environ) / "logs"
@@ -65,7 +66,7 @@ def _keep(traceback: str, invocation: Invocation) -> str | None:
         is_full = file.exists() and file.stat().st_size > _LARGEST_LOG
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_TRUNC if is_full else os.O_APPEND)
         with os.fdopen(os.open(file, flags, 0o600), "a", encoding="utf-8") as log:
-            log.write(f"{datetime.now(UTC).isoformat()}\n{traceback}\n")
+            log.write(f"{datetime.now(UTC).isoformat()}\n{Redactor().redact(traceback).text}\n")
     except (OSError, RametError):
         return None
     return str(file)

@@ -27,6 +27,7 @@ from ramet.daemon.work_calls import WorkCalls
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
+from ramet.model.redaction import Redactor
 from ramet.runner.attempts.crew import Crew
 from ramet.runner.attempts.slot_loans import SlotLoans
 from ramet.store import Store
@@ -48,7 +49,7 @@ def serve(
 ) -> None:
     """Run until somebody asks it to stop. `environ` is what agents may be shown a part of."""
     os.umask(0o077)
-    handler = open_log(places.log_file, settings.daemon)
+    handler = open_log(places.log_file, settings.daemon, Redactor(values=environment.denied))
     try:
         engine = Engine.configured(settings, environment, selection.confinements(settings.drivers))
         store = composition.take_store(settings, places, clock, faults)

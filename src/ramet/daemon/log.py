@@ -16,18 +16,23 @@ from ramet.config.places import make_private
 from ramet.config.settings import DaemonSettings
 from ramet.errors import DaemonFailed
 from ramet.model.instant import to_iso
+from ramet.model.redaction import Redactor
 
 _LOGGERS = ("ramet", "asyncio")
 
 
 class LineFormatter(logging.Formatter):
-    """`2026-11-15T08:14:02.123Z INFO daemon started pid=7`, on one line whatever is in it."""
+    """`2026-11-15T08:14:02.123Z INFO daemon started pid=7`, on one line whatever is in it, without secrets."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
 
     def format(self, record: logging.LogRecord) -> str:
         line = f"{to_iso(int(record.created * 1000))} {record.levelname} {record.getMessage()}"
         if record.exc_info and record.exc_info[1] is not None:
             line = f"{line} {_describe(record.exc_info[1])}"
-        return " | ".join(part.strip() for part in line.splitlines())
+        return self._redactor.redact(" | ".join(part.strip() for part in line.splitlines())).text
 
 
 def _describe(error: BaseException) -> str:
@@ -47,7 +52,7 @@ def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
-def open_log(path: Path, settings: DaemonSettings) -> PrivateFileHandler:
+def open_log(path: Path, settings: DaemonSettings, redactor: Redactor) -> PrivateFileHandler:
     """Send the daemon's records to the file, which is made with the first of them."""
     make_private(path.parent)
     if path.is_symlink() or (path.exists() and not path.is_file()):
@@ -64,7 +69,7 @@ def open_log(path: Path, settings: DaemonSettings) -> PrivateFileHandler:
         errors="backslashreplace",
         delay=True,
     )
-    handler.setFormatter(LineFormatter())
+    handler.setFormatter(LineFormatter(redactor))
     for name in _LOGGERS:
         logger = logging.getLogger(name)
         logger.setLevel(logging.INFO)

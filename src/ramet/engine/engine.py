@@ -85,10 +85,13 @@ class Engine:
     def prepare(self, operation: Operation, request: Request[Any], principal: str) -> Call:
         """What needs no transaction: redact, hash and compress. May run on any thread."""
         if isinstance(request, Filled):
-            return Call(operation, request.asked, request.done, principal, request.answer)
+            asked, done = secrets.redact(request.asked, self.redactor), request.done
+            done = secrets.redact(done, self.redactor) if isinstance(done, Request) else done
+            return Call(operation, asked, done, principal, request.answer)
+        # First: whatever the rest does with the request, it does without its secrets, the idempotency key included.
+        clean = secrets.redact(request, self.redactor)
         prepare = find_preparation(type(request))
-        prepared = secrets.redact(request, self.redactor) if prepare is None else prepare(request, self._contents)
-        return Call(operation, request, prepared, principal)
+        return Call(operation, clean, clean if prepare is None else prepare(clean, self._contents), principal)
 
     def question(self, db: Connection, call: Call, now_ms: int) -> Question | Raw:
         """The question for a model before a change can be made; or the reply, if the change was made before."""

@@ -1,36 +1,50 @@
-"""Secrets in what people and agents write: taken out before anything of it is stored or recorded.
+"""Secrets in requests: removed before the engine sees them, so that no field of any row can hold one.
 
-A transcript's content is redacted where it is prepared for its blob (`messages`); this is about the other free texts:
-titles, reasons, proofs, what a session hands on. Names and paths stay as they are, because things are found by them.
+Every text of every request is redacted: names, paths, keys and ids as well as free texts. Equal secrets give equal
+placeholders, so a thing that was stored under a name with a secret is found by that name. The contents of histories,
+which are larger, are redacted where they are prepared for their blobs (`contents`).
 """
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
+from ramet.model.hooks.directive import Directive
+from ramet.model.hooks.hook import HookEvent
+from ramet.model.hooks.transcript import Entry
 from ramet.model.redaction import Redactor
+from ramet.model.redaction.structs import StructRedactor
+from ramet.model.work.stream import Reasoning, Remark, Text, ToolCall, ToolResult
 from ramet.protocol.history.child_branches import Report, Spawn
+from ramet.protocol.history.commits import Commit, Edit
 from ramet.protocol.hooks.effort_starts import BeginEffort, SkillDefinition
 from ramet.protocol.hooks.handoffs import HandOff
-from ramet.protocol.hooks.moments import FleetRecruit, HookFleetStart
+from ramet.protocol.hooks.moments import (
+    FleetRecruit,
+    HookFleetStart,
+    HookPostToolUse,
+    HookPostToolUseFailure,
+    HookPreToolUse,
+    HookUserPrompt,
+)
 from ramet.protocol.hooks.notes import NoteLog
+from ramet.protocol.hooks.transcripts import AddEntries
 from ramet.protocol.record.agents import RegisterAgent
 from ramet.protocol.record.efforts import EnterPhase, FinishEffort, StartEffort
+from ramet.protocol.record.messages import AppendMessage
 from ramet.protocol.record.projects import UpsertProject
 from ramet.protocol.record.sessions import FinishSession
 from ramet.protocol.record.skills import UpsertSkill
 from ramet.protocol.record.tasks import UpsertTask
 from ramet.protocol.runs.runs import NewLine, StartRun
 from ramet.protocol.spawn.children import ChildOrder, ReportSession, SpawnAgent, SpawnAgents
+from ramet.protocol.system.ai import Embed, Generate
+from ramet.protocol.work.attempts import BeginAttempt, ReportStream
 from ramet.protocol.work.kills import CancelSpawn, Kill
 from ramet.protocol.work.leases import CompleteWork
 from ramet.protocol.work.queue import AddWork, SetOutput
 
 AnyStruct = TypeVar("AnyStruct", bound=Struct)
-
-_NUL = "\N{SYMBOL FOR NULL}"
-"""What stands for a NUL, which not every database can keep in a text."""
 
 FREE_TEXTS: dict[type[Struct], tuple[str, ...]] = {
     UpsertProject: ("name",),
@@ -61,24 +75,37 @@ FREE_TEXTS: dict[type[Struct], tuple[str, ...]] = {
     BeginEffort: ("metadata", "title", "description", "keywords", "workspace", "definition"),
     SkillDefinition: ("phases", "modes", "templates", "cmd_dependencies", "directives"),
 }
-"""The fields of each request in which anything may be written."""
+"""The fields of each request in which anything may be written, a NUL included."""
+
+
+PREPARED: dict[type[Struct], tuple[str, ...]] = {
+    Commit: ("text", "content", "metadata"),
+    Edit: ("text",),
+    AppendMessage: ("content",),
+    BeginAttempt: ("prompt",),
+    ReportStream: ("events",),
+    AddEntries: ("entries",),
+    HookUserPrompt: ("prompt",),
+    HookEvent: ("prompt", "tool_input"),
+    HookPreToolUse: ("args",),
+    HookPostToolUse: ("args",),
+    HookPostToolUseFailure: ("args",),
+    Directive: ("text",),
+    Entry: ("text",),
+    Text: ("text",),
+    Reasoning: ("text",),
+    Remark: ("text",),
+    ToolCall: ("input",),
+    ToolResult: ("output",),
+}
+"""Fields that are not redacted here: the function that prepares the request does it, or they are not stored."""
+
+UNSTORED = (Generate, Embed)
+"""Questions to a model, of which nothing is stored."""
+
+_REDACTED = StructRedactor(left=PREPARED, free=FREE_TEXTS)
 
 
 def redact(request: AnyStruct, redactor: Redactor) -> AnyStruct:
-    """The request without the secrets in its free texts."""
-    changed = {}
-    for field in FREE_TEXTS.get(type(request), ()):
-        given = getattr(request, field)
-        kept = _clean(given, redactor)
-        if kept != given:
-            changed[field] = kept
-    return replace(request, **changed) if changed else request
-
-
-def _clean(given: Any, redactor: Redactor) -> Any:
-    if isinstance(given, Struct):
-        return redact(given, redactor)
-    if isinstance(given, list) and given and type(given[0]) in FREE_TEXTS:
-        return [redact(each, redactor) for each in given]
-    kept, _ = redactor.redact_value(given)
-    return kept.replace("\0", _NUL) if isinstance(kept, str) else kept
+    """The request, or any part of one, without secrets."""
+    return request if isinstance(request, UNSTORED) else _REDACTED.redact(request, redactor)

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.model.redaction.planted import Maker
 from tests.runner.desk import Desk
 
 from ramet.errors import EffortNotFound, PathOutside, ReportMissing
+from ramet.model.redaction import Redactor
 from ramet.runner.settlement import reports
 
 FILE = ".ramet/e1/1_PLAN.md"
@@ -22,7 +24,7 @@ def _left(folder: Path, text: str = "a plan\r\n") -> str:
 def test_a_report_is_collected_from_the_worktree_and_lies_in_the_project_for_people(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
-    assert reports.collect(_left(tmp_path / "worktree"), str(project), FILE) == "a plan\r\n"
+    assert reports.collect(_left(tmp_path / "worktree"), str(project), FILE, Redactor()) == "a plan\r\n"
     assert (project / FILE).read_bytes() == b"a plan\r\n"
     assert (project / ".ramet" / ".gitignore").read_text() == "*\n"
 
@@ -39,7 +41,7 @@ def test_where_there_is_no_report_there_is_none_and_nothing_is_written(tmp_path:
         (worktree / FILE).write_bytes(b"\0")
     elif kind == "linked":
         (worktree / FILE).symlink_to("/etc/passwd")
-    assert reports.collect(str(worktree), str(project), FILE) is None
+    assert reports.collect(str(worktree), str(project), FILE, Redactor()) is None
     assert list(project.iterdir()) == []
 
 
@@ -51,7 +53,7 @@ def test_a_project_that_cannot_take_it_does_not_lose_it(tmp_path: Path, kind: st
         project.mkdir()
         (tmp_path / "elsewhere").mkdir()
         (project / ".ramet").symlink_to(tmp_path / "elsewhere")
-    assert reports.collect(_left(tmp_path / "worktree"), str(project), FILE) == "a plan\r\n"
+    assert reports.collect(_left(tmp_path / "worktree"), str(project), FILE, Redactor()) == "a plan\r\n"
     assert kind == "gone" or list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -135,3 +137,14 @@ def test_an_effort_without_a_report_is_validated_as_before(desk: Desk) -> None:
     effort = desk.run("do")
     validation = desk.call("db.effort.validate", effort_id=effort.id)
     assert validation == desk.world.call("db.effort.checks", effort_id=effort.id)
+
+
+@pytest.mark.requirement("R341")
+def test_a_report_loses_its_secrets_in_the_worktree_and_in_the_project(desk: Desk, tmp_path: Path) -> None:
+    token = Maker(341).expand("ghp_{a36}")
+    worktree = _left(tmp_path / "worktree", f"# Plan\nuse {token}\n")
+    text = reports.collect(worktree, str(desk.project), FILE, Redactor())
+    for kept in (text, Path(worktree, FILE).read_text(), (desk.project / FILE).read_text()):
+        assert kept is not None
+        assert token not in kept
+        assert kept.startswith("# Plan\nuse [REDACTED:github:")

@@ -102,7 +102,7 @@ def _before_tool(tx: Transaction, now: Happening) -> HookAnswer:
 
 def _after_tool(tx: Transaction, now: Happening) -> HookAnswer:
     hooked, event = now.hooked, now.event
-    files = touched_files(event)
+    files = [tx.contents.redact(file) for file in touched_files(event)]
     read = _add_files(hooked, files) if event.tool in _READING else None
     _beat(tx, now, calls=0 if gates.is_own(event) else 1, tools=_returned(now), files=read)
     return HookAnswer(context=directives.tell(tx, hooked, now.facts.directives, files))

@@ -10,6 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ramet.engine import secrets
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
 from ramet.engine.hooks import bindings, compactions, reactions
@@ -62,6 +63,7 @@ def prepare(request: AddEntries, contents: Contents) -> PreparedEntries:
 
 
 def _prepare(entry: Entry, contents: Contents) -> Read:
+    entry = secrets.redact(entry, contents.redactor)
     content = _content(entry)
     if content is None:
         return Read(entry, None)

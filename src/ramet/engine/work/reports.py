@@ -7,11 +7,10 @@ many events costs one read of the session, one move of its branch and one event.
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.engine import notices
+from ramet.engine import notices, secrets
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
 from ramet.engine.record import budgets, lookup, messages
@@ -80,21 +79,21 @@ def prepare(request: ReportStream, contents: Contents) -> PreparedReport:
 
 
 def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Heard:
-    content = _content(event)
+    event = secrets.redact(event, redactor)
+    content = _content(event, contents)
     if content is not None:
         return Heard(event, messages.make_turn(contents, content))
     match event:
         case Limit():
-            event = replace(event, text=_note(event.text, redactor))
+            event = replace(event, text=_note(event.text))
         case Stuck():
-            given = None if event.arguments is None else _note(event.arguments, redactor)[:_LONGEST_ARGUMENTS]
+            given = None if event.arguments is None else _note(event.arguments)[:_LONGEST_ARGUMENTS]
             tool = None if event.tool is None else clean_name(event.tool)
-            event = replace(event, text=_note(event.text, redactor), tool=tool, arguments=given)
+            event = replace(event, text=_note(event.text), tool=tool, arguments=given)
         case Refusal():
-            name = clean_name(_note(event.name, redactor))
-            event = replace(event, name=name, rule=_note(event.rule, redactor))
+            event = replace(event, name=clean_name(_note(event.name)), rule=_note(event.rule))
         case End(reason=str(reason)):
-            event = replace(event, reason=_note(reason, redactor))
+            event = replace(event, reason=_note(reason))
         case Usage():
             model = None if event.model is None else clean_name(event.model)
             event = replace(event, key=clean_name(event.key), model=model)
@@ -105,7 +104,7 @@ def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Hear
     return Heard(event, None)
 
 
-def _content(event: StreamEvent) -> ContentPayload | None:
+def _content(event: StreamEvent, contents: Contents) -> ContentPayload | None:
     """What an event puts into the session's history."""
     match event:
         case Text():
@@ -113,7 +112,7 @@ def _content(event: StreamEvent) -> ContentPayload | None:
         case Reasoning():
             return ReasoningContent(text=event.text)
         case ToolCall():
-            text = msgspec.json.encode(event.input).decode()
+            text = contents.prepare_value(event.input)
             return ToolIOContent(text=text, tool_name=clean_name(event.name), direction="call", call_id=event.call_id)
         case ToolResult():
             name, status = clean_name(event.name or "tool"), _STATUSES[event.is_error]
@@ -124,8 +123,8 @@ def _content(event: StreamEvent) -> ContentPayload | None:
             return None
 
 
-def _note(text: str, redactor: Redactor) -> str:
-    return redactor.redact(text).text.replace("\0", "")[:_LONGEST_NOTE]
+def _note(text: str) -> str:
+    return text.replace("\0", "")[:_LONGEST_NOTE]
 
 
 @answers(ReportStream)

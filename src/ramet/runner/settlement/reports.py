@@ -17,8 +17,8 @@ from ramet.workspace.files import reports
 from ramet.workspace.files.reports import Report
 
 
-def collect(worktree: str, project_path: str, report_file: str) -> str | None:
-    """The report that an agent left in its worktree, which people then find in the project.
+def collect(worktree: str, project_path: str, report_file: str, redactor: Redactor) -> str | None:
+    """The report that an agent left in its worktree, which people then find in the project, both without secrets.
 
     None if it left none that can be read. A copy that cannot be made is no reason to lose the report.
     """
@@ -28,9 +28,12 @@ def collect(worktree: str, project_path: str, report_file: str) -> str | None:
         return None
     if found is None:
         return None
+    text = redactor.redact(found.text).text
+    if text != found.text:
+        publish(worktree, report_file, text)
     if worktree != project_path:
-        publish(project_path, report_file, found.text)
-    return found.text
+        publish(project_path, report_file, text)
+    return text
 
 
 def publish(project_path: str, report_file: str, text: str) -> None:

@@ -42,7 +42,7 @@ def conclude(runner: RunnerContext, effort_id: int, generation: int, session_id:
     end = find_end(spooled) or _recorded_end(session)
     project = runner.machine.ask(WorkChain(effort_id=effort_id, host=runner.host)).project_path
     finished, trouble = _finish(runner, effort, project)
-    output, report_file = _output(effort, project, end)
+    output, report_file = _output(runner, effort, project, end)
     return CompleteWork(
         effort_id=effort_id,
         generation=generation,
@@ -102,15 +102,16 @@ def _message(effort: Effort) -> str:
     return f"{effort.skill}: {title}\n\nRamet-Effort: e{effort.id}\n"
 
 
-def _output(effort: Effort, project: str, end: End) -> tuple[str | None, str | None]:
+def _output(runner: RunnerContext, effort: Effort, project: str, end: End) -> tuple[str | None, str | None]:
     """The text that outlives the worktree, and the file that people read."""
     report_file = report_file_of(effort)
     if report_file is None:
         return end.answer, None
-    text = reports.collect(effort.place.worktree or effort.place.workspace or project, project, report_file)
+    folder, redactor = effort.place.worktree or effort.place.workspace or project, runner.machine.redactor
+    text = reports.collect(folder, project, report_file, redactor)
     if text is None and end.answer:
-        reports.publish(project, report_file, end.answer)
-        text = end.answer
+        text = redactor.redact(end.answer).text
+        reports.publish(project, report_file, text)
     return text, None if text is None else report_file
 
 
