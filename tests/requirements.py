@@ -476,7 +476,15 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R341": due(
         "No stored or written field is exempt (file names, branch names, agent names, native ids, tool names, spool, "
         "logs, reports, index): planted secrets are found in no file under `RAMET_HOME` and in no worktree report.",
-        later_part="There is no index yet; the issue that builds it adds it to the test.",
+        later_part="memory builds the index",
+    ),
+    "R342": due(
+        "`ramet redact --rescan` finds and `--purge` removes secrets that were stored before a rule existed, in blobs, "
+        "spools, logs, reports, index, exports and backups that Ramet made. A purged blob keeps its hash, its size and "
+        "a tombstone (who, when, why); commit hashes do not change; `db check` verifies every other blob and counts "
+        "purged ones; `compile` and `show` print `[purged]`; export and import keep tombstones; the text is in no file "
+        "under `RAMET_HOME` afterwards (free pages and WAL included).",
+        later_part="memory builds the index, and export and import as commands; a backup is the only export so far",
     ),
     "R344": due(
         "In `sandbox: workspace` and `strict` an agent can commit in its worktree, keep its vendor's session and call "

@@ -82,9 +82,11 @@ OTHER_TABLES = (
     "ingests",
     "discoveries",
     "thoughts",
+    "tombstones",
 )
 
 _CHILDREN_FIRST = (
+    "tombstones",
     "ingests",
     "discoveries",
     "thoughts",

@@ -63,6 +63,7 @@ MORE: dict[str, Commands] = {
     "Set up": {
         "config": (f"{_COMMANDS}.system.config:config", "Show every configuration key, its value and its source."),
         "trust": (f"{_COMMANDS}.system.trust:trust", "Let a project's ramet.yaml set what only you can set."),
+        "redact": (f"{_COMMANDS}.record.redact:redact", "Find and remove secrets that are already stored."),
         "drivers": (f"{_COMMANDS}.queue.drivers:drivers", "List the agent programs that Ramet can run."),
         "hooks": (f"{_COMMANDS}.system.hooks:hooks", "Record the agents that you start yourself."),
         "mcp": (f"{_COMMANDS}.system.mcp:mcp", "Give agents tools to spawn, report and take notes."),

@@ -84,9 +84,12 @@ class StartedDaemon:
             self._process.stdin.close()
 
 
-def run(task: Literal["migrate", "reset"], target: Target) -> dict[str, Any]:
+def run(
+    task: Literal["migrate", "reset", "redact"], target: Target, order: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """Let the daemon's program do one task on a database that no other process has open; returns its report."""
-    done = subprocess.run([*_COMMAND, task], input=target.instructions(), capture_output=True, check=False)
+    instructions = target.instructions(json.dumps(order or {}))
+    done = subprocess.run([*_COMMAND, task], input=instructions, capture_output=True, check=False)
     if done.returncode != 0:
         raise _explain(done.stderr)
     report: dict[str, Any] = json.loads(done.stdout)

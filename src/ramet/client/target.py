@@ -21,9 +21,9 @@ class Target(NamedTuple):
         """Where to connect, and with which token."""
         return self.entrance or (self.socket, None)
 
-    def instructions(self) -> bytes:
-        """What the daemon reads from its standard input."""
-        return f'{{"settings": {self.settings}, "places": {self.places}}}\n'.encode()
+    def instructions(self, order: str = "{}") -> bytes:
+        """What the daemon reads from its standard input; `order` is what else a task needs, as JSON."""
+        return f'{{"settings": {self.settings}, "places": {self.places}, "order": {order}}}\n'.encode()
 
 
 class Entrance(NamedTuple):

@@ -1,4 +1,4 @@
-"""The daemon's entry point: `python -m ramet.daemon serve|migrate|reset`, started by the client.
+"""The daemon's entry point: `python -m ramet.daemon serve|migrate|reset|redact`, started by the client.
 
 Settings and places come as one JSON line on standard input, not as arguments, so that no password shows in `ps`.
 If it cannot start, it writes one JSON line to standard error, and its exit status is the error's.
@@ -26,6 +26,8 @@ class Start(Struct, frozen=True, kw_only=True):
 
     settings: Settings
     places: Places
+    order: dict[str, Any] = {}
+    """What else a task needs."""
 
 
 def main(arguments: list[str]) -> int:
@@ -60,8 +62,12 @@ def _run(command: str, start: Start, faults: Faults) -> None:
             _print(upkeep.migrate(start.settings, start.places, clock, faults))
         case "reset":
             _print(upkeep.reset(start.settings, start.places, clock))
+        case "redact":
+            order = msgspec.convert(start.order, upkeep.RedactOrder)
+            environment = read_environment(os.environ, start.settings)
+            _print(upkeep.redact(start.settings, environment, start.places, clock, faults, order))
         case _:
-            raise InvalidSetting("usage: python -m ramet.daemon serve|migrate|reset", value=command)
+            raise InvalidSetting("usage: python -m ramet.daemon serve|migrate|reset|redact", value=command)
 
 
 def _read_start(line: bytes) -> Start:

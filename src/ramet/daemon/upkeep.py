@@ -1,14 +1,21 @@
-"""What is done to a database while no daemon runs on it: bring its schema up to date, or start over."""
+"""What is done to a database while no daemon runs on it: update its schema, start over, or remove old secrets."""
+
+import getpass
 
 from msgspec import Struct, field
 
 from ramet.clock import Clock
+from ramet.config.environment import Environment
 from ramet.config.secrets import hide_password
 from ramet.config.settings import Places, Settings
-from ramet.daemon import composition
+from ramet.daemon import composition, secrets
+from ramet.daemon.secrets import Rescan
 from ramet.daemon.wire.tokens import remove_key
 from ramet.faults import Faults
+from ramet.model.instant import to_iso
+from ramet.model.redaction import Redactor
 from ramet.store import reset_store
+from ramet.store.database.purge import Burial
 
 
 class Migrated(Struct, frozen=True, kw_only=True):
@@ -27,6 +34,15 @@ class Reset(Struct, frozen=True, kw_only=True):
     removed: str
 
 
+class RedactOrder(Struct, frozen=True, kw_only=True):
+    """What to do about secrets that are stored."""
+
+    is_purging: bool = False
+    reason: str = ""
+    files: list[str] = []
+    """Files elsewhere, such as a backup that was moved."""
+
+
 def migrate(settings: Settings, places: Places, clock: Clock, faults: Faults) -> Migrated:
     """Opening a database migrates it."""
     store = composition.take_store(settings, places, clock, faults)
@@ -41,3 +57,17 @@ def reset(settings: Settings, places: Places, clock: Clock) -> Reset:
         backup = reset_store(settings.database, places, clock=clock)
         remove_key(places.home)  # sessions of the same numbers will follow
     return Reset(backup=backup, removed=str(places.database or hide_password(settings.database.url or "")))
+
+
+def redact(
+    settings: Settings, environment: Environment, places: Places, clock: Clock, faults: Faults, order: RedactOrder
+) -> Rescan:
+    """Search what is stored for secrets by today's rules, and remove them if that is asked for."""
+    # Also if redaction is turned off: whoever asks for this wants it done.
+    redactor = Redactor(settings.redaction.patterns, environment.denied)
+    burial = Burial(getpass.getuser(), to_iso(clock.now_ms()), redactor.redact(order.reason).text)
+    store = composition.take_store(settings, places, clock, faults)
+    try:
+        return secrets.rescan(store, places, redactor, burial if order.is_purging else None, order.files)
+    finally:
+        store.close()

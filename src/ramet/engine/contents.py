@@ -15,7 +15,7 @@ from ramet.model.history.content import (
     validate_content,
 )
 from ramet.model.history.tokens import TokenCounter
-from ramet.model.redaction import Redacted, Redactor
+from ramet.model.redaction import Redactor
 from ramet.protocol.history.commits import Commit
 from ramet.store.database.blobs import Blob, Codec
 
@@ -46,7 +46,7 @@ class Contents:
 
     def prepare(self, text: str, metadata: dict[str, Any] | None = None) -> Prepared:
         """A text, and what is said about it, without secrets."""
-        redacted = self._redact_content(text)
+        redacted = self.redactor.redact_content(text)
         content = encode(redacted.text)
         clean, secrets = self.redactor.redact_value(metadata or None)
         return Prepared(
@@ -56,20 +56,6 @@ class Contents:
             metadata=clean,
             redactions=redacted.secrets + secrets,
         )
-
-    def _redact_content(self, text: str) -> Redacted:
-        """A text without secrets. JSON, such as a tool call's input, is also read as the value that it is: there, a
-        text under the name of a secret is one, and a line starts where it starts.
-        """
-        redacted = self.redactor.redact(text)
-        if not text.startswith(("{", "[", '"')) or not self.redactor.may_hold_secrets(redacted.text):
-            return redacted
-        try:
-            value = msgspec.json.decode(redacted.text)
-        except (msgspec.DecodeError, RecursionError):
-            return redacted
-        clean, secrets = self.redactor.redact_value(value)
-        return Redacted(msgspec.json.encode(clean).decode(), redacted.secrets + secrets) if secrets else redacted
 
     def prepare_value(self, value: Any) -> str:
         """A value as JSON, its texts redacted before they are encoded."""

@@ -23,8 +23,9 @@ print(json.dumps({{"kind": "tool_call", "call_id": token, "name": token, "input"
 print(json.dumps({{"kind": "tool_result", "call_id": token, "output": "\\x1b[31m" + token + "\\x1b[0m"}}))
 print(json.dumps({{"kind": "native_id", "native_id": token}}))
 print(token, file=sys.stderr, flush=True)
-os.makedirs(".ramet/e1", exist_ok=True)
-open(".ramet/e1/1_PLAN.md", "w").write("# Plan\\n" + token + "\\n")
+if os.environ["RAMET_EFFORT"] == "1":
+    os.makedirs(".ramet/e1", exist_ok=True)
+    open(".ramet/e1/1_PLAN.md", "w").write("# Plan\\n" + token + "\\n")
 open(token + ".txt", "w").write("named so")
 print(json.dumps({{"kind": "end", "outcome": "success", "answer": token, "reason": token}}))
 """
@@ -50,11 +51,11 @@ def test_no_file_under_the_home_and_no_report_has_a_planted_secret(shop: Command
     shop.configure({"drivers": {"profiles": {"planter": profile}}})
     shop("add", "leave a plan", "--driver", "planter", "--skill", "plan")
     shop("work", "--once")
-    shop("history", "commit", "--branch", f"fix-{token}", f"use {token}")
-    shop("agent", "register", f"agent-{token}", "--label", token)
-    shop("show", f"fix-{token}-which-is-not-there")
-    shop("project", "add", str(shop.cwd), "--name", token)
-    shop("run", "--detach", stdin=f"- [ ] use {token}\n")
+    shop.ok("history", "commit", f"fix-{token}", f"use {token}")
+    shop.ok("agent", "register", f"agent-{token}", "--label", token)
+    assert shop("show", f"fix-{token}-which-is-not-there").returncode == 3
+    shop.ok("project", "add", str(shop.cwd), "--name", token)
+    assert "ramet/r1" in shop("run", "-", "--driver", "planter", stdin=f"- [ ] use {token}\n").stdout
     transcript = home / f"{token}.jsonl"
     line = {"type": "user", "uuid": token, "sessionId": token, "message": {"role": "user", "content": f"use {token}"}}
     transcript.write_text(json.dumps(line) + "\n")
@@ -69,8 +70,8 @@ def test_no_file_under_the_home_and_no_report_has_a_planted_secret(shop: Command
             "tool_input": {"file_path": f"/x/{token}"},
             "tool_use_id": token,
         }
-        shop("rpc", "call", "hooks.event", json.dumps({"vendor": "claude", "payload": payload}))
-    shop("rpc", "call", "history.commit", json.dumps({"branch": "b", "text": "x", "idempotency_key": token}))
+        shop.ok("rpc", "call", "hooks.event", json.dumps({"vendor": "claude", "payload": payload}))
+    shop.ok("rpc", "call", "history.commit", json.dumps({"branch": "b", "text": "x", "idempotency_key": token}))
     wait_for(lambda: shop.json("query", "select count(*) as n from sessions")["rows"][0][0] >= 2)
     shop("daemon", "stop")
     found = [name for name, data in stored(home / "ramet") if token.encode() in data]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+import msgspec
 import re2
 
 from ramet.errors import InvalidSetting
@@ -78,6 +79,20 @@ class Redactor:
     def may_hold_secrets(self, text: str) -> bool:
         """One linear look at a text, which most pass over: without a hint of a secret, no rule can find one."""
         return self._is_enabled and self._hints.search(text.encode(errors="replace")) is not None
+
+    def redact_content(self, text: str) -> Redacted:
+        """A text without secrets. JSON, such as a tool call's input, is also read as the value that it is: there, a
+        text under the name of a secret is one, and a line starts where it starts.
+        """
+        redacted = self.redact(text)
+        if not text.startswith(("{", "[", '"')) or not self.may_hold_secrets(redacted.text):
+            return redacted
+        try:
+            value = msgspec.json.decode(redacted.text)
+        except (msgspec.DecodeError, RecursionError):
+            return redacted
+        clean, secrets = self.redact_value(value)
+        return Redacted(msgspec.json.encode(clean).decode(), redacted.secrets + secrets) if secrets else redacted
 
     def cut(self, text: str, at: int) -> int:
         """The nearest place before `at` at which a text can be cut without cutting a secret."""

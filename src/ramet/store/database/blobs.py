@@ -20,6 +20,11 @@ ZSTD = 1
 ZSTD_V1 = 2
 """zstd with the dictionary `v1`."""
 
+PURGED = 3
+"""The content was removed because it held a secret. The row keeps its hash and its size, and has a tombstone."""
+PURGED_TEXT = b"[purged]"
+"""What stands for the content of a purged blob."""
+
 _LEVEL = 5
 """Measured with cold caches: level 3 leaves 8 % more in 65 µs, level 6 takes off 4 % in 116 µs; this one takes 87 µs.
 What was written at one level reads like any other."""
@@ -51,6 +56,8 @@ class Codec:
 
     def unpack(self, codec: int, size: int, data: bytes) -> bytes:
         """The content of a blob; `ValueError` if it is damaged."""
+        if codec == PURGED:
+            return PURGED_TEXT
         if codec == RAW:
             content = data
         else:

@@ -7,7 +7,7 @@ import msgspec
 
 from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
 from ramet.protocol.system.database import CheckFinding, CheckReport
-from ramet.store.database.blobs import Codec
+from ramet.store.database.blobs import PURGED, Codec
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import Query, QueryFile
 from ramet.store.database.store import Store
@@ -26,6 +26,7 @@ _NOUNS = (
     "blobs",
     "branches",
     "events",
+    "purged",
 )
 
 
@@ -57,6 +58,10 @@ def _pages(db: Connection, query: Query) -> Iterator[Row]:
 
 def _check_blobs(db: Connection, codec: Codec) -> Iterator[CheckFinding]:
     for blob_id, blob_hash, kind, size, data in _pages(db, _sql.blobs_after):
+        if kind == PURGED:
+            if data:
+                yield CheckFinding(check="blobs", detail=f"blob {blob_id} is purged but has a content")
+            continue
         try:
             content = codec.unpack(kind, size, data)
         except ValueError as error:
@@ -67,12 +72,16 @@ def _check_blobs(db: Connection, codec: Codec) -> Iterator[CheckFinding]:
 
 
 def _check_commits(db: Connection) -> Iterator[CheckFinding]:
+    # What was purged of a commit is part of what its hash was made from.
+    purged = {commit_hash for (commit_hash,) in db.all(_sql.purged_commits)}
     for row in _pages(db, _sql.commits_after):
-        for problem in _commit_problems(*row):
+        for problem in _commit_problems(*row, is_purged=row[1] in purged):
             yield CheckFinding(check="commits", detail=f"commit {row[0]} ({row[1].hex()[:12]}): {problem}")
 
 
-def _commit_problems(_id: int, commit_hash: bytes, segment_id: int, seq: int, *rest: Any) -> Iterator[str]:
+def _commit_problems(
+    _id: int, commit_hash: bytes, segment_id: int, seq: int, *rest: Any, is_purged: bool
+) -> Iterator[str]:
     content_type, role, operation, author, at_ms, tokens, token_sum, metadata, *links = rest
     blob, parent, parent_seq, parent_sum, parent_segment, second, target, base_segment, base_seq = links
     facts = CommitFacts(
@@ -87,7 +96,7 @@ def _commit_problems(_id: int, commit_hash: bytes, segment_id: int, seq: int, *r
         metadata=None if metadata is None else msgspec.json.decode(metadata),
         at_ms=at_ms,
     )
-    if hash_commit(facts) != commit_hash:
+    if not is_purged and hash_commit(facts) != commit_hash:
         yield "its hash does not match its content"
     if seq != (parent_seq or 0) + 1:
         yield f"its position is {seq}, but its parent has {parent_seq or 0}"

@@ -10,6 +10,7 @@ from ramet.model.instant import to_iso
 from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.migrations import Dialect, Migrated
+from ramet.store.database.text_rows import TextRows
 
 Topic = Literal["work", "events"]
 """What a commit may be of interest for: everything has events, and some of it is work for somebody."""
@@ -51,6 +52,10 @@ class Store(ABC):
     @abstractmethod
     def back_up(self, target: Path) -> BackupReport:
         """Write a consistent copy to a new SQLite file, while work goes on."""
+
+    @abstractmethod
+    def text_rows(self, connection: Connection) -> TextRows:
+        """Every text in the database, on one of its connections that may write."""
 
     @abstractmethod
     def erase(self) -> None:

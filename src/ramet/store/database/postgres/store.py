@@ -13,15 +13,18 @@ from ramet.config.settings import DatabaseSettings
 from ramet.errors import InvalidSetting, QueryFailed, QueryRefused
 from ramet.faults import Faults
 from ramet.protocol.system.database import BackupReport, QueryResult
+from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.migrations import Dialect, migrate
 from ramet.store.database.postgres.connection import PostgresConnection, connect, translate
 from ramet.store.database.postgres.export import export_database, known_tables
 from ramet.store.database.postgres.news import News
+from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema_check import refuse_altered
 from ramet.store.database.sqlite.query import jsonable
 from ramet.store.database.store import Store
+from ramet.store.database.text_rows import TextRows
 
 _sql = QueryFile("database/migrations")
 
@@ -117,6 +120,10 @@ class PostgresStore(Store):
         finally:
             connection.close()
         return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
+
+    def text_rows(self, connection: Connection) -> TextRows:
+        assert isinstance(connection, PostgresConnection)  # noqa: S101
+        return PostgresTextRows(connection)
 
     def erase(self) -> None:
         connection = self.connect()

@@ -13,6 +13,7 @@ from ramet.config.places import make_private
 from ramet.errors import DatabaseForeign, InvalidParams, StorageFailed
 from ramet.faults import Faults
 from ramet.protocol.system.database import BackupReport, QueryResult
+from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.migrations import Dialect, migrate
 from ramet.store.database.queries import QueryFile
@@ -24,7 +25,9 @@ from ramet.store.database.sqlite.connection import (
     translate,
 )
 from ramet.store.database.sqlite.query import run_query
+from ramet.store.database.sqlite.text_rows import SqliteTextRows
 from ramet.store.database.store import Store
+from ramet.store.database.text_rows import TextRows
 
 APPLICATION_ID = 0x52414D54
 """Marks a file as ours ("RAMT"), so that another program's database is refused instead of changed."""
@@ -123,6 +126,10 @@ class SqliteStore(Store):
         finally:
             copy.close()
         return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
+
+    def text_rows(self, connection: Connection) -> TextRows:
+        assert isinstance(connection, SqliteConnection)  # noqa: S101
+        return SqliteTextRows(connection)
 
     def erase(self) -> None:
         self._writer.close()

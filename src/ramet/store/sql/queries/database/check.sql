@@ -15,6 +15,10 @@ LEFT JOIN commits s ON s.id = c.second_parent_id
 LEFT JOIN commits t ON t.id = c.target_id
 WHERE c.id > :after ORDER BY c.id LIMIT :limit;
 
+-- name: purged_commits
+-- Commits whose author or metadata was purged.
+SELECT hash FROM tombstones WHERE subject = 'commit';
+
 -- name: astray
 -- Pointers that lead to nothing: whose, and to what.
 SELECT 'branch ' || h.name, 'commit ' || h.commit_id FROM branches h
@@ -89,4 +93,4 @@ ORDER BY b.session_id;
 SELECT (SELECT count(*) FROM projects), (SELECT count(*) FROM tasks), (SELECT count(*) FROM efforts),
        (SELECT count(*) FROM sessions), (SELECT count(*) FROM messages), (SELECT count(*) FROM agents),
        (SELECT count(*) FROM commits), (SELECT count(*) FROM blobs), (SELECT count(*) FROM branches),
-       (SELECT count(*) FROM events);
+       (SELECT count(*) FROM events), (SELECT count(*) FROM tombstones);
