@@ -435,6 +435,9 @@ REQUIREMENTS: dict[str, Requirement] = {
         "The daemon's owner keys are the same whatever directory it is started from and whoever starts it; project "
         "keys are resolved per project."
     ),
+    "R330": due(
+        "A project can narrow limits and add redaction patterns; an attempt to widen or remove is ignored and reported."
+    ),
     "R331": due(
         "Configuration above the project's root or `$HOME`, of another owner, or writable by others is not read, and "
         "`ramet config` says so."

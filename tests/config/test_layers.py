@@ -258,3 +258,42 @@ def test_no_error_and_no_shown_value_has_the_password(environ: dict[str, str], t
     assert "hunter2" not in f"{caught.value.to_wire()}"
     configuration = load(environ, tmp_path, {**flags, "database.url": "postgres://me:hunter2@db/x"})
     assert configuration.value(KEYS["database.url"]) == "postgres://me:***@db/x"
+
+
+@pytest.mark.requirement("R330")
+@pytest.mark.parametrize("is_trusted", [False, True])
+def test_a_project_adds_redaction_patterns_and_removes_none(
+    environ: dict[str, str], project: Path, *, is_trusted: bool
+) -> None:
+    write_user_file(environ, "redaction: {patterns: ['own-[0-9]+']}")
+    text = "redaction: {patterns: ['corp-[0-9]+', 'own-[0-9]+']}"
+    (project / "ramet.yaml").write_text(text)
+    if is_trusted:
+        write_trusted_file(environ, project, text)
+    found = load(environ, project, {})
+    assert found.settings.redaction.patterns == ["own-[0-9]+", "corp-[0-9]+"]
+    assert found.owner.redaction.patterns == ["own-[0-9]+"]
+    assert found.ignored == ()
+
+
+@pytest.mark.requirement("R330")
+@pytest.mark.parametrize(
+    ("said", "key", "reason"),
+    [
+        ("patterns: []", "redaction.patterns", "only add"),
+        (f"patterns: {['a'] * 101}", "redaction.patterns", "at most 100"),
+        (f"patterns: [{'a' * 1001}]", "redaction.patterns", "1000 characters"),
+        ("enabled: false", "redaction.enabled", "only you"),
+        ("environment: []", "redaction.environment", "only you"),
+    ],
+)
+def test_an_attempt_to_remove_redaction_is_ignored_and_reported(
+    environ: dict[str, str], project: Path, said: str, key: str, reason: str
+) -> None:
+    write_user_file(environ, "redaction: {patterns: ['own-[0-9]+']}")
+    (project / "ramet.yaml").write_text(f"redaction: {{{said}}}")
+    found = load(environ, project, {})
+    assert found.settings.redaction == found.owner.redaction
+    assert found.settings.redaction.patterns == ["own-[0-9]+"]
+    assert [each.key for each in found.ignored] == [key]
+    assert reason in found.ignored[0].reason

@@ -144,4 +144,14 @@ class Invocation:
         """The daemon's reply."""
         from ramet.cli.connections import ask  # noqa: PLC0415
 
-        return ask(self.connection, request)
+        return ask(self.connection, self._redact(request))
+
+    def _redact(self, request: "Request[R]") -> "Request[R]":
+        """The request without what the project's own patterns match: the daemon knows only the owner's."""
+        patterns = self.configuration.settings.redaction.patterns
+        if patterns == self.configuration.owner.redaction.patterns:
+            return request
+        from ramet.model.redaction import Redactor  # noqa: PLC0415
+        from ramet.model.redaction.structs import StructRedactor  # noqa: PLC0415
+
+        return StructRedactor().redact(request, Redactor(patterns))

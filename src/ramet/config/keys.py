@@ -66,7 +66,7 @@ def _read_keys() -> Iterator[Key]:
 def _find_class(annotation: Any, name: str) -> KeyClass:
     found = [each for each in get_args(annotation) if isinstance(each, KeyClass)]
     if len(found) != 1:
-        raise TypeError(f"{name} must declare one class: OWNER, PROJECT or NARROWS")
+        raise TypeError(f"{name} must declare one class: OWNER, PROJECT, NARROWS or ADDS")
     return found[0]
 
 

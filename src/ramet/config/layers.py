@@ -17,12 +17,14 @@ from ramet.config.files import expand, find_user_file, read_content, read_file
 from ramet.config.keys import KEYS, SECTIONS, VARIABLES, Key, Value, close_names, find_defaults
 from ramet.config.project_files import PassedOver, find_project_file
 from ramet.config.secrets import hide_password
-from ramet.config.settings import NARROWS, OWNER, PROJECT, Settings
+from ramet.config.settings import ADDS, NARROWS, OWNER, PROJECT, Settings
 from ramet.config.trust import is_trusted as is_trusted_file
 from ramet.errors import ConfigError, InvalidSetting, UnknownKey
 
 DEFAULT = "default"
 _SEEN_BY_AGENTS = "work.environment"
+_MOST_ADDED = 100
+_LONGEST_ADDED = 1000
 
 OTHER_VARIABLES = (
     *("RAMET_HOME", "RAMET_FAULT", "RAMET_AGENT", "RAMET_SESSION", "RAMET_EFFORT", "RAMET_KEEPER"),
@@ -97,8 +99,21 @@ class _Pile:
             if reason := self._refuse(key, value):
                 ignored.append(IgnoredKey(key=name, reason=reason))
             else:
-                self.values[name], self.sources[name] = value, source
+                self.values[name], self.sources[name] = self._with_own(key, value), source
         return tuple(ignored)
+
+    def keep_own(self, own: "_Pile", names: Iterable[str]) -> None:
+        """Let a trusted file add to the owner's lists as well: trust is about more rights, not about fewer rules."""
+        for name in names:
+            if KEYS[name].key_class is ADDS:
+                self.values[name] = own._with_own(KEYS[name], self.values[name])
+
+    def _with_own(self, key: Key, value: Value) -> Value:
+        """A project's value; what it adds to is behind the owner's."""
+        own = self.values.get(key.name, key.default)
+        if key.key_class is not ADDS or not isinstance(own, list) or not isinstance(value, list):
+            return value
+        return [*own, *(each for each in value if each not in own)]
 
     def assemble(self) -> Settings:
         _check_database(self.values, self.sources)
@@ -120,7 +135,18 @@ class _Pile:
             limit = self.values.get(key.name, key.default)
             if _width(key, value) > _width(key, limit):
                 return f"a project can only lower it, and {value} is more than {limit}"
+        if key.key_class is ADDS:
+            return _refuse_added(value)
         return None
+
+
+def _refuse_added(value: Value) -> str | None:
+    """Why these cannot be added to the owner's; None if they can."""
+    if not isinstance(value, list) or not value:
+        return "a project can only add to it"
+    if len(value) > _MOST_ADDED or any(len(each) > _LONGEST_ADDED for each in value):
+        return f"a project can add at most {_MOST_ADDED} of at most {_LONGEST_ADDED} characters"
+    return None
 
 
 def _width(key: Key, value: Value) -> float:
@@ -184,6 +210,7 @@ def _put_project(own: _Pile, path: Path, content: bytes, environ: Mapping[str, s
     if not is_trusted_file(environ, path, content):
         return _Project(here, owner, ignored=here.put_project(layer))
     here.put(layer)
+    here.keep_own(own, layer.values)
     owner.put(layer, [name for name in layer.values if name.startswith("database.")])
     return _Project(here, owner, is_trusted=True)
 

@@ -3,8 +3,8 @@
 Each key's purpose and limits are defined only here, in its annotation: `ramet config`, the reference and the error
 messages read them from it.
 
-Each field also declares its class: who may set it (`OWNER`, `PROJECT`, `NARROWS`). A key that names a program, a
-command line, a driver, an environment variable, an address or a directory outside of the project is the owner's.
+Each field also declares its class: who may set it (`OWNER`, `PROJECT`, `NARROWS`, `ADDS`). A key that names a program,
+a command line, a driver, an environment variable, an address or a directory outside of the project is the owner's.
 """
 
 from enum import Enum
@@ -23,9 +23,11 @@ class KeyClass(Enum):
     """A project's file, too: data that nothing executes."""
     NARROWS = "narrows"
     """A project's file, too, but only to a tighter limit; 0, if it means no limit, is the widest."""
+    ADDS = "adds"
+    """A project's file, too, but only to add to the owner's list, for what is stored for that project."""
 
 
-OWNER, PROJECT, NARROWS = KeyClass
+OWNER, PROJECT, NARROWS, ADDS = KeyClass
 
 
 _SECRET_VARIABLES = (
@@ -222,8 +224,8 @@ class RedactionSettings(Struct, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Remove secrets before anything is stored."), OWNER] = True
     patterns: Annotated[
         list[str],
-        Meta(description="Additional secrets to remove, as RE2 regular expressions."),
-        OWNER,
+        Meta(description="Additional secrets to remove, as RE2 regular expressions. A project adds to your own."),
+        ADDS,
     ] = []
     environment: Annotated[
         list[str],

@@ -23,6 +23,7 @@ from ramet.daemon.hooks import vanished_agents
 from ramet.daemon.hooks.channels import open_channels
 from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
 from ramet.daemon.hooks.notifications import Notifications
+from ramet.daemon.hooks.project_redaction import ProjectRedaction
 from ramet.daemon.hooks.service import HookService
 from ramet.daemon.hooks.transcript_feed import TranscriptFeed
 from ramet.daemon.hooks.vanished_agents import VanishedAgents
@@ -142,8 +143,9 @@ def build_hook_service(
     patience = Patience.of(load_own(machine.environ).settings.hooks)  # which the hook program keeps to
     gather = partial(_gather, machine.git.within(patience.git))
     lookers = DiskLookups(patience)
+    redacting = ProjectRedaction(requester.ask, machine.redactor_in, machine.redactor)
     transcript_feed = TranscriptFeed(
-        requester.ask,
+        redacting.ask,
         gather,
         lookers,
         places.home / "gaps.jsonl",
@@ -152,7 +154,7 @@ def build_hook_service(
         are_gaps_ours=partial(is_heard_by, places),
     )
     hook_service = HookService(
-        requester,
+        redacting,
         gather,
         partial(vanished_agents.find_process, host=host),
         lookers,

@@ -7,6 +7,7 @@ of the protocol, the handshake of 2025 and the requests without one of 2026; the
 import asyncio
 import signal
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -23,11 +24,15 @@ from mcp_types import (
     Tool,
 )
 
+from ramet.config.layers import load
 from ramet.config.places import find_home
+from ramet.errors import ConfigError
 from ramet.hooks.program import find_own
 from ramet.mcp.calls import Calls
 from ramet.mcp.tools import TOOLS
 from ramet.mcp.uplink import Uplink
+from ramet.model.redaction import Redactor
+from ramet.model.redaction.structs import StructRedactor
 from ramet.vendors import registry
 from ramet.version import __version__
 
@@ -53,9 +58,22 @@ def _find_session(environ: Mapping[str, str]) -> Uplink:
     """
     socket, token = _given(environ, "RAMET_SOCKET"), _given(environ, "RAMET_TOKEN")
     session = None if token else _find_native(environ)
+    redaction = _find_redaction(environ)
     if session is None:
-        return Uplink(socket, token)
-    return Uplink(socket or str(find_own(environ, find_home(environ)).places.socket), None, session)
+        return Uplink(socket, token, redaction=redaction)
+    return Uplink(socket or str(find_own(environ, find_home(environ)).places.socket), None, session, redaction)
+
+
+def _find_redaction(environ: Mapping[str, str]) -> tuple[StructRedactor, Redactor] | None:
+    """The patterns that the project adds to the owner's; None if it adds none that can be used."""
+    try:
+        configuration = load(environ, Path.cwd(), {}, is_lenient=True)
+        patterns = configuration.settings.redaction.patterns
+        if patterns == configuration.owner.redaction.patterns:
+            return None
+        return StructRedactor(), Redactor(patterns)
+    except (ConfigError, OSError):
+        return None
 
 
 def _find_native(environ: Mapping[str, str]) -> str | None:

@@ -14,6 +14,8 @@ from anyio import to_thread
 
 from ramet.client.connection import Connection
 from ramet.errors import DaemonStopping, DaemonUnreachable, Forbidden
+from ramet.model.redaction import Redactor
+from ramet.model.redaction.structs import StructRedactor
 from ramet.model.spawn.child import SpawnResult
 from ramet.protocol.operation import R, Request
 from ramet.protocol.spawn.children import AwaitChildren
@@ -34,7 +36,15 @@ class Uplink:
     and that has all the rights of that person anyway, the one that the program says it is.
     """
 
-    def __init__(self, socket: str | None, token: str | None, session: str | None = None) -> None:
+    def __init__(
+        self,
+        socket: str | None,
+        token: str | None,
+        session: str | None = None,
+        redaction: tuple[StructRedactor, Redactor] | None = None,
+    ) -> None:
+        """`redaction` are the patterns of the project, which the daemon does not know."""
+        self._redaction = redaction
         self._socket = socket
         self._token = token
         self._session = session
@@ -47,6 +57,9 @@ class Uplink:
 
     async def ask(self, request: Request[R], seconds: float) -> R:
         """The reply. It is asked again if the daemon goes away meanwhile: a change needs its idempotency key."""
+        if self._redaction is not None:
+            structs, redactor = self._redaction
+            request = structs.redact(request, redactor)
         return await self._repeat(lambda _left: request, seconds)
 
     async def wait(self, session_ids: list[int], seconds: float) -> list[SpawnResult]:

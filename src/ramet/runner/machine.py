@@ -11,10 +11,14 @@ from ramet.config.environment import read_environment
 from ramet.config.host import find_host
 from ramet.config.layers import load
 from ramet.config.settings import Places, Settings
+from ramet.errors import ConfigError
 from ramet.model.redaction import Redactor
 from ramet.protocol.operation import Ask
 from ramet.vendors import registry
 from ramet.workspace.git.command import Git
+
+_MOST_REDACTORS = 32
+"""How many projects' patterns are kept ready; each takes memory."""
 
 
 class Machine:
@@ -27,9 +31,25 @@ class Machine:
         self.places = places
         self.environ = environ
         self.git = Git(environ, places.home / "git", filters=settings.worktree.git_filters)
-        redaction = settings.redaction
-        denied = read_environment(environ, settings).denied
-        self.redactor = Redactor(redaction.patterns, denied, is_enabled=redaction.enabled)
+        self._denied = read_environment(environ, settings).denied
+        self._redactors: dict[tuple[str, ...], Redactor] = {}
+        self.redactor = self._redact_with(settings.redaction.patterns)
+
+    def redactor_in(self, path: str) -> Redactor:
+        """What redacts the texts of a project: with the patterns that its file adds, if these can be used."""
+        try:
+            return self._redact_with(self.settings_in(path).redaction.patterns)
+        except (ConfigError, OSError):
+            return self.redactor
+
+    def _redact_with(self, patterns: list[str]) -> Redactor:
+        key = tuple(patterns)
+        if key not in self._redactors:
+            if len(self._redactors) >= _MOST_REDACTORS:
+                self._redactors = {tuple(self.settings.redaction.patterns): self.redactor}
+            is_enabled = self.settings.redaction.enabled
+            self._redactors[key] = Redactor(patterns, self._denied, is_enabled=is_enabled)
+        return self._redactors[key]
 
     def settings_in(
         self, project_path: str, environ: Mapping[str, str] | None = None, flags: Mapping[str, str] | None = None

@@ -81,3 +81,40 @@ def test_no_file_under_the_home_and_no_report_has_a_planted_secret(shop: Command
     reports = [path.read_text() for path in shop.cwd.rglob(".ramet/*/*.md")]
     assert len(reports) == 1
     assert token not in reports[0]
+
+
+@pytest.mark.requirement("R330")
+def test_a_projects_own_patterns_apply_to_what_is_stored_for_it_and_nowhere_else(shop: CommandLine, home: Path) -> None:
+    badge = "corp-" + Maker(330).of("0123456789", 8)
+    (shop.cwd / "ramet.yaml").write_text("redaction: {patterns: ['corp-[0-9]{8}']}\n")
+    shop("add", f"printf 'corp-%s\\n' {badge[5:]}", "--driver", "shell", "--skill", "do")
+    shop("work", "--once")
+    shop.ok("history", "commit", "main", f"it is {badge}")
+    transcript = home / "session.jsonl"
+    said = {"role": "user", "content": f"my badge is {badge}"}
+    line = {"type": "user", "uuid": "u1", "sessionId": "w1", "timestamp": "2026-01-05T08:00:00Z", "message": said}
+    transcript.write_text(json.dumps(line) + "\n")
+    for event in ("SessionStart", "UserPromptSubmit", "Stop"):
+        payload = {"hook_event_name": event, "session_id": "w1", "transcript_path": str(transcript)}
+        payload |= {"cwd": str(shop.cwd), "prompt": f"my badge is {badge}"}
+        shop.ok("rpc", "call", "hooks.event", json.dumps({"vendor": "claude", "payload": payload}))
+    wait_for(lambda: shop.json("query", "select count(*) as n from ingests")["rows"][0][0] == 1)
+    shop("daemon", "stop")
+    assert [name for name, data in stored(home / "ramet") if badge.encode() in data] == []
+    assert b"".join(data for _, data in stored(home / "ramet")).count(b"[REDACTED:configured:") >= 4
+    other = CommandLine(home, home / "other")
+    other.cwd.mkdir()
+    other.ok("history", "commit", "elsewhere", f"it is {badge}")
+    other("daemon", "stop")
+    assert [name for name, data in stored(home / "ramet") if badge.encode() in data] != []
+
+
+@pytest.mark.requirement("R330")
+def test_a_project_that_turns_redaction_off_is_ignored_and_named(shop: CommandLine, home: Path) -> None:
+    token = Maker(330).expand("ghp_{a36}")
+    (shop.cwd / "ramet.yaml").write_text("redaction: {enabled: false, patterns: []}\n")
+    done = shop("history", "commit", "main", f"use {token}")
+    assert "redaction.enabled" in done.stderr
+    assert "redaction.patterns" in done.stderr
+    shop("daemon", "stop")
+    assert [name for name, data in stored(home / "ramet") if token.encode() in data] == []

@@ -12,7 +12,6 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from ramet.daemon.executors.requester import Requester
 from ramet.daemon.hooks.disk_lookups import BOUNDARIES, DiskLookups
 from ramet.daemon.hooks.timings import Timings
 from ramet.daemon.wire.answers import Later, answers
@@ -31,6 +30,7 @@ from ramet.protocol.hooks.hooks import (
     ListTimings,
     RecordHook,
 )
+from ramet.protocol.operation import R, Request
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import WorkChain
 from ramet.vendors import registry
@@ -50,6 +50,13 @@ FindProcess = Callable[[str, int, int | None], HookProcess | None]
 """The process of a vendor's program, by who called and what it says of itself; called on a thread."""
 
 
+class Asker(Protocol):
+    """Who asks the engine."""
+
+    async def ask(self, request: Request[R], /) -> R:
+        """The reply."""
+
+
 class Reading(Protocol):
     """Who reads transcripts behind the hooks."""
 
@@ -65,7 +72,7 @@ class HookService:
 
     def __init__(
         self,
-        requester: Requester,
+        requester: Asker,
         gather: Gather,
         find_process: FindProcess,
         lookers: DiskLookups,

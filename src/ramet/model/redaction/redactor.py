@@ -57,6 +57,7 @@ class Redactor:
 
     def __init__(self, patterns: Sequence[str] = (), values: Iterable[str] = (), *, is_enabled: bool = True) -> None:
         self._is_enabled = is_enabled
+        self.patterns = list(patterns)
         self._values = {spelt: value for value in values if value for spelt in spellings(value)}
         longest_first = sorted(self._values, key=len, reverse=True)
         parts = [*map(re2.escape, longest_first), *map(_checked, patterns)]

@@ -188,17 +188,16 @@ def specify(
         is_fenced=runner.settings.database.type == "postgres",
         leased_at=prepared.leased_at,
         proxy=sandbox.proxy if sandbox else None,
-        redaction=_redaction(runner, start.environment),
+        redaction=_redaction(runner, prepared.project_path, start.environment),
     )
 
 
-def _redaction(runner: RunnerContext, environment: Mapping[str, str]) -> KeeperRedaction:
-    """What the daemon redacts, and the secrets of the agent's own environment, which the daemon does not have."""
+def _redaction(runner: RunnerContext, project_path: str, environment: Mapping[str, str]) -> KeeperRedaction:
+    """What the daemon redacts, what the project adds to it, and the secrets of the agent's own environment."""
     settings = runner.settings
     values = {*read_environment(runner.environ, settings).denied, *read_environment(environment, settings).denied}
-    return KeeperRedaction(
-        is_enabled=settings.redaction.enabled, patterns=settings.redaction.patterns, values=sorted(values)
-    )
+    patterns = runner.machine.redactor_in(project_path).patterns
+    return KeeperRedaction(is_enabled=settings.redaction.enabled, patterns=patterns, values=sorted(values))
 
 
 def _start(

@@ -86,7 +86,7 @@ def validate(machine: Machine, request: ValidateEffort) -> Validation:
     chain = machine.ask(WorkChain(effort_id=request.effort_id, host=machine.host))
     if chain.efforts[0].report_file is None:
         return validation
-    check = _check_report(chain.project_path, nest(chain.efforts[0]), machine.redactor)
+    check = _check_report(chain.project_path, nest(chain.efforts[0]), machine.redactor_in(chain.project_path))
     return Validation(
         effort_id=validation.effort_id,
         passed=validation.passed and check.passed,

@@ -107,7 +107,7 @@ def _output(runner: RunnerContext, effort: Effort, project: str, end: End) -> tu
     report_file = report_file_of(effort)
     if report_file is None:
         return end.answer, None
-    folder, redactor = effort.place.worktree or effort.place.workspace or project, runner.machine.redactor
+    folder, redactor = effort.place.worktree or effort.place.workspace or project, runner.machine.redactor_in(project)
     text = reports.collect(folder, project, report_file, redactor)
     if text is None and end.answer:
         text = redactor.redact(end.answer).text
