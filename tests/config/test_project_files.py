@@ -78,6 +78,7 @@ def test_a_daemon_gets_the_owner_s_settings_wherever_it_is_started(environ: dict
     assert load(environ, clone, {}).settings.spawn.depth == 100
 
 
+@pytest.mark.requirement("R330")
 def test_a_project_lowers_a_limit_and_never_raises_it(environ: dict[str, str], clone: Path) -> None:
     _write(clone, "work: {timeout_seconds: 60, stuck_seconds: 0, repeat_limit: 100, prompt_max_tokens: 50001}")
     found = load(environ, clone, {})
