@@ -6,6 +6,7 @@ gathered and looked at together, and only if one of them may hold a secret each 
 
 from collections.abc import Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from msgspec import Struct, UnsetType
@@ -29,6 +30,7 @@ class StructRedactor:
         self._left = left or {}
         self._free = free or {}
         self._fields: dict[type[Struct], tuple[str, ...]] = {}
+        self._getters: dict[type[Struct], attrgetter[tuple[Any, ...]]] = {}
 
     def redact(self, part: AnyStruct, redactor: Redactor) -> AnyStruct:
         """The struct without secrets; itself if it has none."""
@@ -42,15 +44,25 @@ class StructRedactor:
     def _gather(self, part: Struct, texts: list[str]) -> bool:
         """Collect the texts of a struct and of the structs in it; whether nothing else in it may hold any."""
         is_plain = True
-        for field in self._fields_of(type(part)):
-            value = getattr(part, field)
+        for value in self._values_of(part):
+            if not value:
+                continue
             if isinstance(value, str):
                 texts.append(value)
             elif isinstance(value, Struct):
                 is_plain = self._gather(value, texts) and is_plain
-            elif value and not isinstance(value, _PLAIN):
+            elif not isinstance(value, _PLAIN):
                 is_plain = False
         return is_plain
+
+    def _values_of(self, part: Struct) -> tuple[Any, ...]:
+        """The values of all fields, which is faster than one at a time."""
+        kind = type(part)
+        if kind not in self._getters:
+            # Two names make it give a tuple, whatever else there is.
+            self._getters[kind] = attrgetter(*self._fields_of(kind), "__class__", "__class__")
+        values: tuple[Any, ...] = self._getters[kind](part)
+        return values[:-2]
 
     def _fields_of(self, kind: type[Struct]) -> tuple[str, ...]:
         if kind not in self._fields:
