@@ -115,3 +115,20 @@ def test_a_backup_keeps_tombstones(world: World, tmp_path: Any) -> None:
         assert has_tombstones
         graves = db.database.execute("SELECT count(*) FROM tombstones").fetchall()
     assert graves == [tuple(world.sql("SELECT count(*) FROM tombstones")[0])]
+
+
+@pytest.mark.requirement("R342")
+def test_a_backup_from_before_there_were_tombstones_is_purged_as_well(world: World, tmp_path: Any) -> None:
+    from ramet.store.database.sqlite.copies import open_copy
+
+    store_secrets(world)
+    copy = tmp_path / "copy.db"
+    world.store.back_up(copy)
+    assert TOKEN.encode() in copy.read_bytes()
+    with open_copy(copy) as (db, rows, _):
+        db.database.execute("DROP TABLE tombstones")
+        assert purge.purge(db, rows, Redactor(), BURIAL, has_tombstones=False).blobs == 2
+    assert TOKEN.encode() not in copy.read_bytes()
+    with open_copy(copy) as (db, rows, has_tombstones):
+        assert not has_tombstones
+        assert purge.search(db, rows, Redactor()).is_empty

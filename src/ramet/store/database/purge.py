@@ -8,12 +8,14 @@ can no longer be verified.
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 
 from msgspec import Struct
 
+from ramet.errors import StoreError
 from ramet.model.redaction import Redactor
 from ramet.store.database.blobs import PURGED, Codec
-from ramet.store.database.connection import Connection
+from ramet.store.database.connection import Connection, Retry
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.text_rows import TextRow, TextRows
 
@@ -21,6 +23,7 @@ _sql = QueryFile("database/purge")
 _check = QueryFile("database/check")
 
 _PAGE = 500
+_ATTEMPTS = 5
 _KIND = re.compile(r"\[REDACTED:([a-z_]+):[0-9a-f]{8}\]")
 
 
@@ -73,6 +76,15 @@ def search(db: Connection, rows: TextRows, redactor: Redactor) -> Found:
 
 def purge(db: Connection, rows: TextRows, redactor: Redactor, burial: Burial, *, has_tombstones: bool = True) -> Found:
     """Remove it, in one transaction, and then from the database's files. A copy from before tombstones gets none."""
+    for _ in range(_ATTEMPTS):
+        with suppress(Retry):  # another host wrote meanwhile
+            found = _purge(db, rows, redactor, burial, has_tombstones=has_tombstones)
+            rows.compact()
+            return found
+    raise StoreError("other hosts write to the database at the same time", fix="stop their daemons, then repeat this")
+
+
+def _purge(db: Connection, rows: TextRows, redactor: Redactor, burial: Burial, *, has_tombstones: bool) -> Found:
     found = Found()
     db.begin()
     try:
@@ -91,7 +103,6 @@ def purge(db: Connection, rows: TextRows, redactor: Redactor, burial: Burial, *,
     except BaseException:
         db.rollback()
         raise
-    rows.compact()
     return found
 
 
