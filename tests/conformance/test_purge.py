@@ -8,8 +8,9 @@ from tests.conformance.stored_text import everything
 from tests.model.redaction.planted import Maker
 from tests.world import World
 
-from ramet.config.settings import LimitSettings, QuerySettings
+from ramet.config.settings import QuerySettings
 from ramet.engine import Engine
+from ramet.engine.transaction import Rules
 from ramet.model.redaction import Redactor
 from ramet.protocol.system.database import CheckDatabase
 from ramet.store.database import purge
@@ -22,7 +23,7 @@ BURIAL = Burial("ada", "2026-01-05T09:00:00.000Z", "it leaked")
 
 
 def engine(*, is_enabled: bool) -> Engine:
-    return Engine(limits=LimitSettings(), codec=Codec(), redactor=Redactor(is_enabled=is_enabled))
+    return Engine(Rules(), codec=Codec(), redactor=Redactor(is_enabled=is_enabled))
 
 
 def store_secrets(world: World) -> Any:

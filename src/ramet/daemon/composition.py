@@ -143,7 +143,7 @@ def build_hook_service(
     patience = Patience.of(load_own(machine.environ).settings.hooks)  # which the hook program keeps to
     gather = partial(_gather, machine.git.within(patience.git))
     lookers = DiskLookups(patience)
-    redacting = ProjectRedaction(requester.ask, machine.redactor_in, machine.redactor)
+    redacting = ProjectRedaction(requester, machine.redactor_in, machine.redactor)
     transcript_feed = TranscriptFeed(
         redacting.ask,
         gather,

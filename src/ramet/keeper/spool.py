@@ -16,8 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw, Struct
 
-from ramet.keeper.event_json import encode_event
-from ramet.keeper.redaction import EventRedactor
+from ramet.keeper.event_json import EventRedactor, encode_event
 from ramet.model.work.stream import (
     End,
     Limit,

@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ramet.daemon.executors.requester import Requester
 from ramet.errors import RametError
+from ramet.model.principal import RUNNER
 from ramet.model.redaction import Redactor
 from ramet.model.redaction.structs import StructRedactor
 from ramet.protocol.hooks.hooks import RecordHook
 from ramet.protocol.hooks.transcripts import AddEntries
-from ramet.protocol.operation import AsyncAsk, R, Request
+from ramet.protocol.operation import R, Request
 from ramet.protocol.record.sessions import GetSession
 
 _FRESH_SECONDS = 5.0
@@ -25,8 +27,8 @@ _MOST = 1000
 class ProjectRedaction:
     """Asks the engine, with requests about a project redacted by that project's patterns."""
 
-    def __init__(self, ask: AsyncAsk, redactor_in: Callable[[str], Redactor], own: Redactor) -> None:
-        self._ask = ask
+    def __init__(self, asker: Requester, redactor_in: Callable[[str], Redactor], own: Redactor) -> None:
+        self._asker = asker
         self._redactor_in = redactor_in
         self._own = own
         self._structs = StructRedactor()
@@ -34,11 +36,12 @@ class ProjectRedaction:
         """The folders of sessions."""
         self._found: dict[str, tuple[float, Redactor]] = {}
 
-    async def ask(self, request: Request[R]) -> R:
+    async def ask(self, request: Request[R], principal: str = RUNNER) -> R:
         """The reply to a request, which holds nothing that the project's patterns match."""
         folder = await self._folder(request)
         redactor = self._own if folder is None else await self._find(folder)
-        reply = await self._ask(request if redactor is self._own else self._structs.redact(request, redactor))
+        clean = request if redactor is self._own else self._structs.redact(request, redactor)
+        reply = await self._asker.ask(clean, principal)
         session_id: Any = getattr(reply, "session_id", None)
         if isinstance(session_id, int) and folder is not None:
             _make_room(self._folders)
@@ -55,7 +58,7 @@ class ProjectRedaction:
 
     async def _ask_for_folder(self, session_id: int) -> str | None:
         try:
-            return (await self._ask(GetSession(session_id=session_id))).task_id
+            return (await self._asker.ask(GetSession(session_id=session_id))).task_id
         except RametError:
             return None
 

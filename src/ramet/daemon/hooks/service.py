@@ -53,8 +53,8 @@ FindProcess = Callable[[str, int, int | None], HookProcess | None]
 class Asker(Protocol):
     """Who asks the engine."""
 
-    async def ask(self, request: Request[R], /) -> R:
-        """The reply."""
+    async def ask(self, request: Request[R], principal: str = RUNNER) -> R:
+        """The reply, in the name of the principal."""
 
 
 class Reading(Protocol):
