@@ -31,6 +31,7 @@ STORE_FILES = {
     "database/operations.py": {"pathlib"},
     "database/postgres/export.py": {"os", "pathlib"},
     "database/postgres/store.py": {"pathlib"},
+    "database/sqlite/copies.py": {"pathlib"},
     "database/sqlite/connection.py": {"pathlib"},
     "database/sqlite/store.py": {"os", "pathlib"},
     "database/store.py": {"pathlib"},
