@@ -442,6 +442,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Configuration above the project's root or `$HOME`, of another owner, or writable by others is not read, and "
         "`ramet config` says so."
     ),
+    "R332": due(
+        "A database file inside a project is not opened unless trusted; an opened database gets mode 0600 and its "
+        "triggers and views are verified."
+    ),
     "R333": due(
         "A child session never gets a wider profile, sandbox, tool set or permission mode than its parent, by MCP, by "
         "RPC and by CLI with an agent's token; `shell` and `command` are refused for agents unless the owner lists "
@@ -463,6 +467,11 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R336": due(
         "A token is refused after its session has ended and after key rotation; keys with wrong mode or size are "
         "refused; `ramet db reset` rotates."
+    ),
+    "R337": due(
+        "The daemon's git runs no program that a repository names (hooks, filters, merge and diff drivers, textconv, "
+        "fsmonitor, aliases, credential helpers, ssh commands, `ext::`), in every code path; an owner-allowed filter "
+        "runs."
     ),
     "R338": due("Redaction sees decoded values: a secret at a line start inside a tool call's JSON is redacted."),
     "R339": due(
@@ -495,15 +504,6 @@ REQUIREMENTS: dict[str, Requirement] = {
         "read the rest of the home or another project, see other processes, or reach the control socket; in `strict` "
         "it reaches only the allowed hosts, and refusals are recorded. Tested by a hostile program *and* by the real "
         "Claude Code and Codex doing a task inside. A preset that cannot be applied is an error."
-    ),
-    "R332": due(
-        "A database file inside a project is not opened unless trusted; an opened database gets mode 0600 and its "
-        "triggers and views are verified."
-    ),
-    "R337": due(
-        "The daemon's git runs no program that a repository names (hooks, filters, merge and diff drivers, textconv, "
-        "fsmonitor, aliases, credential helpers, ssh commands, `ext::`), in every code path; an owner-allowed filter "
-        "runs."
     ),
     "R345": due(
         "The installer refuses to write through links that leave its scope, and bounds the size and depth of the files "

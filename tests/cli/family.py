@@ -9,9 +9,9 @@ from tests.cli.command_line import CommandLine
 
 
 def begin(shop: CommandLine) -> CommandLine:
-    """The session s1 at work on e1 of tasks/cart, and the driver `fake`."""
+    """The session s1 at work on e1 of tasks/cart, and the driver `fake`, which its program is as well."""
     profile = {"driver": "command", "program": fake_agent.program(), "output": "jsonl"}
-    drivers = {"default": "fake", "profiles": {"fake": profile}}
+    drivers = {"default": "fake", "profiles": {"fake": profile, "claude": profile}}
     shop.configure({"drivers": drivers})
     shop.ok("project", "add", ".")
     shop.ok("task", "add", "tasks/cart")

@@ -14,7 +14,7 @@ import click
 from ramet.cli.command import UnknownCommand
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean
-from ramet.errors import EXIT_FAILURE, RametError, shorten
+from ramet.errors import EXIT_FAILURE, RametError, UnknownMethod, shorten
 
 _INTERRUPTED = 130
 _LARGEST_LOG = 1_000_000
@@ -24,6 +24,9 @@ _LARGEST_LOG = 1_000_000
 def report(error: BaseException, invocation: Invocation) -> int:
     """Print the error for a person or a program; returns the exit status."""
     match error:
+        case UnknownMethod() if invocation.is_agents:
+            _say(invocation, error.code, "this command is not available to agents", "ask the user to run it")
+            return error.exit_status
         case RametError():
             _say(invocation, error.code, error.message, error.fix, field=error.field, value=shorten(error.value))
             return error.exit_status

@@ -108,6 +108,11 @@ class Invocation:
             entrance=find_entrance(self.environ, socket, str(self.places.agents_socket)),
         )
 
+    @property
+    def is_agents(self) -> bool:
+        """Whether an agent that Ramet started runs this."""
+        return bool(self.environ.get("RAMET_TOKEN"))
+
     @cached_property
     def connection(self) -> "Connection":
         """To the daemon, which is started if it does not run and `daemon.autostart` allows it."""

@@ -76,6 +76,7 @@ async def _live(
     faults: Faults,
     environ: Mapping[str, str],
 ) -> None:
+    tokens = Tokens.of_home(places.home, str(places.socket))  # first: it may be refused, and no thread runs yet
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
     executor = composition.build_executor(
@@ -90,7 +91,6 @@ async def _live(
     )
     requester = Requester(executor, loop)
     machine, threads = composition.build_machine(requester, settings, places, environ, loop)
-    tokens = Tokens.of_home(places.home, str(places.socket))
     context = composition.build_context(requester, machine, tokens, faults, environ)
     crew = Crew(context)
     try:

@@ -1039,7 +1039,9 @@ class HistoryOperations(Namespace):
         return self._call(CreateBranch, {"idempotency_key": idempotency_key, "name": name, "from": from_})
 
     def branches(self, prefix: str | None = None) -> Page[BranchRow]:
-        """List the branches whose names start with a prefix, by name (default: all)."""
+        """List the branches whose names start with a prefix, by name (default: all). An agent gets those it can
+        read.
+        """
         return self._call(ListBranches, {"prefix": prefix})
 
     def check(self) -> CheckReport:
@@ -1505,7 +1507,9 @@ class IngestOperations(Namespace):
     """`ingest.…`"""
 
     def list(self, *, session_id: int | str | None = None, path: str | None = None) -> Ingests:
-        """List the transcripts that are read, and how far: those of one session, the one in a file, or all."""
+        """List the transcripts that are read, and how far: those of one session, the one in a file, or all. An
+        agent gets those of its own session.
+        """
         return self._call(ListIngests, {"session_id": session_id, "path": path})
 
 

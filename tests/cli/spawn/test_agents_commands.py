@@ -59,7 +59,7 @@ def test_its_own_session_effort_history_and_tree_are_shown_to_it(ramet: CommandL
 
 @pytest.mark.requirement("R333", "R334")
 def test_what_is_not_its_own_is_refused_by_name(ramet: CommandLine) -> None:
-    ramet.ok("add", "Somebody else's.", "--driver", "mine")
+    ramet.ok("add", "Another one.", "--driver", "shell")
     ramet.ok("drop", "e1")
     found = run_inside(
         ramet,

@@ -207,6 +207,8 @@ def test_children_can_be_kept_when_their_parent_is_killed(ramet: CommandLine, st
 
 @pytest.mark.requirement("R114")
 def test_the_lines_of_a_run_delegate_in_their_own_slot(ramet: CommandLine) -> None:
+    ramet.configure({"spawn": {"drivers": ["shell"]}})
+    ramet.ok("daemon", "stop")
     nested = f'{ramet.program} spawn "echo grandchild" --driver shell'
     (ramet.cwd / "tasks.md").write_text(
         f"- [ ] 1. {ramet.program} spawn '{nested}' 'echo sibling' --driver shell\n- [ ] 2. echo after\n"

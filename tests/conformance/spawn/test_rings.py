@@ -32,6 +32,7 @@ SUBJECTS = {
     "agent": ("agent_id", "agent"),
     "event": ("event",),
     "path": ("workspacePath",),
+    "transcript": ("path",),
 }
 """The fields that may name somebody else's."""
 NEUTRAL = {
@@ -39,11 +40,12 @@ NEUTRAL = {
     *("next_steps", "required_files", "max_tokens", "format", "window", "text", "tool", "args", "tool_use_id", "facts"),
     *("result", "reason", "subagent_id", "subagent_type", "prompt", "prompt_id", "pid", "goal", "workflowId"),
     *("context", "inherit", "filter", "driver", "model", "limits", "allowedTools", "wait", "timeout_seconds"),
-    *("agents", "children", "is_expected", "report", "below", "host"),
+    *("agents", "children", "is_expected", "report", "below", "host", "prefix"),
 }
 """The fields that say something about the subject, or about the asker."""
 
 NARROWING = [("db.session.find", field) for field in ("task_id", "effort_id", "agent_id")]
+NARROWING += [("ingest.list", "path")]
 NARROWING += [("hooks.record", field) for field in ("session", "agent")]
 """Where a stranger's name narrows a list of the agent's own, or is not looked at for an agent."""
 MARKS = ("NEIGHBOUR", "FOREIGNER", "RUNNING")
@@ -91,6 +93,8 @@ class Stranger:
         )
         queue_worker.report(world, attempt, queue_worker.text(f"said {mark}"), instance=f"keeper{mark.lower()}")
         session = attempt.session
+        path = f"/transcripts/{mark}.jsonl"
+        world.call("ingest.add", session_id=session.id, path=path, offset=0, entries=[])
         commit = world.call("history.log", branch=session.branch).items[0].hash
         event = {"vendor": "claude", "moment": "stop", "name": "Stop", "native_id": session.native_id}
         self.session, self.effort_id = session.id, effort.id
@@ -104,6 +108,7 @@ class Stranger:
             "task": [task],
             "agent": [worker],
             "event": [event],
+            "transcript": [path],
             "path": [task] if project == "/bank" else ["/shop-else", "/etc"],
         }
 

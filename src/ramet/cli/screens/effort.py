@@ -55,8 +55,8 @@ def _headline(row: WorkReply) -> Line:
 
 
 def _tool(invocation: Invocation, row: WorkReply) -> str | None:
-    """The newest tool call of the agent that runs it."""
-    if row.lifecycle != "active":
+    """The newest tool call of the agent that runs it. Agents do not see the fleet."""
+    if row.lifecycle != "active" or invocation.is_agents:
         return None
     return next((each.tool for each in invocation.ask(FleetStatus()).items if each.effort_id == row.id), None)
 

@@ -191,7 +191,8 @@ def create_branch(tx: Transaction, request: CreateBranch) -> BranchRow:
 @answers(ListBranches)
 def list_branches(tx: Transaction, request: ListBranches) -> Page[BranchRow]:
     """The branches whose names start with a prefix."""
-    return Page(items=branches.list_all(tx.db, request.prefix or "", tx.limits.page_max))
+    found = branches.list_all(tx.db, request.prefix or "", tx.limits.page_max)
+    return Page(items=[row for row in found if scopes.has_branch(tx, row.name)])
 
 
 @answers(DeleteBranch)

@@ -261,7 +261,8 @@ class _Writing:
 @answers(ListIngests)
 def list_all(tx: Transaction, request: ListIngests) -> Ingests:
     """Which transcripts are read, and how far."""
-    session_id = None if request.session_id is None else lookup.session(tx, request.session_id).id
+    named = tx.asker if request.session_id is None else request.session_id
+    session_id = None if named is None else lookup.session(tx, named).id
     if request.path is not None:
         known = transcripts.find(tx.db, request.path)
         found = [] if known is None else [known]

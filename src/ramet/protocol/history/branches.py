@@ -36,9 +36,9 @@ class CreateBranch(Change[BranchRow], frozen=True, kw_only=True):
 
 
 class ListBranches(Request[Page[BranchRow]], frozen=True, kw_only=True):
-    """List the branches whose names start with a prefix, by name (default: all)."""
+    """List the branches whose names start with a prefix, by name (default: all). An agent gets those it can read."""
 
-    op = Operation("history.branches")
+    op = Operation("history.branches", ring="chain")
 
     prefix: Text | None = None
 

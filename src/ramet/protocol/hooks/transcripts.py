@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from ramet.errors import SessionNotFound
+from ramet.errors import Forbidden, SessionNotFound
 from ramet.model.hooks.transcript import Entry
 from ramet.protocol.fields import Name, Path, SessionId
 from ramet.protocol.hooks.hooks import Count
@@ -60,9 +60,11 @@ class Ingests(Struct, frozen=True, kw_only=True):
 
 
 class ListIngests(Request[Ingests], frozen=True, kw_only=True):
-    """List the transcripts that are read, and how far: those of one session, the one in a file, or all."""
+    """List the transcripts that are read, and how far: those of one session, the one in a file, or all. An agent gets
+    those of its own session.
+    """
 
-    op = Operation("ingest.list", errors=(SessionNotFound,))
+    op = Operation("ingest.list", errors=(SessionNotFound, Forbidden), ring="own")
 
     session_id: SessionId | None = None
     path: Path | None = None
