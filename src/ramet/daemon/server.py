@@ -242,7 +242,7 @@ class Server:
             call.done(reply)
 
     @answers(Hello)
-    def greet(self, call: Call, request: Hello) -> HelloReply | Later[HelloReply]:
+    def greet(self, call: Call, request: Hello) -> Later[HelloReply]:
         """Say who we are; with a token the connection is bound to a session, and no later greeting frees it."""
         connection = call.connection
         if request.token is not None:
@@ -252,15 +252,16 @@ class Server:
             raise Forbidden("this daemon did not issue the token", field="token")
         reply = HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=connection.principal)
         own = asking_session(connection.principal)
-        if own is None:
-            return reply
 
         def say(found: Any) -> None:
             if isinstance(found, Exception):
                 connection.principal = None
             call.done(found if isinstance(found, Exception) else reply)
 
-        self._executor.read(GetSession.op, GetSession(session_id=own), connection.principal, say)
+        if own is None:
+            call.done(reply)
+        else:
+            self._executor.read(GetSession.op, GetSession(session_id=own), connection.principal, say)
         return Later()
 
     @answers(RotateKey)
@@ -314,6 +315,6 @@ class Server:
 
 def _forbidden(call: Call, principal: str | None) -> Forbidden:
     if principal is None:
-        fix = "call daemon.hello with the token of your session, which is in RAMET_TOKEN"
+        fix = "greet with the token of your session, which is in RAMET_TOKEN"
         return Forbidden("this connection has no valid token", field="token", fix=fix)
     return Forbidden(f"{call.operation.name} is not available to agents", field="method", value=call.operation.name)
