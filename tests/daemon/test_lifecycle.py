@@ -234,3 +234,8 @@ def test_reset_empties_the_database_after_a_backup(home: Home) -> None:
     assert Path(done["backup"]).exists()
     home.serve()
     assert home.connect().call("db.agents.list")["result"]["items"] == []
+
+
+def test_it_listens_on_no_network_address(home: Home) -> None:
+    daemon = psutil.Process(home.serve().pid)
+    assert daemon.net_connections(kind="inet") == []

@@ -8,6 +8,7 @@ from tests.docs.pages import EVERY_PAGE, ROOT, name, prose
 
 _LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
+_TEST = re.compile(r"`(tests/[\w/]+\.py)`")
 _MACHINE = re.compile(r"(?<!\w)/(?:root|home/\w+|Users/\w+|work|var/tmp)/")
 
 
@@ -52,3 +53,9 @@ def test_every_dependency_has_its_decision() -> None:
     wanted = {match[1].lower() for match in re.finditer(r'"([A-Za-z0-9_-]+)', base)} | {"psycopg"}
     pages = " ".join(path.name for path in (ROOT / "docs" / "decisions").glob("*.md"))
     assert {name for name in wanted if name not in pages} == set()
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=name)
+def test_every_test_that_a_page_names_is_there(page: Path) -> None:
+    named = set(_TEST.findall(page.read_text(encoding="utf-8")))
+    assert [path for path in sorted(named) if not (ROOT / path).is_file()] == []
