@@ -21,6 +21,7 @@ ORDERS: dict[str, dict[str, Any]] = {
     "codex": {"goal": "Which colour? [[handin_codex]]", "driver": "codex", "context": {"spawnDepth": 0}},
     "claude": {"goal": "Which colour? [[handin_claude]]", "driver": "claude", "context": {"spawnDepth": 0}},
     "confined": {"goal": "Look. [[confined]]", "driver": "claude", "allowedTools": ["Read"]},
+    "shell": {"goal": "touch out.txt", "driver": "shell", "workflowId": "shell"},
     "loose": {"goal": "Look. [[confined]]", "driver": "codex", "allowedTools": ["Read"]},
 }
 
@@ -60,6 +61,7 @@ class Project(CommandLine):
         configuration = {
             "drivers": {"profiles": {"claude": profile, "codex": profile}},
             "work": {"backoff_seconds": 0},
+            "spawn": {"drivers": ["claude", "codex"]},
         }
         config = Path(self.environ["HOME"]) / ".config" / "ramet" / "config.yaml"
         config.parent.mkdir(parents=True)
@@ -118,3 +120,12 @@ def test_a_child_that_cannot_be_confined_is_refused(project: Project) -> None:
     told = project.perform("claude", "loose")
     assert "cannot be restricted" in told
     assert not [entry for entry in project.model.requests() if entry["script"] == "confined"]
+
+
+@pytest.mark.requirement("R333")
+@pytest.mark.parametrize("parent", ["claude", "codex"])
+def test_no_agent_gets_a_shell_by_spawning_one(project: Project, parent: str) -> None:
+    told = project.perform(parent, "shell")
+    assert "spawn.drivers" in told
+    assert len(project.json("rpc", "call", "spawn.tree", json.dumps({"effort_id": 1}))["items"]) == 1
+    assert not [*project.home.rglob("out.txt")]

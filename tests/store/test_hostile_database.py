@@ -70,6 +70,17 @@ def test_a_trigger_on_a_server_is_refused_by_name_and_a_view_for_people_is_not(
         pass
 
 
+def test_a_function_on_a_server_stands_in_for_none_of_the_system_s(postgres_url: str, tmp_path: Path) -> None:
+    with open_world(tmp_path, postgres_url) as world:
+        for signature in ("now()", "length(text)", "min(bigint)", "current_schema()", "pg_notify(text, text)"):
+            world.sql(f"CREATE FUNCTION {signature} RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE ''shadow''; END'")
+        world.sql("CREATE FUNCTION same(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'")
+        world.sql("CREATE OPERATOR = (LEFTARG = text, RIGHTARG = text, FUNCTION = same)")
+        session = world.session()
+        assert world.call("db.session.get", session_id=session.id).id == session.id
+        assert world.call("db.task.find", query="nowhere").items == []
+
+
 @pytest.mark.requirement("R332")
 def test_what_the_migrations_make_is_known_at_every_version(tmp_path: Path) -> None:
     database = apsw.Connection(str(tmp_path / "bare.db"))

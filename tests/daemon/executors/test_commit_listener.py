@@ -84,6 +84,16 @@ def test_another_database_on_the_same_server_is_not_heard(world: World, hearing:
     hearing.wait(lambda: hearing.heard == ["events"])
 
 
+def test_whatever_another_user_of_the_server_says_is_only_ever_a_reason_to_look(
+    world: World, hearing: AgentOutput
+) -> None:
+    for said in ("", "x" * 7999, "'; DROP TABLE efforts; --", "\u202e\u0007", '{"topic": "work"}'):
+        world.sql("SELECT pg_notify('ramet_work', :said)", said=said)
+    world.sql("SELECT pg_notify('ramet_other', current_schema())")
+    world.sql("SELECT pg_notify('ramet_events', current_schema())")
+    hearing.wait(lambda: hearing.heard == ["events"])
+
+
 def test_others_hear_of_commits_here_and_of_many_in_a_row_once(world: World, hearing: AgentOutput) -> None:
     assert isinstance(world.store, PostgresStore)
     other = AgentOutput(world.store)

@@ -40,7 +40,8 @@ class News:
         except psycopg.Error as error:
             raise translate(error) from error
         while (notify := server.notifies()) is not None:
-            self._heard.append(psycopg.Notify(notify.relname.decode(), notify.extra.decode(), notify.be_pid))
+            said = (text.decode(errors="replace") for text in (notify.relname, notify.extra))  # anyone may say anything
+            self._heard.append(psycopg.Notify(*said, notify.be_pid))
         topics = {_TOPICS[notify.channel] for notify in self._heard if self._is_ours(notify)}
         self._heard.clear()
         return topics
