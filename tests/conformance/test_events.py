@@ -93,7 +93,8 @@ def work(world: World) -> None:
     attempt = queue_worker.start(world)
     limit = {"kind": "limit", "text": "come back later"}
     stuck = {"kind": "stuck", "reason": "repetition", "text": "the same again"}
-    queue_worker.report(world, attempt, limit, stuck, queue_worker.text("hello"), queue_worker.end())
+    refusal = {"kind": "refusal", "subject": "host", "name": "example.org:443", "rule": "add it to sandbox.allow_hosts"}
+    queue_worker.report(world, attempt, limit, stuck, refusal, queue_worker.text("hello"), queue_worker.end())
     world.call("fleet.kill", effort_id=attempt.effort.id)
     queue_worker.complete(world, attempt)
     queue_worker.complete(world, attempt, generation=1)

@@ -15,7 +15,7 @@ import msgspec
 from ramet.client.autostart import connect
 from ramet.client.connection import Connection
 from ramet.config.places import find_places
-from ramet.config.settings import DatabaseSettings, Places, QuerySettings, Settings
+from ramet.config.settings import DatabaseSettings, Places, QuerySettings, Settings, SpawnSettings
 from ramet.errors import DaemonStopping, DaemonUnreachable, RametError
 
 PATIENCE_SECONDS = 30.0
@@ -102,7 +102,9 @@ class Home:
         self.path = path
         self._inside = inside
         self.settings = Settings(
-            database=DatabaseSettings(type=kind, url=postgres_url), query=QuerySettings(max_rows=10_000_000)
+            database=DatabaseSettings(type=kind, url=postgres_url),
+            query=QuerySettings(max_rows=10_000_000),
+            spawn=SpawnSettings(drivers=["shell"]),  # which the agents here are, and their children
         )
         self.places = find_places({"RAMET_HOME": str(path)}, self.settings)
         self._daemons: list[Daemon] = []

@@ -60,6 +60,7 @@ class Desk:
 
 def _places(shop: Shop) -> Places:
     home = shop.root / "ramet"
+    home.mkdir(exist_ok=True)
     names = ("socket", "pid_file", "log_file", "backups", "lock_file", "keepers")
     known = {name: home / name for name in names}
     agents_socket = home / "agents" / "agents.sock"

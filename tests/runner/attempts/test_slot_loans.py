@@ -202,7 +202,7 @@ def test_children_of_a_parent_that_no_worker_runs_are_run_by_the_daemon_one_at_a
 
 def test_children_whose_parent_hangs_up_go_on_and_those_that_wait_go_to_the_queue(delegation: Delegation) -> None:
     settings = delegation.home.settings
-    delegation.home.settings = replace(settings, spawn=SpawnSettings(orphan_seconds=1))
+    delegation.home.settings = replace(settings, spawn=SpawnSettings(orphan_seconds=1, drivers=["shell"]))
     daemon, lock = delegation.home.start(), delegation.lock("go")
     with daemon.connect() as connection:
         agents = [delegation.order("a", {"until": str(lock)}), delegation.order("b", {})]
@@ -275,6 +275,6 @@ def test_a_command_inside_an_agent_speaks_for_its_session_and_for_no_other(
     said = connection.call("work.get", {"effort_id": 2})["output_content"]
     assert [line for line in said.splitlines() if line.startswith("exit ")] == ["exit 0", "exit 2", "exit 2", "exit 2"]
     assert '"notes":"hello"' in said.replace(": ", ":")
-    assert "project.list is not available to agents" in said
+    assert "this command is not available to agents" in said
     assert "cannot access session 1" in said
     assert [(child.parent, child.depth) for child in children(connection)] == [(2, 1)]
