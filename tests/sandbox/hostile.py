@@ -68,7 +68,7 @@ def say(*command: str) -> str:
 
 @attempt
 def read_home(targets: dict[str, Any]) -> Any:
-    return Path(targets["secret"]).read_text()
+    return Path(targets["private"]).read_text()
 
 
 @attempt
@@ -122,7 +122,7 @@ def read_the_hosts_keys(targets: dict[str, Any]) -> Any:
 @attempt
 def read_through_a_link(targets: dict[str, Any]) -> Any:
     link = Path("link-to-secret")
-    link.symlink_to(targets["secret"])
+    link.symlink_to(targets["private"])
     return link.read_text()
 
 
@@ -132,7 +132,7 @@ def read_through_the_root_of_a_process(targets: dict[str, Any]) -> Any:
     for pid in filter(str.isdigit, os.listdir("/proc")):
         for way in ("root", "cwd"):
             try:
-                found.append(Path(f"/proc/{pid}/{way}{targets['secret']}").read_text())
+                found.append(Path(f"/proc/{pid}/{way}{targets['private']}").read_text())
             except OSError:
                 continue
     return found

@@ -78,7 +78,7 @@ def _targets(machine: Machine, around: Surroundings) -> dict[str, Any]:
     names = ("config", "hooks/pre-commit", "info/exclude", "info/attributes", "HEAD", "packed-refs", "description")
     refs = ("refs/heads/main", "refs/tags/v1", "refs/stash", "logs/HEAD", "index", "objects/info/alternates")
     return {
-        "secret": str(machine.user / ".ssh" / "id_test"),
+        "private": str(machine.user / ".ssh" / "id_test"),
         "credentials": str(machine.user / ".claude" / ".credentials.json"),
         "other": str(other),
         "other_commit": machine.git(other, "rev-parse", "HEAD"),
@@ -199,7 +199,7 @@ def test_no_other_process_was_signalled_and_no_datagram_left(attack: Attack) -> 
 def test_a_link_out_of_the_worktree_is_committed_as_a_link(attack: Attack) -> None:
     machine = attack.machine
     entry = machine.git(machine.cwd, "show", f"{attack.effort['git_branch']}:link-to-secret")
-    assert entry == attack.targets["secret"]
+    assert entry == attack.targets["private"]
 
 
 # What it may do.

@@ -58,7 +58,7 @@ def test_a_keeper_that_asks_for_one_driver_imports_no_other_vendor_and_no_other_
     assert folders == {"registry", "contract", name}
     parts = {module.split(".")[3] for module in found if module.startswith(f"ramet.vendors.{name}.")}
     assert parts <= {"driver", "facts", "stream", "usage"}
-    shared = {"driver_protocol", "failures", "json_lines", "launches", "printed_text"}
+    shared = {"driver_protocol", "failures", "json_lines", "launches", "printed_text", "vendor_facts"}
     assert {module.split(".")[3] for module in found if module.startswith("ramet.vendors.contract.")} <= shared
 
 

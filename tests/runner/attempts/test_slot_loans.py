@@ -122,7 +122,7 @@ def test_a_wait_that_is_over_leaves_the_child_at_work_and_another_one_collects_i
     thread = run(daemon, 1)
     waits = "SELECT data FROM events WHERE kind = 'effort.awaited' ORDER BY id"
     assert wait_for(lambda: len(ask(connection, waits)) == 2)  # nobody waits any more, and then somebody does again
-    assert delegation.has("a", "begins")
+    assert wait_for(lambda: delegation.has("a", "begins"))
     assert not delegation.has("a", "ends")
     lock.touch()
     thread.join(PATIENCE_SECONDS)

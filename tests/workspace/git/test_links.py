@@ -9,7 +9,22 @@ from ramet.workspace.git import links
 
 
 @pytest.mark.requirement("R337")
-@pytest.mark.parametrize("file", ["worktrees/e1/index", "worktrees/e1/logs/HEAD", "logs/refs/heads/ramet/e1"])
+@pytest.mark.parametrize("file", ["worktrees/e1/index", "worktrees/e1/logs/HEAD"])
+def test_a_link_among_the_files_of_a_worktree_is_removed_and_its_work_kept(shop: Shop, file: str) -> None:
+    worktree = shop.prepare("e1")
+    outside = shop.root / "outside"
+    path = shop.project / ".git" / file
+    path.rename(outside)
+    before = outside.read_bytes()
+    path.symlink_to(outside)
+    Path(worktree.path, "b.txt").write_text("b\n")
+    assert shop.finish(worktree).changes.files == ["b.txt"]
+    assert outside.read_bytes() == before
+    assert shop.show("ramet/e1:b.txt") == "b"
+
+
+@pytest.mark.requirement("R337")
+@pytest.mark.parametrize("file", ["logs/refs/heads/ramet/e1"])
 def test_a_link_in_place_of_a_file_that_git_writes_is_refused(shop: Shop, file: str) -> None:
     worktree = shop.prepare("e1")
     outside = shop.root / "outside"
