@@ -40,8 +40,8 @@ class News:
         except psycopg.Error as error:
             raise translate(error) from error
         while (notify := server.notifies()) is not None:
-            said = (text.decode(errors="replace") for text in (notify.relname, notify.extra))  # anyone may say anything
-            self._heard.append(psycopg.Notify(*said, notify.be_pid))
+            channel, payload = (text.decode(errors="replace") for text in (notify.relname, notify.extra))
+            self._heard.append(psycopg.Notify(channel, payload, notify.be_pid))
         topics = {_TOPICS[notify.channel] for notify in self._heard if self._is_ours(notify)}
         self._heard.clear()
         return topics
