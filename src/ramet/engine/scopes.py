@@ -118,12 +118,14 @@ def _own_effort(tx: Transaction, asker: int) -> int:
 
 
 def _efforts(tx: Transaction, asker: int) -> set[int]:
-    """The efforts in the ring, as they are now: an operation may have just added one."""
+    """The efforts in the ring. Those below are read each time: an operation may have just added one."""
     effort_id = _own_effort(tx, asker)
     found = rings.list_own(tx.db, effort_id)
     if tx.ring == "own":
         return found
-    return found | rings.list_chain(tx.db, effort_id, efforts.project_of(tx.db, effort_id))
+    if tx.chain is None:
+        tx.chain = rings.list_chain(tx.db, effort_id, efforts.project_of(tx.db, effort_id))
+    return found | tx.chain
 
 
 def _refusal(tx: Transaction, what: str, field: str, value: object) -> Forbidden:

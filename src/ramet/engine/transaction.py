@@ -60,6 +60,8 @@ class Transaction:
         """The session of the agent that asks; None where it is the user, who may ask for everything."""
         self.ring = ring
         """What an agent can reach by the operation that it asks for."""
+        self.chain: set[int] | None = None
+        """The efforts that the asker's own is based on, once somebody has asked for them."""
 
     @cached_property
     def now(self) -> str:

@@ -7,6 +7,7 @@ asked for if no hook came since the daemon started.
 import asyncio
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ramet.daemon.executors.requester import Requester
@@ -22,6 +23,7 @@ from ramet.protocol.record.sessions import GetSession
 _FRESH_SECONDS = 5.0
 """How long a project's file counts as read: hooks come with every tool call."""
 _MOST = 1000
+_THREADS = 2
 
 
 class ProjectRedaction:
@@ -35,6 +37,8 @@ class ProjectRedaction:
         self._folders: dict[int, str] = {}
         """The folders of sessions."""
         self._found: dict[str, tuple[float, Redactor]] = {}
+        # Not those of the runner, which wait for git: a hook would wait with them.
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="patterns")
 
     async def ask(self, request: Request[R], principal: str = RUNNER) -> R:
         """The reply to a request, which holds nothing that the project's patterns match."""
@@ -66,7 +70,8 @@ class ProjectRedaction:
         found = self._found.get(folder)
         if found is None or found[0] < time.monotonic() - _FRESH_SECONDS:
             _make_room(self._found)
-            found = (time.monotonic(), await asyncio.to_thread(self._redactor_in, folder))
+            loop = asyncio.get_running_loop()
+            found = (time.monotonic(), await loop.run_in_executor(self._threads, self._redactor_in, folder))
             self._found[folder] = found
         return found[1]
 

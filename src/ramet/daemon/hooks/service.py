@@ -33,6 +33,7 @@ from ramet.protocol.hooks.hooks import (
 from ramet.protocol.operation import R, Request
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import WorkChain
+from ramet.protocol.work.queue import GetWork
 from ramet.vendors import registry
 from ramet.vendors.contract import hook_payload
 
@@ -135,9 +136,10 @@ class HookService:
         if own is None:
             return event
         session = await self._requester.ask(GetSession(session_id=own), principal)
-        chain = await self._requester.ask(WorkChain(effort_id=session.effort_id), principal)
-        effort = chain.efforts[0]
-        roots = [root for root in (effort.workspace, effort.worktree, chain.project_path) if root]
+        effort = await self._requester.ask(GetWork(effort_id=session.effort_id), principal)
+        roots = [root for root in (effort.workspace, effort.worktree) if root]
+        if not roots:  # an agent in a project without a repository
+            roots.append((await self._requester.ask(WorkChain(effort_id=effort.id), principal)).project_path)
         is_inside = event.cwd is not None and place_inside(event.cwd, roots[0], roots) is not None
         return replace(
             event,
