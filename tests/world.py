@@ -27,7 +27,7 @@ from ramet.engine import Call, Engine
 from ramet.engine.transaction import Rules
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
-from ramet.protocol.operation import decode_reply
+from ramet.protocol.operation import Request, decode_reply
 from ramet.protocol.operations import Operation
 from ramet.protocol.wire.frames import decode_params, find_operation
 from ramet.store import Store, open_store
@@ -83,9 +83,11 @@ OTHER_TABLES = (
     "discoveries",
     "thoughts",
     "tombstones",
+    "skill_texts",
 )
 
 _CHILDREN_FIRST = (
+    "skill_texts",
     "tombstones",
     "ingests",
     "discoveries",
@@ -123,7 +125,17 @@ _CHILDREN_FIRST = (
 )
 _WITHOUT_NUMBERS = (
     *("tasks", "agents", "idempotency", "annotations", "revisions", "tags", "content_types"),
-    *("dependencies", "usage", "parked", "project_paths", "budgets", "ingests", "discoveries", "thoughts"),
+    *(
+        "dependencies",
+        "usage",
+        "parked",
+        "project_paths",
+        "budgets",
+        "ingests",
+        "discoveries",
+        "thoughts",
+        "skill_texts",
+    ),
 )
 
 
@@ -175,8 +187,11 @@ class World:
         request = decode_params(operation, json.dumps(params).encode())
         if operation.host == "store":
             return answer(self.store, request, QuerySettings())
-        call = self.engine.prepare(operation, request, principal)
-        reply = self._perform(call)
+        return self.perform(principal, operation, request)
+
+    def perform(self, principal: str, operation: Operation, request: Request[Any]) -> Any:
+        """One request in one transaction."""
+        reply = self._perform(self.engine.prepare(operation, request, principal))
         return decode_reply(operation.request, reply) if isinstance(reply, msgspec.Raw) else reply
 
     def _perform(self, call: Call) -> Any:

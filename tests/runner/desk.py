@@ -9,10 +9,13 @@ from tests.workspace.repositories import Shop
 from tests.world import World
 
 from ramet.config.settings import Places, Settings
-from ramet.protocol.operation import Request
+from ramet.engine.record.skills import Discovered
+from ramet.model.principal import USER, of_session
+from ramet.protocol.operation import Change, Request
 from ramet.protocol.wire.frames import decode_params, find_operation
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer
+from ramet.runner.project_files.skill_discovery import discover
 
 
 class Desk:
@@ -33,6 +36,15 @@ class Desk:
         """An operation of the machine, its parameters as they come over the wire."""
         operation = find_operation(name)
         return answer(self.machine, decode_params(operation, msgspec.json.encode(params)))
+
+    def submit(self, name: str, /, *, asker: int | None = None, **params: Any) -> Any:
+        """A change, with the files of the skills that it names read first, as a daemon does it."""
+        operation = find_operation(name)
+        request = decode_params(operation, msgspec.json.encode(params))
+        assert isinstance(request, Change)
+        found = discover(self.machine, request, asker)
+        principal = USER if asker is None else of_session(asker)
+        return self.world.perform(principal, operation, Discovered(asked=request, found=found))
 
     def add(self, skill: str, prompt: str = "mend the cart", **params: Any) -> Any:
         if "based_on" not in params:

@@ -332,9 +332,18 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=100, le=10_000_000, description="Maximum size of a prompt with the outputs of its chain, in tokens."),
         NARROWS,
     ] = 50_000
+    skill_max_tokens: Annotated[
+        int,
+        Meta(
+            ge=100,
+            le=1_000_000,
+            description="Maximum size of a skill's text and templates in a prompt, in tokens.",
+        ),
+        NARROWS,
+    ] = 10_000
     tools: Annotated[
         bool,
-        Meta(description="Give agents that support it Ramet's own tools: spawn, wait, read, log and report."),
+        Meta(description="Give agents that support it Ramet's own tools: spawn, wait, read, log, phase and report."),
         OWNER,
     ] = True
     prefer_newer_file: Annotated[

@@ -26,6 +26,7 @@ from ramet.daemon.work_calls import WorkCalls
 from ramet.errors import DaemonStopping, Forbidden, RametError
 from ramet.model.principal import USER, asking_session, of_session
 from ramet.model.redaction import Redactor
+from ramet.protocol.operation import Change, Request
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.system.daemon import (
     DaemonStatus,
@@ -206,10 +207,25 @@ class Server:
         elif operation.host == "machine":
             self._machine.run(operation, call.request, call.done, principal)
         elif operation.changes:
-            follow = self._work_calls.followers.get(operation.request)
-            self._executor.submit(operation, call.request, principal, partial(follow, call) if follow else call.done)
+            self._change(call, call.request, principal)
         else:
             self._executor.read(operation, call.request, principal, call.done)
+
+    def _change(self, call: Call, request: Request[Any], principal: str) -> None:
+        """Submit a change, once the files of the skills that it names have been read."""
+        follow = self._work_calls.followers.get(call.operation.request)
+        done = partial(follow, call) if follow else call.done
+
+        def submit(found: Any) -> None:
+            if isinstance(found, RametError):
+                call.done(found)
+            else:
+                self._executor.submit(call.operation, found, principal, done)
+
+        if isinstance(request, Change) and request.skill_names():
+            self._machine.discover(call.operation, request, submit, principal)
+        else:
+            submit(request)
 
     def _flush(self) -> None:
         unflushed, self._unflushed = self._unflushed, []

@@ -20,8 +20,9 @@ from ramet.engine.contents import Contents
 from ramet.engine.context_cache import ContextCache
 from ramet.engine.history import model_answers
 from ramet.engine.history.model_answers import Filled
+from ramet.engine.record.skills import Discovered, FoundSkills
 from ramet.engine.transaction import Rules, Transaction
-from ramet.errors import IdempotencyConflict
+from ramet.errors import IdempotencyConflict, RametError
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.history.tokens import TokenCounter, make_counter
 from ramet.model.principal import asking_session
@@ -29,6 +30,7 @@ from ramet.model.redaction import Redactor
 from ramet.model.spawn.confinement import Confinement
 from ramet.protocol.operation import Change, Request
 from ramet.protocol.operations import Operation
+from ramet.protocol.record.skills import SkillDefinition
 from ramet.protocol.system.ai import Answer, Question
 from ramet.store import idempotency
 from ramet.store.database.blobs import Codec
@@ -48,6 +50,8 @@ class Call(Struct, frozen=True):
     principal: str
     answer: Answer | None = None
     """What a model answered, if one was asked."""
+    found_skills: FoundSkills | None = None
+    """The files of the skills that the request names."""
 
 
 class Engine:
@@ -88,10 +92,16 @@ class Engine:
             asked, done = secrets.redact(request.asked, self.redactor), request.done
             done = secrets.redact(done, self.redactor) if isinstance(done, Request) else done
             return Call(operation, asked, done, principal, request.answer)
+        if isinstance(request, Discovered):
+            found = {name: self._clean(each) for name, each in request.found.items()}
+            return replace(self.prepare(operation, request.asked, principal), found_skills=found)
         # First: whatever the rest does with the request, it does without its secrets, the idempotency key included.
         clean = secrets.redact(request, self.redactor)
         prepare = find_preparation(type(request))
         return Call(operation, clean, clean if prepare is None else prepare(clean, self._contents), principal)
+
+    def _clean(self, found: SkillDefinition | RametError) -> SkillDefinition | RametError:
+        return found if isinstance(found, RametError) else secrets.redact(found, self.redactor)
 
     def question(self, db: Connection, call: Call, now_ms: int) -> Question | Raw:
         """The question for a model before a change can be made; or the reply, if the change was made before."""
@@ -125,6 +135,7 @@ class Engine:
             asker=asking_session(call.principal),
             ring=call.operation.ring,
         )
+        tx.found_skills = call.found_skills or {}
         scopes.admit(tx, call.operation)
         return tx
 

@@ -45,6 +45,12 @@ def require_effort(tx: Transaction, effort: Effort, field: str = "effort_id") ->
         raise _refusal(tx, f"effort {effort.id}", field, effort.id)
 
 
+def require_own_effort(tx: Transaction, effort: Effort, field: str = "effort_id") -> None:
+    """Refuse every effort but the asker's own, even one below it: an agent speaks of its own work alone."""
+    if tx.asker is not None and effort.id != _own_effort(tx, tx.asker):
+        raise _refusal(tx, f"effort {effort.id}", field, effort.id)
+
+
 def require_project(tx: Transaction, project_id: int, field: str = "project_id") -> None:
     """Refuse a project that is not the asker's."""
     if tx.asker is not None and efforts.project_of(tx.db, _own_effort(tx, tx.asker)) != project_id:

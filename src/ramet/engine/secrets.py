@@ -12,12 +12,13 @@ from msgspec import Struct
 from ramet.model.hooks.directive import Directive
 from ramet.model.hooks.hook import HookEvent
 from ramet.model.hooks.transcript import Entry
+from ramet.model.record.skill import SkillText
 from ramet.model.redaction import Redactor
 from ramet.model.redaction.structs import StructRedactor
 from ramet.model.work.stream import Reasoning, Remark, Text, ToolCall, ToolResult
 from ramet.protocol.history.child_branches import Report, Spawn
 from ramet.protocol.history.commits import Commit, Edit
-from ramet.protocol.hooks.effort_starts import BeginEffort, SkillDefinition
+from ramet.protocol.hooks.effort_starts import BeginEffort
 from ramet.protocol.hooks.handoffs import HandOff
 from ramet.protocol.hooks.moments import (
     FleetRecruit,
@@ -34,7 +35,7 @@ from ramet.protocol.record.efforts import EnterPhase, FinishEffort, StartEffort
 from ramet.protocol.record.messages import AppendMessage
 from ramet.protocol.record.projects import UpsertProject
 from ramet.protocol.record.sessions import FinishSession
-from ramet.protocol.record.skills import UpsertSkill
+from ramet.protocol.record.skills import KeepSkill, SkillDefinition, UpsertSkill
 from ramet.protocol.record.tasks import UpsertTask
 from ramet.protocol.runs.runs import NewLine, StartRun
 from ramet.protocol.spawn.children import ChildOrder, ReportSession, SpawnAgent, SpawnAgents
@@ -73,7 +74,9 @@ FREE_TEXTS: dict[type[Struct], tuple[str, ...]] = {
     HookFleetStart: ("agents",),
     FleetRecruit: ("label",),
     BeginEffort: ("metadata", "title", "description", "keywords", "workspace", "definition"),
-    SkillDefinition: ("phases", "modes", "templates", "cmd_dependencies", "directives"),
+    SkillDefinition: ("phases", "modes", "templates", "cmd_dependencies", "directives", "text"),
+    KeepSkill: ("definition",),
+    SkillText: ("description", "instructions", "template_texts"),
 }
 """The fields of each request in which anything may be written, a NUL included."""
 

@@ -62,6 +62,8 @@ class Transaction:
         """What an agent can reach by the operation that it asks for."""
         self.chain: set[int] | None = None
         """The efforts that the asker's own is based on, once somebody has asked for them."""
+        self.found_skills: Mapping[str, Any] = {}
+        """The files of the skills that the request names (`engine.record.skills`)."""
 
     @cached_property
     def now(self) -> str:

@@ -21,15 +21,17 @@ from ramet.config.places import find_places
 from ramet.config.settings import Places, Settings
 from ramet.engine import Call, Engine
 from ramet.engine.history.model_answers import fill
+from ramet.engine.record.skills import Discovered
 from ramet.errors import DatabaseUnreachable, TooContended, UnknownMethod
 from ramet.faults import Faults
 from ramet.library.transport import Subscription, encode_params
 from ramet.model.principal import USER
-from ramet.protocol.operation import Request, decode_reply
+from ramet.protocol.operation import Change, Request, decode_reply
 from ramet.protocol.operations import Operation
 from ramet.protocol.wire.frames import decode_params
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer as answer_here
+from ramet.runner.project_files.skill_discovery import discover
 from ramet.store import Store, open_store
 from ramet.store.database.connection import Retry
 from ramet.store.database.operations import answer
@@ -89,6 +91,8 @@ class LocalTransport:
             raise _only_a_daemon(operation)
         if operation.host == "machine":
             return answer_here(self._machine, request)
+        if isinstance(request, Change) and request.skill_names():
+            request = Discovered(asked=request, found=discover(self._machine, request, None))
         reply = self._assist(operation, request) if request.needs_model() else self._perform(operation, request)
         return decode_reply(operation.request, reply) if isinstance(reply, Raw) else reply
 

@@ -32,6 +32,12 @@ class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: Annotated[str, Meta(min_length=1)]
 
 
+class EnterPhase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    label: Annotated[str, Meta(min_length=1)]
+    proof: dict[str, Any] | None = None
+    reason: str | None = None
+
+
 class _Agents(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agents: Annotated[list[ChildOrder], Meta(min_length=1)]
 

@@ -12,6 +12,7 @@ from ramet.mcp.uplink import Uplink
 from ramet.model.spawn.child import SpawnResult
 from ramet.protocol.history.child_branches import Report
 from ramet.protocol.hooks.notes import AppendLog
+from ramet.protocol.record.efforts import EnterPhase
 from ramet.protocol.spawn.children import ReportSession, Results, SpawnAgents
 from ramet.protocol.work.queue import GetWork
 
@@ -35,6 +36,7 @@ class Calls:
             "report": self._report,
             "read_output": self._read_output,
             "log": self._log,
+            "phase": self._phase,
         }
 
     async def call(self, name: str, given: dict[str, Any]) -> Answer:
@@ -96,6 +98,18 @@ class Calls:
                 "nextOffset": end if output is not None and end < len(output) else None,
             }
         )
+
+    async def _phase(self, given: dict[str, Any]) -> Answer:
+        asked = arguments.check(arguments.EnterPhase, given)
+        request = EnterPhase(
+            session_id=self._uplink.session,
+            label=asked.label,
+            proof=asked.proof,
+            reason=asked.reason,
+            idempotency_key=uuid.uuid4().hex,
+        )
+        entered = await self._uplink.ask(request, self.seconds)
+        return Answer({"phase": entered.current_phase, "already": entered.already, "next": entered.next_phase})
 
     async def _log(self, given: dict[str, Any]) -> Answer:
         asked = arguments.check(arguments.Log, given)

@@ -85,6 +85,10 @@ class Request(Struct, Generic[R], frozen=True, kw_only=True, forbid_unknown_fiel
         """Whether the request needs a model's answer first."""
         return False
 
+    def skill_names(self) -> frozenset[str]:
+        """The skills whose files are read before the request is performed."""
+        return frozenset()
+
 
 class Change(Request[R], frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A request that changes something."""

@@ -1,4 +1,5 @@
-"""The machine's operations, on threads: they run git and read files, and the event loop may wait for neither.
+"""The machine's operations, on threads: they run git and read files, and the event loop may wait for neither. So do the
+files of skills that a change names, which are read before it is submitted.
 
 The threads end with the process. A stopping daemon waits for their answers as long as it drains, and no longer; their
 later requests are refused (`Requester.close`).
@@ -14,9 +15,10 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from ramet.daemon.executors.executor import Done
+from ramet.engine.record.skills import Discovered, FoundSkills
 from ramet.errors import Forbidden, RametError
 from ramet.model.principal import USER, asking_session
-from ramet.protocol.operation import Request
+from ramet.protocol.operation import Change, Request
 from ramet.protocol.operations import Operation
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import WorkPrompt
@@ -27,6 +29,7 @@ log = logging.getLogger(__name__)
 _THREADS = 4
 
 Answer = Callable[[Request[Any]], Any]
+Discover = Callable[[Request[Any], int | None], FoundSkills]
 AskFor = Callable[[Request[Any], str], Any]
 
 
@@ -35,14 +38,17 @@ class _Item(NamedTuple):
     request: Request[Any]
     done: Done
     principal: str
+    is_change: bool = False
+    """Whether only the skills that it names are read here, and another answers it."""
 
 
 class MachineThreads:
     """Runs operations of the machine, a few at once; what comes on top waits for its turn."""
 
-    def __init__(self, answer: Answer, ask: AskFor, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, answer: Answer, discover: Discover, ask: AskFor, loop: asyncio.AbstractEventLoop) -> None:
         """`ask` asks the engine in the name of whoever asks here."""
         self._answer = answer
+        self._discover = discover
         self._ask = ask
         self._loop = loop
         self._queue: SimpleQueue[_Item] = SimpleQueue()
@@ -51,8 +57,15 @@ class MachineThreads:
 
     def run(self, operation: Operation, request: Request[Any], done: Done, principal: str = USER) -> None:
         """Have it answered; `done` is called on the event loop's thread."""
+        self._put(_Item(operation, request, done, principal))
+
+    def discover(self, operation: Operation, request: Change[Any], done: Done, principal: str) -> None:
+        """Read the files of the skills that a change names; `done` gets the change to submit, or an error."""
+        self._put(_Item(operation, request, done, principal, is_change=True))
+
+    def _put(self, item: _Item) -> None:
         self._waiting += 1
-        self._queue.put(_Item(operation, request, done, principal))
+        self._queue.put(item)
         if self._threads < min(self._waiting, _THREADS):
             self._threads += 1
             threading.Thread(target=self._work, name="machine", daemon=True).start()
@@ -68,6 +81,9 @@ class MachineThreads:
 
     def _perform(self, item: _Item) -> Any:
         try:
+            if item.is_change and isinstance(item.request, Change):
+                found = self._discover(item.request, asking_session(item.principal))
+                return Discovered(asked=item.request, found=found)
             return self._answer(self._admit(item))
         except RametError as error:
             return error

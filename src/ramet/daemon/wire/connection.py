@@ -81,7 +81,7 @@ class Connection(asyncio.Protocol):
         """Decoded from the line that is being worked on, and not started."""
         self._open_changes = 0
         self._open_reads = 0
-        self._is_waiting_for_model = False
+        self._is_reading_first = False
         self._unsent: list[bytes] = []
         self._unsent_bytes = 0
         self._is_advancing = False
@@ -195,19 +195,19 @@ class Connection(asyncio.Protocol):
         """Changes may follow changes if the database keeps their order, and reads may follow reads; everything else
         waits.
 
-        A change for which a model is asked first runs alone: it reads before it is submitted.
+        A change for which a model is asked first, or files are read, runs alone: it reads before it is submitted.
         """
         open_calls = self._open_changes + self._open_reads
         if not open_calls:
             return True
         if not self._service.keeps_order or open_calls >= _MAX_OPEN:
             return False
-        if self._is_waiting_for_model or call.request.needs_model():
+        if self._is_reading_first or _reads_first(call):
             return False
         return not (self._open_reads if call.operation.changes else self._open_changes)
 
     def _start(self, call: Call) -> None:
-        self._is_waiting_for_model = call.request.needs_model()
+        self._is_reading_first = _reads_first(call)
         if call.operation.changes:
             self._open_changes += 1
         else:
@@ -281,3 +281,7 @@ class Connection(asyncio.Protocol):
             line = batch.add(line)
         if line is not None:
             self.send(line)
+
+
+def _reads_first(call: Call) -> bool:
+    return call.request.needs_model() or bool(call.request.skill_names())

@@ -1,7 +1,5 @@
 """Commands: what takes several operations at once, in the one transaction that makes them one."""
 
-from msgspec.structs import asdict
-
 from ramet.engine.answers import answers
 from ramet.engine.hooks import light_efforts
 from ramet.engine.record import (
@@ -16,14 +14,12 @@ from ramet.engine.work import endings
 from ramet.model.record.effort import Effort
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.session import Session
-from ramet.protocol.hooks.effort_starts import BeginEffort, Begun, SkillDefinition
+from ramet.protocol.hooks.effort_starts import BeginEffort, Begun
 from ramet.protocol.record.efforts import FinishEffort, StartEffort
 from ramet.protocol.record.sessions import SessionReply, StartSession
-from ramet.protocol.record.skills import UpsertSkill
 from ramet.protocol.record.tasks import UpsertTask
 from ramet.store.hooks import hooks
 from ramet.store.record import sessions as session_rows
-from ramet.store.record import skills as skill_rows
 
 
 @answers(BeginEffort)
@@ -41,8 +37,8 @@ def begin_effort(tx: Transaction, request: BeginEffort) -> Begun:
         "task_id",
     )
     if request.definition is not None:
-        _register(tx, task.project_id, request.skill, request.definition)
-    skill = skills.require(tx, task.project_id, request.skill)
+        skills.register(tx, task.project_id, request.skill, request.definition)
+    skill = skills.apply(tx, task.project_id, request.skill)
     going_on = _find_session(tx, request)
     effort = efforts.begin(
         tx, StartEffort(task_id=task.dir_path, skill=skill.name, mode=request.mode, metadata=request.metadata)
@@ -55,12 +51,6 @@ def begin_effort(tx: Transaction, request: BeginEffort) -> Begun:
         phases=[phase.label for phase in parse_phases(skill.phases)],
         next_skills=skill.next_skills or [],
     )
-
-
-def _register(tx: Transaction, project_id: int, name: str, definition: SkillDefinition) -> None:
-    """Keep all that the file says, where it says something new."""
-    if definition.is_news(skill_rows.find(tx.db, project_id, name)):
-        skills.upsert(tx, UpsertSkill(name=name, project_id=project_id, **asdict(definition)))
 
 
 def _find_session(tx: Transaction, request: BeginEffort) -> Session | None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.record import (
     lookup,
@@ -11,12 +12,14 @@ from ramet.engine.record import (
     skills,
 )
 from ramet.engine.transaction import Transaction
+from ramet.errors import InvalidParams
 from ramet.model.record.effort import Check, Effort
 from ramet.model.record.phase import (
     Phase,
     PhaseRecord,
     check_proof,
     check_step,
+    find_next,
     parse_phases,
     resolve,
 )
@@ -71,11 +74,12 @@ def begin(tx: Transaction, request: StartEffort) -> Effort:
 @answers(EnterPhase)
 def enter_phase(tx: Transaction, request: EnterPhase) -> PhaseReply:
     """Enter a phase of the effort's skill. The phase that it is in already is entered by doing nothing."""
-    effort = lookup.unfinished_effort(tx, request.effort_id)
+    effort = _find_own(tx, request)
+    lookup.require_unfinished(effort)
     phases = _phases(tx, effort)
     target = resolve(request.label, phases)
     if target.label == effort.current_phase:
-        return _phase_reply(effort, None)
+        return _phase_reply(effort, None, phases)
     visited = [record.phase_label for record in efforts.list_phases(tx.db, effort.id)]
     check_step(effort.current_phase, target, phases, visited, request.reason)
     check_proof(request.proof, target)
@@ -87,7 +91,20 @@ def enter_phase(tx: Transaction, request: EnterPhase) -> PhaseReply:
         effort_id=effort.id,
         data={"label": target.label, "reason": request.reason},
     )
-    return _phase_reply(effort, record)
+    return _phase_reply(effort, record, phases)
+
+
+def _find_own(tx: Transaction, request: EnterPhase) -> Effort:
+    """The effort that is named, else the one that the session works on."""
+    if request.effort_id is None:
+        ref = tx.asker if request.session_id is None else request.session_id
+        if ref is None:
+            raise InvalidParams("effort_id is missing", field="effort_id", fix="name the effort, or a session")
+        effort = lookup.effort(tx, lookup.session(tx, ref).effort_id)
+    else:
+        effort = lookup.effort(tx, request.effort_id)
+    scopes.require_own_effort(tx, effort)
+    return effort
 
 
 @answers(GetEffort)
@@ -135,8 +152,13 @@ def show(effort: Effort) -> dict[str, Any]:
     return facts
 
 
-def _phase_reply(effort: Effort, record: PhaseRecord | None) -> PhaseReply:
-    return PhaseReply(**asdict(reply(effort, already=record is None)), recorded=record)
+def _phase_reply(effort: Effort, record: PhaseRecord | None, phases: tuple[Phase, ...]) -> PhaseReply:
+    following = find_next(effort.current_phase, phases)
+    return PhaseReply(
+        **asdict(reply(effort, already=record is None)),
+        recorded=record,
+        next_phase=following.label if following else None,
+    )
 
 
 def _phases(tx: Transaction, effort: Effort) -> tuple[Phase, ...]:

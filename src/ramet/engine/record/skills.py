@@ -1,16 +1,40 @@
-"""Skills: the recipes. A project's own come first, the built-in ones are always there."""
+"""Skills: the recipes. A project's own come first, the built-in ones are always there.
+
+The engine reads no file. Whoever performs a request that adds work has read the files of the skills that it names, and
+passes them along (`Discovered`): so a skill is registered in the same transaction as the work, or not at all.
+"""
 
 import shlex
+from typing import Any
 
 from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
-from ramet.errors import SkillNotFound, UnknownSkill
+from ramet.errors import RametError, SkillNotFound, UnknownSkill
 from ramet.model.record.phase import parse_phases
-from ramet.model.record.skill import BUILT_IN, Skill
-from ramet.protocol.record.skills import DeleteSkill, FindSkills, GetSkill, ListSkills, UpsertSkill
+from ramet.model.record.skill import BUILT_IN, Skill, SkillText
+from ramet.protocol.operation import Change, Request
+from ramet.protocol.record.skills import (
+    DeleteSkill,
+    FindSkills,
+    GetSkill,
+    KeepSkill,
+    ListSkills,
+    SkillDefinition,
+    UpsertSkill,
+)
 from ramet.protocol.replies import Deleted, Page
 from ramet.store.record import skills
+
+FoundSkills = dict[str, SkillDefinition | RametError]
+"""What the files of skills say, by the skills' names; or why a file cannot be used."""
+
+
+class Discovered(Request[None], frozen=True, kw_only=True):
+    """A request and the files of the skills that it names. It never travels: it is made here and performed here."""
+
+    asked: Change[Any]
+    found: FoundSkills
 
 
 @answers(UpsertSkill)
@@ -22,6 +46,13 @@ def upsert(tx: Transaction, request: UpsertSkill) -> Skill:
     skill = skills.save(tx.db, request, tx.now)
     tx.record("skill.changed" if known else "skill.added", project_id=request.project_id, data={"name": request.name})
     return skill
+
+
+@answers(KeepSkill)
+def keep(tx: Transaction, request: KeepSkill) -> Skill:
+    """Register a skill as its file is now."""
+    lookup.project(tx, request.project_id)
+    return register(tx, request.project_id, request.name, request.definition)
 
 
 @answers(GetSkill)
@@ -74,10 +105,42 @@ def find(tx: Transaction, project_id: int, name: str) -> Skill | None:
     return BUILT_IN[name].in_project(project_id) if name in BUILT_IN else None
 
 
-def require(tx: Transaction, project_id: int, name: str) -> Skill:
-    """The skill that an effort is to apply; an unknown one is an error that names the known."""
+def find_text(tx: Transaction, skill: Skill | None) -> SkillText | None:
+    """The text of a skill's file, if it has one."""
+    return None if skill is None or skill.id is None else skills.find_text(tx.db, skill.id)
+
+
+def apply(tx: Transaction, project_id: int, name: str) -> Skill:
+    """The skill that an effort applies, registered as its file is now."""
+    require(tx, project_id, name)
+    found = tx.found_skills.get(name)
+    if isinstance(found, SkillDefinition):
+        return register(tx, project_id, name, found)
     skill = find(tx, project_id, name)
-    if skill is None:
+    assert skill is not None  # noqa: S101 - it was found a moment ago
+    return skill
+
+
+def register(tx: Transaction, project_id: int, name: str, definition: SkillDefinition) -> Skill:
+    """Keep what a skill's file says, if it says something new."""
+    known = skills.find(tx.db, project_id, name)
+    if known is not None and not definition.is_news(known, find_text(tx, known)):
+        return known
+    skill = upsert(tx, UpsertSkill(name=name, project_id=project_id, **definition.parts))
+    if definition.text is not None and skill.id is not None:
+        skills.save_text(tx.db, skill.id, definition.text)
+    return skill
+
+
+def require(tx: Transaction, project_id: int, name: str) -> None:
+    """Refuse a skill that does not exist, or whose file cannot be used. An unknown one is an error that names the known
+    ones.
+    """
+    found = tx.found_skills.get(name)
+    if isinstance(found, RametError):
+        raise found
+    skill = find(tx, project_id, name)
+    if skill is None and found is None:
         raise UnknownSkill(
             f"there is no skill {name!r}",
             field="skill",
@@ -85,7 +148,6 @@ def require(tx: Transaction, project_id: int, name: str) -> Skill:
             fix=f"use one of: {_names(tx, project_id)}; "
             f"or register it with `ramet skill add {shlex.quote(name)} --phase LABEL`",
         )
-    return skill
 
 
 def _names(tx: Transaction, project_id: int) -> str:

@@ -19,6 +19,7 @@ from ramet.errors import InvalidParams, RunAttended, RunChanged, RunFinished, Ru
 from ramet.model.instant import from_datetime, to_datetime, to_iso
 from ramet.model.runs import line_order
 from ramet.model.runs.run import (
+    CHAIN_SKILLS,
     LineState,
     Run,
     RunLimits,
@@ -92,6 +93,8 @@ def start(tx: Transaction, request: StartRun) -> RunDetail:
     data = {"run": run_id, "mode": request.mode, "lines": len(review_rounds.FIRST if is_chain else request.lines)}
     tx.record("run.started", project_id=project_id, task_id=task_id, data=data)
     if is_chain:
+        for skill in sorted(CHAIN_SKILLS):
+            skills.apply(tx, project_id, skill)
         review_rounds.begin(tx, find(tx, run_id), request.prompt or "", request.driver, request.model)
     else:
         _queue_lines(tx, request, find(tx, run_id))
@@ -118,7 +121,7 @@ def _name(text: str) -> str:
 def _queue_lines(tx: Transaction, request: StartRun, run: StoredRun) -> None:
     """The lines of a task file, those first that were done before, and what each waits for."""
     for skill in dict.fromkeys(line.skill for line in request.lines):
-        skills.require(tx, run.project_id, skill)
+        skills.apply(tx, run.project_id, skill)
     _check_keys(request.lines)
     by_key = {line.key: line for line in request.lines}
     to_do = [_Numbered(line.key, tuple(line.depends_on)) for line in request.lines if not line.is_done]

@@ -105,6 +105,7 @@ def spawn(tx: Transaction, order: Order, parent: Session, *, is_awaited: bool) -
     work = msgspec.structs.replace(work, timeout_seconds=_seconds(tx, order, parent, is_awaited=is_awaited))
     limits = order.limits or ChildLimits()
     budgets.require_room(tx, parent, limits)
+    skills.apply(tx, efforts.project_of(tx.db, parent.effort_id), work.skill)
     effort_id = queue.add(tx.db, work, tx.now)
     session = _begin_history(tx, order, parent, effort_id)
     budgets.reserve(tx, session.id, limits)

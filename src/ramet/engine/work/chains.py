@@ -2,7 +2,7 @@
 
 from ramet.engine import scopes
 from ramet.engine.answers import answers
-from ramet.engine.record import lookup, projects
+from ramet.engine.record import lookup, projects, skills
 from ramet.engine.transaction import Transaction
 from ramet.model.record.effort import Effort
 from ramet.model.row_parts import flatten
@@ -20,11 +20,15 @@ def show(tx: Transaction, request: WorkChain) -> Chain:
     known = {link.id for link in links}
     reported = queue.list_reported(tx.db, effort.task_id, tx.limits.page_max)
     reachable = scopes.only_reachable(tx, reported, lambda other: other.id)
+    project_id = efforts.project_of(tx.db, effort.id)
+    skill = skills.find(tx, project_id, effort.skill)
     return Chain(
-        project_path=projects.path_on(tx, efforts.project_of(tx.db, effort.id), request.host),
+        project_path=projects.path_on(tx, project_id, request.host),
         efforts=[_row(link) for link in links],
         missing=missing,
         earlier=[_row(other) for other in reachable if other.id not in known],
+        skill=skill,
+        skill_text=skills.find_text(tx, skill),
     )
 
 

@@ -62,7 +62,7 @@ def add(tx: Transaction, request: AddWork) -> AddedWork:
         task_id, project_id = task.dir_path, task.project_id
     else:
         task_id, project_id = _task(tx, request, based_on)
-    skills.require(tx, project_id, request.skill)
+    skills.apply(tx, project_id, request.skill)
     needs = list(dict.fromkeys([*([based_on.id] if based_on else []), *request.depends_on]))
     for needs_id in request.depends_on:
         if not queue.is_there(tx.db, needs_id):

@@ -119,19 +119,25 @@ def check_step(
     declared = any(phase.place == target.place for phase in phases)
     if not declared and target.label not in visited and not _is_later_sub_phase(target.place, at):
         raise _unknown(target.label, phases)
-    following = next((phase for phase in phases if phase.place > at), None)
+    following = find_next(current, phases)
     if at < target.place and (following is None or target.place <= following.place):
         return
     if reason and reason.strip():
         return
     verb = "goes back" if target.place < at else "skips ahead"
-    expected = following.label if following else "the end"
+    there = f"the next phase is {following.label!r}" if following else "it was the last phase"
     raise PhaseNotSequential(
-        f"{target.label!r} {verb} from {current or 'the start'!r}; the next phase is {expected!r}",
+        f"{target.label!r} {verb} from {current or 'the start'!r}; {there}",
         field="label",
         value=target.label,
-        fix=f"enter {expected!r}, or give a reason",
+        fix=f"enter {following.label!r}, or give a reason" if following else "finish the effort, or give a reason",
     )
+
+
+def find_next(current: str | None, phases: Sequence[Phase]) -> Phase | None:
+    """The declared phase behind the current one."""
+    at = _place_of(current, phases)
+    return next((phase for phase in phases if phase.place > at), None)
 
 
 def check_proof(proof: dict[str, Any] | None, phase: Phase) -> None:

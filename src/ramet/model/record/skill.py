@@ -22,6 +22,18 @@ class Skill(Struct, frozen=True, kw_only=True):
     updated_at: datetime | None
 
 
+class SkillText(Struct, frozen=True, kw_only=True):
+    """What a skill's file says to agents, as it was when work was last added with it."""
+
+    file: str
+    """The path of the file."""
+    description: str
+    instructions: str
+    """The text below the front matter."""
+    template_texts: dict[str, str]
+    """The texts of its templates, by name; one that cannot be read is not here."""
+
+
 class BuiltInSkill(Struct, frozen=True, kw_only=True):
     """A skill that ships with Ramet."""
 
@@ -72,6 +84,10 @@ BUILT_IN: dict[str, BuiltInSkill] = {
         BuiltInSkill(name="shell"),
     )
 }
+
+
+WITHOUT_FILE = frozenset({"do", "shell"})
+"""Skills that no file changes: their agents are told the task and nothing else."""
 
 
 def artifact_prefix(ordinal: int, skill: str) -> str:

@@ -25,6 +25,8 @@ _TOOL = re.compile(r"[^\s,(]+(?:\([^()]*\))?")
 _MAX_NAME = 64
 _MAX_DESCRIPTION = 1024
 _MAX_COMPATIBILITY = 500
+_FORMAT = 1
+"""The newest format of Ramet's own keys that this release reads: `ramet-format`, which a file may leave out."""
 
 
 class SkillFile(Struct, frozen=True, kw_only=True):
@@ -51,6 +53,7 @@ def parse(content: bytes | str, folder: str | None = None) -> SkillFile:
     from ramet.model.front_matter import FrontMatter  # noqa: PLC0415 - YAML, for which most have no use
 
     front = FrontMatter(_decode(content))
+    front.read("ramet-format", _format)
     name = front.read("name", _name)
     description = front.read("description", _description)
     if name is None or description is None:
@@ -92,6 +95,15 @@ def _decode(content: bytes | str) -> str:
         line = text[: text.index("\0")].count("\n") + 1
         raise SkillFileInvalid("the file contains a NUL character", line=line, fix="remove it")
     return text.replace("\r\n", "\n")
+
+
+def _format(field: "Field", value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        field.refuse("is not the number of a format", f"write `ramet-format: {_FORMAT}`, or leave it out", value)
+    if value > _FORMAT:
+        fix = f"update Ramet, or rewrite the file for format {_FORMAT}"
+        field.refuse(f"is {value}, and this release of Ramet reads up to {_FORMAT}", fix, value)
+    return value
 
 
 def _text(field: "Field", value: Any) -> str:

@@ -11,6 +11,9 @@ RunMode = Literal["sequential", "parallel", "chain"]
 LineState = Literal["pending", "in_progress", "completed", "failed", "skipped"]
 RunState = Literal["running", "interrupted", "finished"]
 
+CHAIN_SKILLS = frozenset({"plan", "implement", "review", "improve"})
+"""The skills of a chain's lines."""
+
 Count = Annotated[int, Meta(ge=1, le=2**53)]
 
 

@@ -18,28 +18,13 @@ from ramet.errors import (
     WrongTask,
 )
 from ramet.model.record.session import Session
-from ramet.model.record.skill import Skill
 from ramet.protocol.fields import DriverName, Name, Path, SessionId, Text
 from ramet.protocol.hooks.handoffs import NextWindow
 from ramet.protocol.hooks.hooks import Pid
 from ramet.protocol.operation import Change, Operation, R
 from ramet.protocol.record.efforts import EffortDetail, EffortReply
 from ramet.protocol.record.sessions import SessionReply
-
-
-class SkillDefinition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The parts of a skill file that the database keeps."""
-
-    phases: list[Any] = []
-    modes: dict[str, Any] = {}
-    templates: dict[str, Any] = {}
-    cmd_dependencies: list[Text] = []
-    next_skills: list[Name] = []
-    directives: list[Text] = []
-
-    def is_news(self, known: Skill | None) -> bool:
-        """Whether the definition differs from the known skill, or there is none."""
-        return known is None or any(getattr(known, name) != getattr(self, name) for name in self.__struct_fields__)
+from ramet.protocol.record.skills import SkillDefinition
 
 
 class _NewEffort(Change[R], frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from ramet.errors import (
     EffortFinished,
     EffortHeld,
     EffortNotFound,
+    Forbidden,
     InvalidProof,
     PhaseNotSequential,
     SessionEnded,
@@ -124,16 +125,33 @@ class PhaseReply(EffortReply, frozen=True, kw_only=True):
     """An effort after `db.effort.phase`. `recorded` is null if the effort was already in that phase."""
 
     recorded: PhaseRecord | None
+    next_phase: str | None = None
+    """The label of the phase that follows; None behind the last."""
 
 
 class EnterPhase(Change[PhaseReply], frozen=True, kw_only=True):
-    """Enter a phase of the effort's skill, with its proof. Entering the same phase again changes nothing."""
+    """Enter a phase of the effort's skill, with its proof. Entering the same phase again changes nothing. An agent can
+    only enter phases of its own effort.
+    """
 
     op = Operation(
-        "db.effort.phase", errors=(EffortNotFound, EffortFinished, UnknownPhase, PhaseNotSequential, InvalidProof)
+        "db.effort.phase",
+        errors=(
+            EffortNotFound,
+            EffortFinished,
+            SessionNotFound,
+            UnknownPhase,
+            PhaseNotSequential,
+            InvalidProof,
+            Forbidden,
+        ),
+        ring="own",
     )
 
-    effort_id: Id
+    effort_id: Id | None = None
+    """The effort (default: the one that the session works on)."""
+    session_id: SessionId | None = None
+    """The session (default: the session of the connection's token)."""
     label: Name
     proof: dict[str, Any] | None = None
     reason: Text | None = None

@@ -2,11 +2,36 @@
 
 from typing import Any
 
+from msgspec import Struct
+
 from ramet.errors import ProjectNotFound, SkillNotFound
-from ramet.model.record.skill import Skill
+from ramet.model.record.skill import Skill, SkillText
 from ramet.protocol.fields import Id, Name, Text
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.replies import Deleted, Page
+
+
+class SkillDefinition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the database keeps of a skill file."""
+
+    phases: list[Any] = []
+    modes: dict[str, Any] = {}
+    templates: dict[str, Any] = {}
+    cmd_dependencies: list[Text] = []
+    next_skills: list[Name] = []
+    directives: list[Text] = []
+    text: SkillText | None = None
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The columns of `skills`."""
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name != "text"}
+
+    def is_news(self, known: Skill | None, text: SkillText | None) -> bool:
+        """Whether the definition differs from the known skill and its text, or there is none."""
+        if known is None or (self.text is not None and self.text != text):
+            return True
+        return any(getattr(known, name) != value for name, value in self.parts.items())
 
 
 class UpsertSkill(Change[Skill], frozen=True, kw_only=True):
@@ -22,6 +47,16 @@ class UpsertSkill(Change[Skill], frozen=True, kw_only=True):
     cmd_dependencies: list[Text] | None = None
     next_skills: list[Name] | None = None
     directives: list[Text] | None = None
+
+
+class KeepSkill(Change[Skill], frozen=True, kw_only=True):
+    """Register a skill as its file is now."""
+
+    op = Operation("db.skills.keep", errors=(ProjectNotFound,), audience="internal")
+
+    name: Name
+    project_id: Id
+    definition: SkillDefinition
 
 
 class GetSkill(Request[Skill], frozen=True, kw_only=True):

@@ -10,11 +10,13 @@ from ramet.errors import (
     RunChanged,
     RunFinished,
     RunNotFound,
+    SkillFileInvalid,
     TaskFileInvalid,
     UnknownSkill,
 )
+from ramet.model.record.skill import WITHOUT_FILE
 from ramet.model.runs.review import Finding
-from ramet.model.runs.run import LineRow, Run, RunLimits, RunMode, RunState
+from ramet.model.runs.run import CHAIN_SKILLS, LineRow, Run, RunLimits, RunMode, RunState
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, TimeoutSeconds
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.replies import Page
@@ -87,7 +89,7 @@ class RunDetail(RunReply, frozen=True, kw_only=True):
 class StartRun(Change[RunDetail], frozen=True, kw_only=True):
     """Record a run and queue its lines; a chain starts with its plan. Nothing runs until `work.run` attends the run."""
 
-    op = Operation("run.start", errors=(ProjectNotFound, UnknownSkill, TaskFileInvalid))
+    op = Operation("run.start", errors=(ProjectNotFound, UnknownSkill, SkillFileInvalid, TaskFileInvalid))
 
     task: Path
     """The task that the lines' efforts belong to. It is created if it does not exist."""
@@ -103,6 +105,10 @@ class StartRun(Change[RunDetail], frozen=True, kw_only=True):
     save_conversation: bool = True
     driver: DriverName | None = None
     model: Name | None = None
+
+    def skill_names(self) -> frozenset[str]:
+        named = CHAIN_SKILLS if self.mode == "chain" else frozenset(line.skill for line in self.lines)
+        return named - WITHOUT_FILE
 
 
 class GetRun(Request[RunDetail], frozen=True, kw_only=True):

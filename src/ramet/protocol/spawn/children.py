@@ -10,12 +10,14 @@ from ramet.errors import (
     PathOutside,
     SessionEnded,
     SessionNotFound,
+    SkillFileInvalid,
     SpawnDepthExceeded,
     SpawnError,
     SpawnLimitExceeded,
     SpawnTimeTooShort,
     UnknownSkill,
 )
+from ramet.model.record.skill import WITHOUT_FILE
 from ramet.model.spawn.child import SpawnResult
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, SessionId, TimeoutSeconds
 from ramet.protocol.history.child_branches import CollapseReply, Inheritance, Report
@@ -82,6 +84,7 @@ class SpawnAgent(
             SessionEnded,
             Forbidden,
             UnknownSkill,
+            SkillFileInvalid,
             PathOutside,
             SpawnError,
         ),
@@ -105,6 +108,9 @@ class SpawnAgent(
     timeout_seconds: TimeoutSeconds | None = None
     """How long to wait, in seconds. After that the reply has the child's progress, and the child keeps running."""
 
+    def skill_names(self) -> frozenset[str]:
+        return frozenset({self.workflow_id} if self.workflow_id else ()) - WITHOUT_FILE
+
 
 class Results(Struct, frozen=True, kw_only=True):
     """The results of children, in the order of the request."""
@@ -121,6 +127,9 @@ class SpawnAgents(Change[Results], frozen=True, kw_only=True):
     parent_session_id: SessionId | None = None
     wait: bool = False
     timeout_seconds: TimeoutSeconds | None = None
+
+    def skill_names(self) -> frozenset[str]:
+        return frozenset(each.workflow_id for each in self.agents if each.workflow_id) - WITHOUT_FILE
 
 
 class AwaitChildren(Request[Results], frozen=True, kw_only=True):

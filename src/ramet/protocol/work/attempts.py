@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from ramet.errors import AgentBusy, EffortHeld, EffortNotFound, LeaseLost, SessionNotFound, WorktreeBusy, WrongTask
 from ramet.model.record.effort import StopRequest
 from ramet.model.record.session import Session
+from ramet.model.record.skill import Skill, SkillText
 from ramet.model.work.stream import StreamEvent
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, TimeoutSeconds
 from ramet.protocol.operation import Change, Operation, Request
@@ -23,6 +24,10 @@ class Chain(Struct, frozen=True, kw_only=True):
     """Efforts that the chain names and that no longer exist."""
     earlier: list[EffortRow]
     """Other finished efforts of the task that left a report."""
+    skill: Skill | None = None
+    """The effort's skill, unless it no longer exists."""
+    skill_text: SkillText | None = None
+    """What the skill's file says, if it has one."""
 
 
 class WorkChain(Request[Chain], frozen=True, kw_only=True):

@@ -4,8 +4,17 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
-from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, NotFinished, ProjectNotFound, UnknownSkill
+from ramet.errors import (
+    EffortFinished,
+    EffortHeld,
+    EffortNotFound,
+    NotFinished,
+    ProjectNotFound,
+    SkillFileInvalid,
+    UnknownSkill,
+)
 from ramet.model.record.effort import Lifecycle
+from ramet.model.record.skill import WITHOUT_FILE
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, TimeoutSeconds
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.record.efforts import EffortReply
@@ -33,7 +42,7 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
     task in the nearest project.
     """
 
-    op = Operation("work.add", errors=(EffortNotFound, ProjectNotFound, UnknownSkill))
+    op = Operation("work.add", errors=(EffortNotFound, ProjectNotFound, UnknownSkill, SkillFileInvalid))
 
     prompt: Annotated[Content, Meta(min_length=1)]
     skill: Name = "implement"
@@ -45,6 +54,9 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
     model: Name | None = None
     priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
     timeout_seconds: TimeoutSeconds | None = None
+
+    def skill_names(self) -> frozenset[str]:
+        return frozenset({self.skill}) - WITHOUT_FILE
 
 
 class GetWork(Request[WorkReply], frozen=True, kw_only=True):

@@ -7,8 +7,10 @@ from msgspec.structs import replace
 
 from ramet.config.settings import Settings, WorkSettings
 from ramet.errors import EffortNotFound
+from ramet.model.history.commit import estimate_tokens
 from ramet.model.instant import from_iso
 from ramet.model.record import prompt as prompting
+from ramet.model.record import skill_prompt
 from ramet.model.record.effort import Effort
 from ramet.model.record.prompt import Composed
 from ramet.model.runs import line_prompt
@@ -42,14 +44,21 @@ def build(machine: Machine, effort_id: int, run: Run | None = None) -> Prompt:
     settings = machine.settings_in(chain.project_path)
     if run is None and effort.run_id is not None:
         run = machine.ask(GetRun(run_id=effort.run_id))
-    composed = _compose(machine, chain, run, settings)
+    work = settings.work
+    told = skill_prompt.compose(nest(effort), chain.skill, chain.skill_text, work.skill_max_tokens)
+    room = max(work.prompt_max_tokens - estimate_tokens(told.text), 0)
+    composed = _compose(machine, chain, run, replace(settings, work=replace(work, prompt_max_tokens=room)))
     return Prompt(
-        prompt=composed.prompt,
+        prompt=_join(told.text, composed.prompt),
         instruction=composed.instruction,
-        context=composed.context,
+        context=_join(told.text, composed.context),
         report_file=prompting.report_file_of(nest(effort)),
-        cut=composed.cut,
+        cut=composed.cut or told.cut,
     )
+
+
+def _join(skill: str, rest: str) -> str:
+    return "\n\n".join(part for part in (skill, rest) if part)
 
 
 def _compose(machine: Machine, chain: Chain, run: Run | None, settings: Settings) -> Composed:

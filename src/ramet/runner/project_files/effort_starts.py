@@ -18,7 +18,7 @@ from ramet.model.hooks.note import entry, log_file_named
 from ramet.model.record.effort import Effort
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.prompt import report_file_of
-from ramet.model.record.skill import BUILT_IN, Skill
+from ramet.model.record.skill import Skill
 from ramet.model.record.skill_file import SkillFile
 from ramet.protocol.hooks.compactions import ShowContract
 from ramet.protocol.hooks.effort_starts import (
@@ -29,17 +29,17 @@ from ramet.protocol.hooks.effort_starts import (
     OpenEffort,
     Resumed,
     ResumeSession,
-    SkillDefinition,
 )
 from ramet.protocol.hooks.handoffs import ContinueSession
 from ramet.protocol.hooks.moments import SessionContext
 from ramet.protocol.hooks.notes import AppendLog, Logged, NoteLog
 from ramet.protocol.record.efforts import ListEfforts, nest
 from ramet.protocol.record.sessions import FindSessions
-from ramet.protocol.record.skills import GetSkill, UpsertSkill
+from ramet.protocol.record.skills import GetSkill, KeepSkill
 from ramet.runner import projects
 from ramet.runner.answers import answers
 from ramet.runner.machine import Machine
+from ramet.runner.project_files.skill_discovery import define
 from ramet.runner.projects import Site
 from ramet.vendors import registry
 from ramet.workspace import surroundings
@@ -49,6 +49,7 @@ from ramet.workspace.files import (
     project_files,
     skills,
 )
+from ramet.workspace.files.skills import Found
 
 _MOST_DEBRIEFS = 10
 _MOST_REMEMBERED = 2000
@@ -63,7 +64,7 @@ def start_effort(machine: Machine, request: OpenEffort) -> Opened:
     debriefs = _debriefs(machine, site, request.task_id)
     sessions = machine.ask(FindSessions(task_id=request.task_id)).items
     told = list(dict.fromkeys(_directives(site, [request.task_id, *request.directories])))
-    begun = _begin(machine, site, request, found.skill if found else None, told)
+    begun = _begin(machine, site, request, found, told)
     opening = Opening(
         effort=nest(begun.effort),
         session=begun.session,
@@ -125,13 +126,13 @@ def append_log(machine: Machine, request: AppendLog) -> Logged:
     return Logged(effort_id=noted.effort_id, path=path, entry=written, size=size)
 
 
-def _begin(machine: Machine, site: Site, request: OpenEffort, skill: SkillFile | None, told: list[str]) -> Begun:
-    asked = asdict(request) | {"definition": _define(skill) if skill else None, "directives": told}
+def _begin(machine: Machine, site: Site, request: OpenEffort, found: Found | None, told: list[str]) -> Begun:
+    asked = asdict(request) | {"definition": define(found) if found else None, "directives": told}
     try:
         begun = machine.ask(BeginEffort(**asked))
     except UnknownSkill as error:
         on_disk = skills.list_all(site.root, machine.environ, registry.skill_folders())
-        names = ", ".join(found.name for found in on_disk if found.skill)
+        names = ", ".join(each.name for each in on_disk if each.skill)
         fix = f"{error.fix}; skill files on this disk: {names or 'none'}"
         raise UnknownSkill(error.message, field=error.field, value=error.value, fix=fix) from error
     return begun
@@ -142,21 +143,6 @@ def _list_parts(skill: SkillFile, folder: Path, mode: str | None) -> list[str]:
     modes = [f"mode {mode}: {skill.modes[mode]}"] if mode is not None and skill.modes.get(mode) else []
     templates = [f"template {name}: {folder / path}" for name, path in skill.templates.items()]
     return [*modes, *templates, *(f"needs {folder / path}" for path in skill.cmd_dependencies)]
-
-
-def _define(skill: SkillFile) -> SkillDefinition:
-    """What the database keeps of a skill's file. A built-in skill whose file has no phases, as one that was written for
-    another program, keeps its own.
-    """
-    built_in = BUILT_IN.get(skill.name)
-    return SkillDefinition(
-        phases=list(built_in.phases) if built_in and not skill.phases else skill.phases,
-        modes=skill.modes,
-        templates=skill.templates,
-        cmd_dependencies=skill.cmd_dependencies,
-        next_skills=skill.next_skills,
-        directives=skill.directives,
-    )
 
 
 def _debriefs(machine: Machine, site: Site, task_id: str) -> list[Debrief]:
@@ -217,10 +203,9 @@ def _reread_skill(machine: Machine, site: Site, name: str) -> tuple[Skill | None
         found = skills.find(site.root, machine.environ, registry.skill_folders(), name)
     except SkillFileInvalid as error:
         return known, [f"the registered skill is used, because its file cannot be read: {error.message}"]
-    if found is not None and found.skill is not None:
-        definition = _define(found.skill)
-        if definition.is_news(known):
-            known = machine.ask(UpsertSkill(name=name, project_id=site.project.id, **asdict(definition)))
+    definition = None if found is None else define(found)
+    if definition is not None:
+        known = machine.ask(KeepSkill(name=name, project_id=site.project.id, definition=definition))
         return known, []
     if known is None:
         return None, [f"the skill {name!r} no longer exists: the effort has no phases"]

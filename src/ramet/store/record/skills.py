@@ -1,6 +1,6 @@
 """What is remembered of skills: the parsed recipes of each project."""
 
-from ramet.model.record.skill import Skill
+from ramet.model.record.skill import Skill, SkillText
 from ramet.protocol.record.skills import UpsertSkill
 from ramet.store.database.connection import Connection, containing, to_json
 from ramet.store.database.queries import QueryFile
@@ -43,3 +43,20 @@ def delete(db: Connection, project_id: int, name: str) -> bool:
 def list_matching(db: Connection, word: str, project_id: int | None) -> list[Skill]:
     """Skills whose name or content has a word."""
     return db.structs(Skill, _sql.matching, pattern=containing(word), project_id=project_id)
+
+
+def save_text(db: Connection, skill_id: int, text: SkillText) -> None:
+    """Keep the text of a skill's file."""
+    db.run(
+        _sql.put_text,
+        skill_id=skill_id,
+        file=text.file,
+        description=text.description,
+        instructions=text.instructions,
+        template_texts=to_json(text.template_texts),
+    )
+
+
+def find_text(db: Connection, skill_id: int) -> SkillText | None:
+    """The text of a skill's file, if it has one."""
+    return db.struct(SkillText, _sql.text_of, skill_id=skill_id)

@@ -566,6 +566,16 @@ CREATE TABLE tombstones (
     UNIQUE (subject, hash)
 ) STRICT;
 
+-- The text of a skill's file, as it was when work was last added with it: what agents that Ramet runs are told.
+
+CREATE TABLE skill_texts (
+    skill_id       INTEGER PRIMARY KEY NOT NULL REFERENCES skills (id) ON DELETE CASCADE,
+    file           TEXT NOT NULL,
+    description    TEXT NOT NULL,
+    instructions   TEXT NOT NULL,
+    template_texts TEXT NOT NULL
+) STRICT;
+
 -- Efforts as people see them: with the first effort that a queued one waits for, and how that one stands.
 CREATE VIEW efforts_shown AS
 SELECT e.*,

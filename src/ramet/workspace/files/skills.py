@@ -3,6 +3,7 @@
 Agent programs have folders of their own for skills; whoever calls names them, because this module knows no program.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -32,6 +33,8 @@ class Found(NamedTuple):
     name: str
     path: str
     source: Source
+    root: Path
+    """The folder that the skill's files have to stay in."""
     skill: SkillFile | None
     error: SkillFileInvalid | None
 
@@ -51,13 +54,28 @@ def list_all(project: str | Path | None, environ: Mapping[str, str], own_folders
 def find(project: str | Path | None, environ: Mapping[str, str], own_folders: Sequence[str], name: str) -> Found | None:
     """The skill file of a name; one that is broken is refused, because somebody asked for it."""
     for found_name, path, root, source in _folders(project, environ, own_folders):
-        if found_name == name:
-            with suppress(FileMissing, PathOutside):
-                found = _look(name, path, root, source)
-                if found.error is not None:
-                    raise found.error
-                return found
+        if found_name == name and os.path.lexists(path):
+            found = _look_closely(name, path, root, source)
+            if found.error is not None:
+                raise found.error
+            return found
     return None
+
+
+def _look_closely(name: str, path: str, root: Path, source: Source) -> Found:
+    """A file that is there and cannot be read is an error, too: a link in a circle or out of the project, a pipe, a
+    file that is too large.
+    """
+    try:
+        return _look(name, path, root, source)
+    except PathOutside as error:
+        fix = "put the file itself there, not a link"
+        raise SkillFileInvalid(f"{path}: the link leads out of {root}, or in a circle", fix=fix) from error
+    except FileMissing as error:
+        fix = "make it a plain file that you can read; move details into other files if it is too large"
+        raise SkillFileInvalid(
+            f"{path}: the file cannot be read, or is larger than {MAX_BYTES:,} bytes", fix=fix
+        ) from error
 
 
 def read(root: str | Path, path: str | Path) -> SkillFile:
@@ -71,9 +89,9 @@ def read(root: str | Path, path: str | Path) -> SkillFile:
 
 def _look(name: str, path: str, root: Path, source: Source) -> Found:
     try:
-        return Found(name, path, source, read(root, path), None)
+        return Found(name, path, source, root, read(root, path), None)
     except SkillFileInvalid as error:
-        return Found(name, path, source, None, error)
+        return Found(name, path, source, root, None, error)
 
 
 def _named(error: SkillFileInvalid, path: str) -> SkillFileInvalid:

@@ -33,3 +33,17 @@ WHERE (CAST(:project_id AS BIGINT) IS NULL OR project_id = :project_id)
             || coalesce(cmd_dependencies, '') || ' ' || coalesce(next_skills, '') || ' ' || coalesce(directives, ''))
       LIKE :pattern ESCAPE '!'
 ORDER BY name, project_id;
+
+-- name: put_text
+-- Keep the text of a skill's file.
+INSERT INTO skill_texts (skill_id, file, description, instructions, template_texts)
+VALUES (:skill_id, :file, :description, :instructions, :template_texts)
+ON CONFLICT (skill_id) DO UPDATE SET
+    file = excluded.file,
+    description = excluded.description,
+    instructions = excluded.instructions,
+    template_texts = excluded.template_texts;
+
+-- name: text_of
+-- The text of a skill's file.
+SELECT file, description, instructions, template_texts FROM skill_texts WHERE skill_id = :skill_id;
