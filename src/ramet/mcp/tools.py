@@ -164,14 +164,14 @@ TOOLS = (
     Tool(
         name="phase",
         description=(
-            "Enter a phase of your effort's skill when you start it, in the order of the list in your prompt. Returns "
-            "{phase, already, next}; `next` is null behind the last one. A refusal says what to do instead."
+            "Enter a phase of your effort's skill when you start it, in the order of your prompt. Returns {phase, "
+            "already, next}; `next` is null after the last phase. A refusal says what to do instead."
         ),
         schema=_object(
             {
-                "label": _described(_TEXT, "The phase, such as `2: Build`."),
-                "proof": _described({"type": "object"}, "The proof that the phase asks for, by name."),
-                "reason": _described(_TEXT, "Why you skip or repeat phases."),
+                "label": _described(_TEXT, "Such as `2: Build`."),
+                "proof": _described({"type": "object"}, "The proof that it requires."),
+                "reason": _described(_TEXT, "Why phases are skipped or repeated."),
             },
             "label",
         ),

@@ -123,7 +123,10 @@ def test_a_line_with_a_skill_of_its_own_is_told_what_that_asks_for_first(desk: D
     run = RunDesk(desk, [line("1"), line("2", "how?", skill="plan")])
     run.run(output_content="one")
     planned = run.claim()
-    assert run.prompt(planned) == f"{lead(planned)}\n\n[User]\ntask 1\n\n[Assistant]\none\n\n[Current Task]\nhow?"
+    phases, _, rest = run.prompt(planned).partition("\n\n")
+    assert phases.startswith("## Phases:\n")
+    assert phases.endswith("\n- 1: Understand\n- 2: Draft\n- 3: Decide")
+    assert rest == f"{lead(planned)}\n\n[User]\ntask 1\n\n[Assistant]\none\n\n[Current Task]\nhow?"
     assert ".ramet/e2/2_PLAN.md" in lead(planned)
 
 

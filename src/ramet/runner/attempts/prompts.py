@@ -45,8 +45,9 @@ def build(machine: Machine, effort_id: int, run: Run | None = None) -> Prompt:
     if run is None and effort.run_id is not None:
         run = machine.ask(GetRun(run_id=effort.run_id))
     work = settings.work
-    told = skill_prompt.compose(nest(effort), chain.skill, chain.skill_text, work.skill_max_tokens)
-    room = max(work.prompt_max_tokens - estimate_tokens(told.text), 0)
+    budget = min(work.skill_max_tokens, work.prompt_max_tokens // 2)
+    told = skill_prompt.compose(nest(effort), chain.skill, chain.skill_text, budget)
+    room = max(work.prompt_max_tokens - estimate_tokens(_join(told.text, "    ")), 0)
     composed = _compose(machine, chain, run, replace(settings, work=replace(work, prompt_max_tokens=room)))
     return Prompt(
         prompt=_join(told.text, composed.prompt),
