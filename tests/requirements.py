@@ -513,6 +513,14 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Dependencies are locked with hashes for development and CI; `make audit` reports known vulnerabilities when a "
         "database is reachable and says so when not."
     ),
+    "R347": due(
+        "A project's skills are found by `ramet add`, `run`, `chain` and `spawn`; the skill's text, phases, directives "
+        "and templates reach the agent's prompt (also with the real programs)."
+    ),
+    "R348": due(
+        "An agent that Ramet runs enters phases of its own effort (tool and CLI), sees refusals, submits proofs; `ps`, "
+        "status line and gates show and use them. [R216–R229 for agents that Ramet runs]"
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."

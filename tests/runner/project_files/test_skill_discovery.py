@@ -74,7 +74,7 @@ def test_a_task_file_finds_the_skills_of_its_lines(paint: Desk) -> None:
 @pytest.mark.requirement("R347")
 def test_a_chain_finds_files_with_the_names_of_its_skills_and_keeps_their_phases(desk: Desk) -> None:
     desk.write(".claude/skills/plan/SKILL.md", "---\nname: plan\ndescription: Plan it.\n---\nMEASURE TWICE.\n")
-    desk.submit("run.start", task=desk.task, prompt="mend the cart", mode="chain")
+    desk.submit("run.start", task=desk.task, prompt="paint the cart", mode="chain")
     plan, *_ = sorted(desk.world.call("work.list").items, key=lambda row: row.id)
     prompt = desk.prompt(plan).prompt
     assert "\nMEASURE TWICE.\n" in prompt
