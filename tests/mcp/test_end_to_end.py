@@ -271,3 +271,16 @@ def _until(go: Path) -> str:
 def _children(parent: Parent, status: str | None = None) -> list[dict[str, Any]]:
     items = parent.rpc("spawn.children", session_id=parent.id)["items"]
     return [row for row in items if status in (None, row["status"])]
+
+
+@pytest.mark.requirement("R348")
+def test_an_agent_enters_the_phases_of_its_own_effort_and_is_told_why_not(parent: Parent) -> None:
+    effort = parent.rpc("db.effort.start", task_id=str(parent.shop.cwd / "task"), skill="explore", session_id=parent.id)
+    entered = parent.call("phase", {"label": "1: Look"})
+    assert entered == {"phase": "1: Look", "already": False, "next": "2: Report"}
+    assert parent.call("phase", {"label": "1"})["already"]
+    refused = parent.call("phase", {"label": "7: Sell"})
+    assert "7: Sell" in json.dumps(refused)
+    assert "2: Report" in json.dumps(refused)
+    assert "effortId" in json.dumps(parent.call("phase", {"label": "2", "effortId": 1}))
+    assert parent.rpc("db.effort.get", effort_id=effort["id"])["current_phase"] == "1: Look"
