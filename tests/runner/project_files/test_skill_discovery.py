@@ -146,8 +146,8 @@ def _huge(file: Path) -> None:
     file.write_text(PAINT + "x" * 2**20)
 
 
-def _front(text: str) -> Callable[[Path], None]:
-    return lambda file: file.write_text(f"---\nname: paint\ndescription: Paint.\n{text}\n---\n") and None
+def _front(text: str) -> Callable[[Path], object]:
+    return lambda file: file.write_text(f"---\nname: paint\ndescription: Paint.\n{text}\n---\n")
 
 
 def _cut(file: Path) -> None:
@@ -175,10 +175,10 @@ def _binary(file: Path) -> None:
     file.write_bytes(b"---\nname: paint\n\xff\n---\n")
 
 
-BROKEN = {
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "huge": (_huge, "move details into other files"),
     "cut off": (_cut, "add a line `---` after it"),
-    "empty": (lambda file: file.write_text("") and None, "start the file with a line `---`"),
+    "empty": (lambda file: file.write_text(""), "start the file with a line `---`"),
     "an anchor that contains itself": (_front("modes: &a {x: *a}"), "fix the YAML there"),
     "a link to itself": (_circle, "put the file itself there"),
     "a link out of the project": (_outside, "put the file itself there"),
@@ -196,16 +196,16 @@ BROKEN = {
 @pytest.mark.parametrize("way", ["work.add", "run.start", "spawn.agent"])
 def test_a_broken_file_is_refused_with_its_path_and_a_fix_and_changes_nothing(paint: Desk, way: str, case: str) -> None:
     parent = run_parent(paint)
-    asked: dict[str, Any] = {
+    ways: dict[str, dict[str, Any]] = {
         "work.add": {"prompt": "the cart", "skill": "paint", "task": f"{paint.project}/tasks/new"},
         "run.start": {"task": f"{paint.project}/tasks/new", "lines": [{"key": "1", "text": "it", "skill": "paint"}]},
         "spawn.agent": {"goal": "the cart", "workflowId": "paint", "parent_session_id": parent.id},
-    }[way]
+    }
     break_it, fix = BROKEN[case]
     break_it(paint.project / FILE)
     before = paint.world.dump()
     with pytest.raises(SkillFileInvalid) as caught:
-        paint.submit(way, **asked)
+        paint.submit(way, **ways[way])
     assert str(paint.project / FILE) in caught.value.message
     assert fix in (caught.value.fix or "")
     assert paint.world.dump() == before
