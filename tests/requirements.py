@@ -521,6 +521,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "An agent that Ramet runs enters phases of its own effort (tool and CLI), sees refusals, submits proofs; `ps`, "
         "status line and gates show and use them. [R216–R229 for agents that Ramet runs]"
     ),
+    "R352": due(
+        "A run's prompt is the compile of its branch: compress, skip, edit and reset change the next prompt as they "
+        "change `compile`; a run can continue on a fork; a run whose branch was never rewritten gets prompts "
+        "byte-identical to today's; prompt number 10,000 costs at most 1.5 times number 100."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."

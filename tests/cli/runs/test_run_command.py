@@ -207,6 +207,23 @@ def test_resume_runs_what_is_left_with_the_conversation(shop: CommandLine) -> No
     assert "✗ failed" in found["lines"][1]["output"]
 
 
+@pytest.mark.requirement("R352")
+def test_a_summary_takes_effect_in_the_next_prompt_and_a_run_continues_on_a_fork(shop: CommandLine) -> None:
+    run(shop, "- [ ] 1. echo alpha\n- [ ] 2. exit 3\n- [ ] 3. cat; exit 1\n- [ ] 4. cat\n", "--stop-on-failure")
+    shop.ok("history", "compress", "run/1", "run/1~3", "run/1", "--text", "SUMMARY OF ALPHA")
+    done = shop("run", "--resume", "r1")
+    assert done.stdout.startswith("Resuming r1 with 1 turn")
+    told = shop.json("show", "e3", "--prompt")["prompt"]
+    assert ("SUMMARY OF ALPHA" in told, "echo alpha" in told) == (True, False)
+    shop.ok("history", "branch", "create", "another-way", "--from", "run/1~5")
+    assert "Resuming r1 on branch another-way" in shop("run", "--resume", "r1", "--branch", "another-way").stdout
+    found = shop.json("runs", "show", "r1")
+    assert (found["branch"], found["lines"][3]["state"]) == ("another-way", "completed")
+    assert found["lines"][3]["output"].startswith("[User]\necho alpha")
+    assert "SUMMARY" not in found["lines"][3]["output"]
+    assert shop("run", "x.md", "--branch", "another-way").returncode == 2
+
+
 def test_only_a_run_that_is_side_by_side_can_be_more_so(shop: CommandLine) -> None:
     run(shop, _THREE, "--stop-on-failure")
     refused = shop("run", "--resume", "r1", "--parallel", "2")

@@ -16,7 +16,7 @@ from tests.conformance.run_steps import (
 )
 from tests.world import World
 
-from ramet.errors import InvalidParams
+from ramet.errors import BranchInUse, BranchNotFound, InvalidParams
 
 
 def said(world: World, run: Any) -> list[tuple[str, str]]:
@@ -166,3 +166,22 @@ def test_a_turn_that_is_added_by_hand_says_to_which_line_it_belongs(world: World
     world.call("run.turn", run_id=run.id, role="system", content="be brief", line="1")
     (turn,) = get(world, run).conversation
     assert (turn.role, turn.content, turn.metadata) == ("system", "be brief", {"line": "1"})
+
+
+@pytest.mark.requirement("R352")
+def test_a_run_continues_on_no_branch_that_is_missing_or_that_another_one_writes_to(world: World) -> None:
+    run, other = record(world, "1"), record(world, "1", task="/shop/tasks/other")
+    silent = record(world, "1", task="/shop/tasks/silent", save_conversation=False)
+    session = world.session("do", "/shop/tasks/talk")
+    world.call("history.branch", name="fork")
+    with pytest.raises(BranchNotFound):
+        attend(world, run, branch="nowhere")
+    with pytest.raises(BranchInUse, match=f"session {session.id}"):
+        attend(world, run, branch=f"session/{session.id}")
+    with pytest.raises(BranchInUse, match=f"run {other.id}"):
+        attend(world, run, branch=other.branch)
+    with pytest.raises(InvalidParams, match="no saved conversation"):
+        attend(world, silent, branch="fork")
+    shown = get(world, run)
+    assert (shown.branch, shown.state) == (run.branch, "interrupted"), "nothing has changed"
+    assert attend(world, run, branch="fork").branch == "fork"

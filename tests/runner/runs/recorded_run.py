@@ -20,7 +20,7 @@ _LONGEST = (3, 20, 120, 600)
 def play(desk: Desk, name: str) -> Iterator[str]:
     """The prompt of every attempt of a run, in order."""
     (desk.project / "ramet.yaml").write_text(f"runs: {{context_tokens: {WINDOWS[name]}}}\n")
-    chance = random.Random(name)  # noqa: S311 - the same every time
+    chance = random.Random(name)
     run = RunDesk(desk, [line(str(number), _say(chance)) for number in range(1, _LINES + 1)])
     for _ in range(_LINES):
         claimed = run.claim()

@@ -11,6 +11,7 @@ from tests.runner.runs.recorded_run import WINDOWS, play
 RECORD = json.loads((Path(__file__).parents[2] / "data" / "run_prompts.json").read_text())
 
 
+@pytest.mark.requirement("R352")
 @pytest.mark.parametrize("name", WINDOWS)
 def test_a_run_that_was_never_rewritten_gets_the_prompts_that_it_always_got(desk: Desk, name: str) -> None:
     prompts = list(play(desk, name))

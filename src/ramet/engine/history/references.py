@@ -58,7 +58,7 @@ def place(tx: Transaction, name: str, field: str) -> Point | None:
     found = segments.find_head(tx.db, name)
     if found is not None:
         scopes.require_branch(tx, name, field)
-        return _point(found)
+        return point_of(found)
     if len(name) >= _SHORTEST and _HEX.issuperset(name):
         return commit(tx, name, field)
     raise BranchNotFound(f"there is no branch or commit {name!r}", field=field, value=name)
@@ -70,7 +70,7 @@ def either(tx: Transaction, branch: str | None, commit_hash: str | None) -> Poin
         raise InvalidParams("give either a branch or a hash", field="branch", value=branch)
     if commit_hash is not None:
         return commit(tx, commit_hash)
-    return _point(head(tx, branch or ""))
+    return point_of(head(tx, branch or ""))
 
 
 def within(tx: Transaction, spans: list[Span], prefix: str, field: str) -> Point:
@@ -86,7 +86,8 @@ def spans(tx: Transaction, point: Point | Head | None) -> list[Span]:
     return [] if point is None else segments.find_spans(tx.db, point.segment_id, point.seq)
 
 
-def _point(found: Head) -> Point | None:
-    if found.commit_id is None or found.commit_hash is None or found.segment_id is None:
+def point_of(found: Head | None) -> Point | None:
+    """The commit that a head points at; None for an empty branch, and for none."""
+    if found is None or found.commit_id is None or found.commit_hash is None or found.segment_id is None:
         return None
     return Point(found.commit_id, found.commit_hash, found.segment_id, found.seq, found.token_sum)

@@ -35,12 +35,15 @@ from ramet.protocol.runs.runs import (
     CleanRuns,
     GetRun,
     LeaveRun,
+    LineContext,
     ListRuns,
     ListTurns,
     NewLine,
+    RunContext,
     RunDetail,
     RunReply,
     StartRun,
+    ToldTurn,
     TurnRow,
 )
 from ramet.store.history import segments
@@ -195,6 +198,8 @@ def attend(tx: Transaction, request: AttendRun) -> RunReply:
         _require_unchanged(run, request.content_hash)
     run = replace(run, limits=_widen(run.limits, request.limits), started_at=to_datetime(tx.now_ms))
     retried = _retry(tx, run, retry_failed=request.retry_failed)
+    if request.branch is not None and request.branch != run.branch:
+        conversations.move(tx, run, request.branch)
     runs.attend(tx.db, run.id, request.attender, limits=run.limits, lease_seconds=request.lease_seconds, now=tx.now)
     data = {"run": run.id, "attender": request.attender, "retried": len(retried), "limits": run.limits}
     tx.record("run.attended", project_id=run.project_id, task_id=run.task_id, data=data)
@@ -267,6 +272,18 @@ def add_turn(tx: Transaction, request: AddTurn) -> RunReply:
 def list_turns(tx: Transaction, request: ListTurns) -> Page[TurnRow]:
     """What was said in a run."""
     return Page(items=conversations.read(tx, find(tx, request.run_id).branch))
+
+
+@answers(RunContext)
+def context(tx: Transaction, request: RunContext) -> LineContext:
+    """What the agent of a line is told of its run."""
+    run = find(tx, request.run_id)
+    known = LineContext(mode=run.mode, started_at=run.started_at, is_saved=run.branch is not None)
+    if run.branch is None:
+        return known
+    window = conversations.read_window(tx, run.branch, request.effort_id, request.max_tokens)
+    turns = [ToldTurn(turn.role, turn.content) for turn in window.turns]
+    return replace(known, turns=turns, is_cut=window.is_cut)
 
 
 @answers(ArchiveRun)

@@ -9,6 +9,7 @@ from ramet.model.row_parts import flatten
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.work.attempts import Chain, WorkChain
 from ramet.store.record import efforts
+from ramet.store.runs import runs
 from ramet.store.work import queue
 
 
@@ -18,7 +19,7 @@ def show(tx: Transaction, request: WorkChain) -> Chain:
     effort = lookup.effort(tx, request.effort_id)
     links, missing = _walk(tx, effort)
     known = {link.id for link in links}
-    reported = queue.list_reported(tx.db, effort.task_id, tx.limits.page_max)
+    reported = [] if _is_of_task_file(tx, effort) else queue.list_reported(tx.db, effort.task_id, tx.limits.page_max)
     reachable = scopes.only_reachable(tx, reported, lambda other: other.id)
     project_id = efforts.project_of(tx.db, effort.id)
     skill = skills.find(tx, project_id, effort.skill)
@@ -30,6 +31,12 @@ def show(tx: Transaction, request: WorkChain) -> Chain:
         skill=skill,
         skill_text=skills.find_text(tx, skill),
     )
+
+
+def _is_of_task_file(tx: Transaction, effort: Effort) -> bool:
+    """Whether an effort is a line of a task file. Its prompt has what other lines left, and no reports of its task."""
+    run = None if effort.line.run_id is None else runs.find(tx.db, effort.line.run_id, tx.now)
+    return run is not None and run.mode != "chain"
 
 
 def _row(effort: Effort) -> EffortRow:

@@ -75,7 +75,7 @@ class Renderer(ABC):
             self._waiting.append(piece)
         else:
             self._close_calls()
-            self._text(*_as_text(piece))
+            self._text(*as_text(piece))
 
     def _add_call(self, piece: Piece, call_id: str, tool_name: str) -> None:
         if call_id in self._open_calls:
@@ -120,7 +120,7 @@ def _mark(piece: Piece) -> bytes:
     return b"%b%b %b\n" % (piece.content_hash, piece.role.encode(), payload)
 
 
-def _as_text(piece: Piece) -> tuple[str, str]:
+def as_text(piece: Piece) -> tuple[str, str]:
     """The role and text of a piece that is no call and no call's result; what a tool said alone is told by the user."""
     if piece.role != "tool":
         return piece.role, piece.text

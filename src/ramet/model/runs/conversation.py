@@ -6,7 +6,7 @@ and at the end the middle of the longest ones, with a mark where it was.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, Self, TypeVar, get_args
@@ -74,7 +74,7 @@ class ContextAccumulator:
         total = self._total_tokens()
         for role, content, now in said:
             tokens = self._estimate_tokens(content)
-            self.turns.append(Turn(role=_check_role(role), content=content, timestamp=now, tokens=tokens))
+            self.turns.append(Turn(role=check_role(role), content=content, timestamp=now, tokens=tokens))
             total += tokens
             if total > self.max_tokens * _TRIM_ABOVE:
                 self._trim()
@@ -82,11 +82,11 @@ class ContextAccumulator:
 
     def get_prompt(self) -> str:
         """The turns as one text, each under its role. Content with a line that could pass for a heading is sealed."""
-        return "\n\n".join(f"[{_TITLES[turn.role]}]\n{quote_headings(escape(turn.content))}" for turn in self.turns)
+        return render_turns([(turn.role, turn.content) for turn in self.turns])
 
     def prompt_for(self, task: str) -> str:
         """What the next agent is given: the conversation and its task, or the bare task where nothing was said."""
-        return f"{self.get_prompt()}\n\n[{CURRENT_TASK}]\n{escape(task)}" if self.turns else task
+        return render_prompt([(turn.role, turn.content) for turn in self.turns], task)
 
     def clear(self) -> None:
         """Forget all turns."""
@@ -148,6 +148,16 @@ class ContextAccumulator:
         return share
 
 
+def render_turns(said: Sequence[tuple[TurnRole, str]]) -> str:
+    """Turns as one text, each under its role. Content with a line that could pass for a heading is sealed."""
+    return "\n\n".join(f"[{_TITLES[role]}]\n{quote_headings(escape(content))}" for role, content in said)
+
+
+def render_prompt(said: Sequence[tuple[TurnRole, str]], task: str) -> str:
+    """The turns and the current task; the bare task if nothing was said."""
+    return f"{render_turns(said)}\n\n[{CURRENT_TASK}]\n{escape(task)}" if said else task
+
+
 def tell_failure(reason: str | None) -> str:
     """What the conversation has in the place of an answer where there was none."""
     return f"✗ failed: {reason or 'no reason was given'}"
@@ -161,7 +171,8 @@ def escape(content: str) -> str:
     return _BOUNDARY.sub(r"\g<before>\\\g<title>", content)
 
 
-def _check_role(role: object) -> TurnRole:
+def check_role(role: object) -> TurnRole:
+    """A role that a turn can have."""
     match role:
         case "user" | "assistant" | "system":
             return role

@@ -14,7 +14,10 @@ from ramet.model.record.prompt import Composed
 from ramet.model.runs.conversation import (
     CURRENT_TASK,
     ContextAccumulator,
+    TurnRole,
     escape,
+    render_prompt,
+    render_turns,
     tell_failure,
 )
 from ramet.model.runs.review import Finding
@@ -27,24 +30,26 @@ _MOST_FINDINGS = 50
 _FINDING_CHARACTERS = 500
 
 
-Said = tuple[str, str, datetime]
-"""Who said what, and when."""
+Said = tuple[TurnRole, str]
+"""Who said what."""
 
 
-def compose_sequential(effort: Effort, turns: Sequence[Said], max_tokens: int) -> Composed:
-    """What was said before it, and the current task; the bare task where nothing was said."""
-    said = ContextAccumulator(max_tokens)
-    said.add_turns(turns)
-    is_cut = len(said.turns) < len(turns) or any(turn.metadata for turn in said.turns)
-    return _compose(effort, said.get_prompt(), said.prompt_for(effort.prompt or ""), is_cut=is_cut)
+def compose_sequential(effort: Effort, said: Sequence[Said], *, is_cut: bool) -> Composed:
+    """What was said before it, as far as the window holds it, and the current task; the bare task if nothing was."""
+    task = effort.prompt or ""
+    return _compose(effort, render_turns(said), render_prompt(said, task), is_cut=is_cut)
 
 
-def retell(lines: Sequence[Effort]) -> list[Said]:
-    """The conversation that lines had of which none was saved."""
-    return [turn for line in lines for turn in _turns(line)]
+def retell(lines: Sequence[Effort], max_tokens: int) -> tuple[list[Said], bool]:
+    """The conversation of lines of which none was saved, as far as the window holds it; whether it was cut."""
+    window = ContextAccumulator(max_tokens)
+    said = [turn for line in lines for turn in _turns(line)]
+    window.add_turns(said)
+    is_cut = len(window.turns) < len(said) or any(turn.metadata for turn in window.turns)
+    return [(turn.role, turn.content) for turn in window.turns], is_cut
 
 
-def _turns(line: Effort) -> Iterator[Said]:
+def _turns(line: Effort) -> Iterator[tuple[str, str, datetime]]:
     ended = line.finished_at or line.created_at
     yield "user", line.prompt or "", ended
     if line.outcome != "success":

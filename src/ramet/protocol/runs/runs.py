@@ -1,10 +1,13 @@
 """Requests and replies about runs, their lines and turns."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
 from ramet.errors import (
+    BranchInUse,
+    BranchNotFound,
     ProjectNotFound,
     RunAttended,
     RunChanged,
@@ -18,6 +21,7 @@ from ramet.model.record.skill import WITHOUT_FILE
 from ramet.model.runs.review import Finding
 from ramet.model.runs.run import CHAIN_SKILLS, LineRow, Run, RunLimits, RunMode, RunState
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, TimeoutSeconds
+from ramet.protocol.history.commits import BranchName
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.replies import Page
 
@@ -129,6 +133,38 @@ class ListTurns(Request[Page[TurnRow]], frozen=True, kw_only=True):
     run_id: Id
 
 
+class ToldTurn(Struct, frozen=True):
+    """A turn in the prompt of a line."""
+
+    role: TurnRole
+    content: str
+
+
+class LineContext(Struct, frozen=True, kw_only=True):
+    """What the prompt of a line contains of its run."""
+
+    mode: RunMode
+    started_at: datetime
+    """When the run was last started or resumed."""
+    is_saved: bool
+    """Whether the run saves its conversation."""
+    turns: list[ToldTurn] = []
+    """The turns that fit into the window, oldest first."""
+    is_cut: bool = False
+    """Whether turns were left out or shortened."""
+
+
+class RunContext(Request[LineContext], frozen=True, kw_only=True):
+    """Compile the part of a run's conversation that goes into the prompt of a line, without its own open question."""
+
+    op = Operation("run.context", errors=(RunNotFound,), audience="internal")
+
+    run_id: Id
+    effort_id: Id
+    max_tokens: Annotated[int, Meta(ge=1)]
+    """The size of the window."""
+
+
 class ListRuns(Request[Page[RunReply]], frozen=True, kw_only=True):
     """List the runs, newest first; with `all`, including archived ones."""
 
@@ -143,7 +179,11 @@ class ListRuns(Request[Page[RunReply]], frozen=True, kw_only=True):
 class AttendRun(Change[RunReply], frozen=True, kw_only=True):
     """Attend a run: start it, resume it or keep it attended. Only the lines of attended runs are worked on."""
 
-    op = Operation("run.attend", errors=(RunNotFound, RunAttended, RunChanged, RunFinished), audience="internal")
+    op = Operation(
+        "run.attend",
+        errors=(RunNotFound, RunAttended, RunChanged, RunFinished, BranchNotFound, BranchInUse),
+        audience="internal",
+    )
 
     run_id: Id
     attender: Name
@@ -156,6 +196,8 @@ class AttendRun(Change[RunReply], frozen=True, kw_only=True):
     """Whether failed lines are queued again. Lines that a limit of the run kept from starting always are."""
     limits: RunLimits | None = None
     """The run's limits from now on; a limit of None is left unchanged."""
+    branch: BranchName | None = None
+    """Continue the conversation on this branch, such as a fork of the run's own. It is the run's branch from now on."""
     lease_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 60
 
 

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct, field
 from ramet.errors import ProjectNotFound
 from ramet.model.runs.run import RunLimits
 from ramet.protocol.fields import DriverName, Id, Name, ProjectRef
+from ramet.protocol.history.commits import BranchName
 from ramet.protocol.operation import Operation, Request
 
 
@@ -34,6 +35,8 @@ class RunWork(Request[WorkDone], frozen=True, kw_only=True):
     retry_failed: bool = False
     limits: RunLimits | None = None
     """The run's limits from now on; a limit of None is left unchanged."""
+    branch: BranchName | None = None
+    """Continue the run's conversation on this branch, such as a fork of the run's own."""
     shift: Name | None = None
     """A name for this work, chosen by the caller, with which `work.stop` can stop it."""
     project: ProjectRef | None = None

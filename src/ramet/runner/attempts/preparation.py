@@ -85,7 +85,7 @@ def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
     _be_admitted(runner, claimed, found)
     workspace = child_setup.find_workspace(runner.machine, claimed, chain.project_path)
     continued = _continued(runner, claimed, found.driver)
-    prompt = prompts.build(runner.machine, claimed.id, order.run)
+    prompt = prompts.build(runner.machine, claimed.id)
     return Prepared(
         instance=runner.identify(),
         settings=settings.work,

@@ -8,17 +8,15 @@ from msgspec.structs import replace
 from ramet.config.settings import Settings, WorkSettings
 from ramet.errors import EffortNotFound
 from ramet.model.history.commit import estimate_tokens
-from ramet.model.instant import from_iso
 from ramet.model.record import prompt as prompting
 from ramet.model.record import skill_prompt
 from ramet.model.record.effort import Effort
 from ramet.model.record.prompt import Composed
 from ramet.model.runs import line_prompt
 from ramet.model.runs.line_prompt import Said
-from ramet.model.runs.run import Run
 from ramet.model.spawn import child_prompt
 from ramet.protocol.record.efforts import EffortRow, nest
-from ramet.protocol.runs.runs import GetRun, ListTurns
+from ramet.protocol.runs.runs import GetRun, LineContext, RunContext, ToldTurn
 from ramet.protocol.work.attempts import Chain, Prompt, WorkChain, WorkPrompt
 from ramet.protocol.work.queue import GetWork
 from ramet.runner.answers import answers
@@ -34,21 +32,16 @@ def answer(machine: Machine, request: WorkPrompt) -> Prompt:
     return build(machine, request.effort_id)
 
 
-def build(machine: Machine, effort_id: int, run: Run | None = None) -> Prompt:
-    """Exactly the prompt of the effort's agent. The same facts give the same prompt.
-
-    The process that attends a line's run may pass the run.
-    """
+def build(machine: Machine, effort_id: int) -> Prompt:
+    """Exactly the prompt of the effort's agent. The same facts give the same prompt."""
     chain = machine.ask(WorkChain(effort_id=effort_id, host=machine.host))
     effort = chain.efforts[0]
     settings = machine.settings_in(chain.project_path)
-    if run is None and effort.run_id is not None:
-        run = machine.ask(GetRun(run_id=effort.run_id))
     work = settings.work
     budget = min(work.skill_max_tokens, work.prompt_max_tokens // 2)
     told = skill_prompt.compose(nest(effort), chain.skill, chain.skill_text, budget)
     room = max(work.prompt_max_tokens - estimate_tokens(_join(told.text, "    ")), 0)
-    composed = _compose(machine, chain, run, replace(settings, work=replace(work, prompt_max_tokens=room)))
+    composed = _compose(machine, chain, replace(settings, work=replace(work, prompt_max_tokens=room)))
     return Prompt(
         prompt=_join(told.text, composed.prompt),
         instruction=composed.instruction,
@@ -62,7 +55,7 @@ def _join(skill: str, rest: str) -> str:
     return "\n\n".join(part for part in (skill, rest) if part)
 
 
-def _compose(machine: Machine, chain: Chain, run: Run | None, settings: Settings) -> Composed:
+def _compose(machine: Machine, chain: Chain, settings: Settings) -> Composed:
     row = chain.efforts[0]
     effort, *ancestors = [nest(each) for each in chain.efforts]
     if effort.spawn.by is not None:
@@ -70,8 +63,10 @@ def _compose(machine: Machine, chain: Chain, run: Run | None, settings: Settings
         tokens = settings.work.prompt_max_tokens
         inherited = child_setup.compile_inherited(machine, row, spawned, tokens // 2)
         return child_prompt.compose(effort, spawned.context, inherited, tokens)
+    run = _told(machine, row, settings.runs.context_tokens)
     if run is not None and run.mode == "sequential":
-        return line_prompt.compose_sequential(effort, _said(machine, row, run), settings.runs.context_tokens)
+        said: list[Said] = [(turn.role, turn.content) for turn in run.turns]
+        return line_prompt.compose_sequential(effort, said, is_cut=run.is_cut)
     if run is not None and run.mode == "parallel":
         needed = [nest(other) for other in line_worktrees.dependencies(machine, row) if other.attempts]
         return line_prompt.compose_parallel(effort, needed, settings.work.prompt_max_tokens)
@@ -88,22 +83,22 @@ def _compose(machine: Machine, chain: Chain, run: Run | None, settings: Settings
     )
 
 
-def _said(machine: Machine, effort: EffortRow, run: Run) -> list[Said]:
-    """The conversation before a line: as it was saved, including what people added or changed; if none was saved, that
-    of the lines before it that were attempted since the run was last started or resumed.
+def _told(machine: Machine, effort: EffortRow, max_tokens: int) -> LineContext | None:
+    """What a line is told of its run: the compile of the run's branch; if no conversation is saved, that of the lines
+    before it that were attempted since the run was last started or resumed.
     """
-    if run.branch is None:
-        return line_prompt.retell(
-            [
-                nest(line)
-                for line in branches.list_lines(machine, run.id, "finished")
-                if line.attempts and _place(line) < _place(effort) and _ended_at(line) >= run.started_at
-            ]
-        )
-    turns = machine.ask(ListTurns(run_id=run.id)).items
-    own = next((turn for turn in reversed(turns) if turn.metadata.get("effort") == effort.id), None)
-    unanswered = own if own is not None and own.role == "user" else None
-    return [(turn.role, turn.content, from_iso(turn.timestamp)) for turn in turns if turn is not unanswered]
+    if effort.run_id is None:
+        return None
+    run = machine.ask(RunContext(run_id=effort.run_id, effort_id=effort.id, max_tokens=max_tokens))
+    if run.is_saved or run.mode != "sequential":
+        return run
+    lines = [
+        nest(line)
+        for line in branches.list_lines(machine, effort.run_id, "finished")
+        if line.attempts and _place(line) < _place(effort) and _ended_at(line) >= run.started_at
+    ]
+    said, is_cut = line_prompt.retell(lines, max_tokens)
+    return replace(run, turns=[ToldTurn(role, content) for role, content in said], is_cut=is_cut)
 
 
 def _place(line: EffortRow) -> int:

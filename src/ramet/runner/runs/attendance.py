@@ -29,6 +29,7 @@ async def attend(runner: RunnerContext, request: RunWork, on_loss: Callable[[], 
             is_forced=request.is_forced,
             retry_failed=request.retry_failed,
             limits=request.limits,
+            branch=request.branch,
             lease_seconds=runner.settings.work.lease_seconds,
         )
     )

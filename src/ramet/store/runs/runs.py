@@ -83,6 +83,12 @@ def set_branch(db: Connection, run_id: int, branch: str) -> None:
     db.run(_sql.set_branch, id=run_id, branch=branch)
 
 
+def find_by_branch(db: Connection, branch: str) -> int | None:
+    """The run whose conversation is on a branch."""
+    row = db.one(_sql.by_branch, branch=branch)
+    return None if row is None else int(row[0])
+
+
 def add_lines(
     db: Connection, run_id: int, task_id: str, lines: Sequence[PlacedLine], *, ordinal: int, reason: str, now: str
 ) -> dict[str, int]:

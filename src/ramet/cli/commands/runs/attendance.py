@@ -97,7 +97,9 @@ class Attendance(Shift):
         super()._ask()
         self._asks += 1
         # These belong to the start of a run, and not to another daemon that continues it.
-        self._request = replace(self._request, content_hash=None, is_forced=False, retry_failed=False, limits=None)
+        self._request = replace(
+            self._request, content_hash=None, is_forced=False, retry_failed=False, limits=None, branch=None
+        )
 
     def _take(self, arrival: Arrival) -> None:
         match arrival:

@@ -72,12 +72,14 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "ramet run --resume r3",
         "ramet run --resume r3 --retry-failed",
         "ramet run --resume r3 --max-cost 10",
+        "ramet run --resume r3 --branch another-way",
     ],
 )
 @click.argument("file", metavar="[FILE]", required=False)
 @click.option("--resume", metavar="RUN", type=references.run, help="Continue this run. FILE is not needed.")
 @click.option("--force", is_flag=True, help="Resume even if the file has changed. The recorded tasks are run.")
 @click.option("--retry-failed", is_flag=True, help="Resume and retry failed tasks too.")
+@click.option("--branch", metavar="NAME", help="Resume on this branch, such as a fork of the run's conversation.")
 @click.option(
     "--sequential",
     "is_sequential",
@@ -105,6 +107,7 @@ def run(  # noqa: PLR0913  one for each option
     resume: int | None,
     force: bool,
     retry_failed: bool,
+    branch: str | None,
     is_sequential: bool,
     parallel: int | None,
     dry_run: bool,
@@ -128,9 +131,10 @@ def run(  # noqa: PLR0913  one for each option
     limits = replace(limits, workers=parallel)
     if resume is not None:
         _check_resuming(ctx, dry_run=dry_run)
-        request = RunWork(is_forced=force, retry_failed=retry_failed, limits=limits, driver=driver)
+        request = RunWork(is_forced=force, retry_failed=retry_failed, limits=limits, driver=driver, branch=branch)
         ctx.exit(_resume(invocation, resume, file, request, verbose=verbose))
-    file = _check_file(file, is_resuming=force or retry_failed, is_both=is_sequential and parallel is not None)
+    is_resuming = force or retry_failed or branch is not None
+    file = _check_file(file, is_resuming=is_resuming, is_both=is_sequential and parallel is not None)
     tasks = task_file.parse(_read(file))
     if dry_run:
         _preview(invocation, file, tasks, is_parallel=parallel is not None)
@@ -155,7 +159,7 @@ def run(  # noqa: PLR0913  one for each option
 def _check_file(file: str | None, *, is_resuming: bool, is_both: bool) -> str:
     """The file of a new run, if the options make sense together."""
     if is_resuming:
-        raise click.UsageError("--force and --retry-failed need --resume.")
+        raise click.UsageError("--force, --retry-failed and --branch need --resume.")
     if file is None:
         raise click.UsageError("give FILE, or --resume RUN.")
     if is_both:
@@ -256,11 +260,13 @@ def _resume(invocation: Invocation, run_id: int, file: str | None, request: RunW
         raise click.UsageError(f"--parallel needs a run that was started with it; r{run_id} is {recorded.mode}.")
     if not request.is_forced:
         request = replace(request, content_hash=_fingerprint_now(recorded, file))
-    return attend(invocation, recorded, _greet(recorded), is_verbose=verbose, resumption=request)
+    return attend(invocation, recorded, _greet(recorded, request.branch), is_verbose=verbose, resumption=request)
 
 
-def _greet(recorded: RunDetail) -> Greeting:
+def _greet(recorded: RunDetail, branch: str | None) -> Greeting:
     """What is left: the conversation, if the lines share one; else the number of tasks, with those that are retried."""
+    if branch is not None:
+        return lambda _: f"Resuming r{recorded.id} on branch {clean(branch)}"
     if recorded.mode == "sequential":
         return lambda _: f"Resuming r{recorded.id} with {len(recorded.conversation)} turns of context"
     left = recorded.counts["pending"] + recorded.counts["in_progress"]

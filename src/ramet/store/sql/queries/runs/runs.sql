@@ -9,6 +9,10 @@ RETURNING id;
 -- Where a run's conversation is.
 UPDATE runs SET branch = :branch WHERE id = :id;
 
+-- name: by_branch
+-- The run whose conversation is on a branch.
+SELECT id FROM runs WHERE branch = :branch LIMIT 1;
+
 -- name: add_lines
 -- The lines of a run, all at once and in their order; one that was done before is finished.
 INSERT INTO efforts (task_id, skill, ordinal, lifecycle, created_at, finished_at, outcome, reason, prompt, driver,
