@@ -398,3 +398,12 @@ def test_no_command_and_no_option_is_called_checkpoint(offline: CommandLine) -> 
         assert "checkpoint" not in name
     for arguments in (("run",), ("runs",), ("chain",), ()):
         assert "checkpoint" not in offline.ok(*arguments, "--help").lower()
+
+
+@pytest.mark.parametrize("place", [".git", "../.git"], ids=["in the project", "above it"])
+def test_an_empty_git_folder_stops_no_work(ramet: CommandLine, place: str) -> None:
+    (ramet.cwd / place).mkdir()
+    ramet.ok("project", "add", ".")
+    assert run(ramet, "- [ ] 1. echo one\n").returncode == 0
+    found = ramet.json("runs", "show", "r1")["lines"][0]
+    assert (found["output"], found["attempts"], found["worktree"]) == ("one", 1, None)

@@ -4,6 +4,7 @@ What is found here may have been written by an agent. That is safe: `git.view` t
 """
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _LONGEST_LINK = 8192
+_HASH = re.compile(rb"[0-9a-f]{40}")
 
 
 class Location(NamedTuple):
@@ -71,12 +73,31 @@ def read_small(path: str | Path, max_bytes: int) -> bytes | None:
 
 
 def _git_dir(folder: str) -> str | None:
-    """The git directory of a checkout with this top. As git does, skip a `.git` that has no HEAD."""
+    """The git directory of a checkout with this top. A `.git` that is no repository is skipped: agent programs leave
+    empty ones behind.
+    """
     link = f"{folder}/.git"
     said = read_small(link, _LONGEST_LINK)
-    if said is not None:
-        return _follow(folder, said.removeprefix(b"gitdir: ")) if said.startswith(b"gitdir: ") else None
-    return os.path.realpath(link) if os.path.lexists(f"{link}/HEAD") else None
+    if said is None:
+        found: str | None = os.path.realpath(link)
+    else:
+        found = _follow(folder, said.removeprefix(b"gitdir: ")) if said.startswith(b"gitdir: ") else None
+    return found if found is not None and _is_repository(found) else None
+
+
+def _is_repository(git_dir: str) -> bool:
+    """Whether git takes a folder for a repository, by the parts that git looks for."""
+    if not _is_head(f"{git_dir}/HEAD"):
+        return False
+    common = _common(git_dir)
+    return os.path.isdir(f"{common}/objects") and os.path.isdir(f"{common}/refs")  # noqa: PTH112  as above
+
+
+def _is_head(path: str) -> bool:
+    with suppress(OSError):
+        return os.readlink(path).startswith("refs/")  # noqa: PTH115  an old form, which may lead nowhere
+    said = read_small(path, _LONGEST_LINK) or b""
+    return said.startswith(b"ref:") or _HASH.match(said) is not None
 
 
 def _common(git_dir: str) -> str:
