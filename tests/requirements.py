@@ -526,6 +526,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "change `compile`; a run can continue on a fork; a run whose branch was never rewritten gets prompts "
         "byte-identical to today's; prompt number 10,000 costs at most 1.5 times number 100."
     ),
+    "R354": due(
+        "A child that inherits no history is recorded with the mode `none`; selective inheritance is available to "
+        "`spawn_agent`."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."

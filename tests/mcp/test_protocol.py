@@ -7,13 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
 from ramet.mcp.tools import TOOLS
-from ramet.protocol.history.child_branches import Report
+from ramet.protocol.history.child_branches import Inheritance, Report
+from ramet.protocol.history.contexts import Filter
 from ramet.protocol.spawn.children import ChildOrder
 
 PATIENCE_SECONDS = 30
@@ -119,12 +120,14 @@ def test_it_ends_when_its_program_lets_it(wire: Wire, how: str) -> None:
 # What it says of its tools.
 
 
-@pytest.mark.requirement("R107")
+@pytest.mark.requirement("R107", "R354")
 def test_the_schema_of_spawn_agent_has_the_fields_of_a_child() -> None:
     schema = TOOLS[0].schema["properties"]
     known = {field.encode_name for field in msgspec.structs.fields(ChildOrder)}
-    assert set(schema) - {"agents", "wait"} == known - {"filter"}
-    assert set(schema["agents"]["items"]["properties"]) == known - {"filter"}
+    assert set(schema) - {"agents", "wait"} == known
+    assert set(schema["agents"]["items"]["properties"]) == known
+    assert schema["inherit"]["enum"] == list(get_args(Inheritance))
+    assert tuple(schema["filter"]["properties"]) == Filter.__struct_fields__
     assert {"goal", "workflowId", "workspacePath", "context"} <= set(schema)
 
 

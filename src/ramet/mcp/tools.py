@@ -17,7 +17,12 @@ _CHILD: dict[str, Any] = {
     "workflowId": _TEXT,
     "workspacePath": _TEXT,
     "context": {"type": "object"},
-    "inherit": {"type": "string", "enum": ["full_clone", "head_snapshot"]},
+    "inherit": {"type": "string", "enum": ["none", "full_clone", "head_snapshot", "selective"]},
+    "filter": {
+        "type": "object",
+        "properties": {"types": _TEXTS, "tags": _TEXTS, "last_turns": _NUMBER},
+        "additionalProperties": False,
+    },
     "driver": _TEXT,
     "model": _TEXT,
     "limits": {
@@ -32,7 +37,8 @@ _CHILD_WORDS = {
     "workflowId": "A skill of this project to follow, such as plan, implement or review.",
     "workspacePath": "The folder to work in, inside the project (default: yours).",
     "context": "Facts for the child, as data.",
-    "inherit": "Start with your history: whole, or as a text (default: neither).",
+    "inherit": "Start with your history: whole, as a text, or what `filter` selects (default: none).",
+    "filter": "For selective: commits of these types or tags, and your last turns.",
     "driver": f"Another agent program, such as {' or '.join(PREFERRED)}.",
     "model": "Another model.",
     "limits": "What the child and its own children may use.",
@@ -88,7 +94,7 @@ TOOLS = (
                     "type": "array",
                     "minItems": 1,
                     "maxItems": MOST_AT_ONCE,
-                    "items": _object(_CHILD, "goal"),
+                    "items": _object({**_CHILD, "filter": {"type": "object"}, "limits": {"type": "object"}}, "goal"),
                     "description": "Several children instead of `goal`, each with the fields above.",
                 },
                 "wait": {

@@ -83,6 +83,18 @@ def test_the_exit_status_is_that_of_the_outcome(
     assert result["notes"]
 
 
+@pytest.mark.requirement("R354")
+def test_a_child_starts_with_what_is_selected_of_its_parents_history(ramet: CommandLine) -> None:
+    ramet.ok("history", "commit", "session/1", "Round each line.", "--tag", "decision")
+    ramet.ok("history", "commit", "session/1", "Nice weather.")
+    ramet.ok("spawn", goal("Count", says("done")), "--parent", "s1", "--inherit", "selective", "--tag", "decision")
+    told = ramet.ok("show", "e2", "--prompt")
+    assert ("Round each line." in told, "Nice weather." in told) == (True, False)
+    assert "(selective, " in ramet.ok("history", "branch", "tree", "session/2")
+    refused = ramet("spawn", "x", "--parent", "s1", "--last-turns", "2")
+    assert (refused.returncode, "need --inherit selective" in refused.stderr) == (2, True)
+
+
 @pytest.mark.requirement("R137")
 def test_several_goals_are_several_children_in_their_order(ramet: CommandLine) -> None:
     goals = [goal("First", says("one")), "  ", goal("Third", {"exit": 1})]

@@ -79,13 +79,13 @@ def test_spawns_are_found_through_indexes_by_parent_and_by_child(world: World) -
 
 
 @pytest.mark.requirement("R7")
-def test_a_mode_that_is_none_is_refused_by_the_database(world: World) -> None:
-    for mode in ("full_clone", "head_snapshot", "selective"):
+def test_a_mode_that_does_not_exist_is_refused_by_the_database(world: World) -> None:
+    for mode in ("none", "full_clone", "head_snapshot", "selective"):
         assert save(world, "main", mode, inheritance_mode=mode).inheritance_mode == mode
     with pytest.raises(Exception, match=r"(?i)check"):
         save(world, "main", "kid", inheritance_mode="partial")
     world.db.rollback()
-    assert len(child_branches.get_children(world.db, "main")) == 3
+    assert len(child_branches.get_children(world.db, "main")) == 4
 
 
 @pytest.mark.requirement("R4")

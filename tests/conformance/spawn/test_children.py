@@ -433,3 +433,39 @@ def test_a_plan_in_the_parents_history_reaches_the_child_through_compile(world: 
     ]
     assert ["THE PLAN: count twice" in text for text in texts] == [True, False]
     assert all("build it" in text for text in texts)
+
+
+@pytest.mark.requirement("R354")
+def test_a_child_that_inherits_no_history_is_recorded_as_such(world: World) -> None:
+    above = parent(world)
+    branch = session(world, above).branch
+    children = [spawn(world, above, "build it"), spawn(world, above, "build it", inherit="none")]
+    modes = {row.child: row.inheritance_mode for row in world.call("history.spawns", branch=branch).children}
+    assert [modes[session(world, child).branch] for child in children] == ["none", "none"]
+    for child in children:
+        log = world.call("history.log", branch=session(world, child).branch).items
+        assert [row.preview for row in log] == ["build it"], "its goal and nothing else"
+
+
+@pytest.mark.requirement("R354")
+@pytest.mark.parametrize(
+    ("chosen", "known"),
+    [
+        ({"types": ["artifact"]}, ["the plan"]),
+        ({"tags": ["decision"]}, ["round each line"]),
+        ({"last_turns": 1}, ["and the tax?"]),
+        ({"tags": ["decision"], "last_turns": 1}, ["round each line", "and the tax?"]),
+    ],
+)
+def test_a_spawned_agent_starts_with_what_its_parent_selects(world: World, chosen: Any, known: list[str]) -> None:
+    above = parent(world)
+    branch = session(world, above).branch
+    world.call("history.commit", branch=branch, text="the plan", content_type="artifact")
+    world.call("history.commit", branch=branch, text="round each line", tags=["decision"])
+    world.call("history.commit", branch=branch, text="and the tax?")
+    child = spawn(world, above, "build it", inherit="selective", filter=chosen)
+    said = [row.preview for row in world.call("history.log", branch=session(world, child).branch).items]
+    assert said[::-1][-len(known) - 1 :] == [*known, "build it"]
+    assert not {"the plan", "round each line", "and the tax?"} - set(known) & set(said)
+    (row,) = world.call("history.spawns", branch=branch).children
+    assert row.inheritance_mode == "selective"

@@ -103,6 +103,8 @@ def _refuse_relatives(tx: Transaction, request: Spawn) -> None:
 def inherit(tx: Transaction, request: Spawn, before: Point | None) -> None:
     """What of the parent is copied into the child."""
     head = references.head_or_new(tx, request.child)
+    if request.inherit == "none":
+        return
     if request.inherit == "head_snapshot":
         _snapshot(tx, head, before, request.max_tokens)
         return

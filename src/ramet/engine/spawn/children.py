@@ -240,7 +240,7 @@ def _begin_history(tx: Transaction, order: Order, parent: Session, effort_id: in
         parent=parent.branch,
         child=session.branch,
         purpose=" ".join(order.goal.split())[:_LONGEST_PURPOSE],
-        inherit=order.inherit or "selective",
+        inherit=order.inherit or "none",
         filter=order.filter,
     )
     if order.inherit in ("head_snapshot", "selective"):

@@ -19,7 +19,7 @@ from ramet.protocol.history.commits import BranchName, CommitRow, Place, Tokens
 from ramet.protocol.history.contexts import Filter
 from ramet.protocol.operation import Change, Operation, Request
 
-Inheritance = Literal["full_clone", "head_snapshot", "selective"]
+Inheritance = Literal["none", "full_clone", "head_snapshot", "selective"]
 
 
 class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,7 +47,7 @@ class SpawnRow(Struct, frozen=True, kw_only=True):
 
 
 class Spawn(Change[SpawnRow], frozen=True, kw_only=True):
-    """Spawn a child branch that inherits all of its parent's history, one snapshot of it, or a selection."""
+    """Spawn a child branch that inherits all of its parent's history, one snapshot of it, a selection or nothing."""
 
     op = Operation("history.spawn", errors=(BranchNotFound, BranchExists, SpawnError))
 

@@ -56,8 +56,9 @@ class ChildOrder(
     context: dict[str, Any] | None = None
     """Data for the child in addition to the goal. Nothing in it changes depth, parent or limits."""
     inherit: Inheritance | None = None
-    """How much of the parent's history the child starts with (default: only its instructions)."""
+    """How much of the parent's history the child starts with (default: none)."""
     filter: Filter | None = None
+    """What a child with `inherit: selective` starts with: commits by type, by tag, or the last turns."""
     driver: DriverName | None = None
     model: Name | None = None
     limits: ChildLimits | None = None

@@ -39,7 +39,7 @@ def read(effort: EffortRow) -> Spawned:
 
 def compile_inherited(machine: Machine, effort: EffortRow, spawned: Spawned, max_tokens: int) -> str:
     """What a child knows of what came before it, as a model would read it."""
-    place = _end_of_inheritance(machine, effort) if spawned.inherit is not None else None
+    place = _end_of_inheritance(machine, effort) if spawned.inherit not in (None, "none") else None
     if place is None:
         return ""
     compiled = machine.ask(Compile(hash=place, format="text", max_tokens=max_tokens))

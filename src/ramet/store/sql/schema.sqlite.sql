@@ -386,7 +386,7 @@ CREATE TABLE spawn_pointers (
     parent_commit_id  INTEGER REFERENCES commits (id) ON DELETE SET NULL,
     child_branch      TEXT NOT NULL,
     purpose           TEXT NOT NULL,
-    inheritance_mode  TEXT NOT NULL CHECK (inheritance_mode IN ('full_clone', 'head_snapshot', 'selective')),
+    inheritance_mode  TEXT NOT NULL CHECK (inheritance_mode IN ('none', 'full_clone', 'head_snapshot', 'selective')),
     display_name      TEXT CHECK (length(display_name) <= 255),
     created_at        TEXT NOT NULL,
     parent_session_id INTEGER REFERENCES sessions (id) ON DELETE SET NULL,

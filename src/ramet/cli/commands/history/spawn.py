@@ -35,7 +35,7 @@ class _SpawnOptions(TypedDict):
     type=click.Choice(get_args(Inheritance)),
     default="head_snapshot",
     show_default=True,
-    help="What the child gets: the whole history, its compiled text as one instruction, or a selection.",
+    help="What the child gets: the whole history, its compiled text as one instruction, a selection, or nothing.",
 )
 @click.option("--type", "types", multiple=True, help="Select commits of this type (repeatable).")
 @click.option("--tag", "tags", multiple=True, help="Select commits with this tag (repeatable).")

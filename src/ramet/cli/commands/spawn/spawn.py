@@ -23,6 +23,7 @@ from ramet.errors import BY_CODE, DaemonUnreachable, RametError
 from ramet.model.record.effort import Outcome
 from ramet.model.spawn.child import SpawnResult, TreeRow
 from ramet.protocol.history.child_branches import Inheritance
+from ramet.protocol.history.contexts import Filter
 from ramet.protocol.operation import R, Request
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.spawn.children import ChildLimits, ChildOrder, Results, SpawnAgent, SpawnAgents
@@ -45,7 +46,6 @@ STATUSES: dict[Outcome, int] = {
     "dropped": 12,
 }
 """The exit status of each outcome. Refusals use the numbers between them."""
-_INHERITANCES = [mode for mode in get_args(Inheritance) if mode != "selective"]
 """A selection needs more parameters than a command has: `spawn.agent` has them."""
 _INTERRUPTED = 130
 _LOOK_SECONDS = 0.5
@@ -59,6 +59,7 @@ _LOSSES = 5
         "ramet spawn 'Find out who calls parse()' --parent s3",
         "ramet spawn 'Write the tests' 'Write the page' --parent s3 --seconds 600",
         f"ramet spawn 'Look over the plan' --parent s3 --skill review --driver {PREFERRED[-1]} --inherit head_snapshot",
+        "ramet spawn 'Write it down' --parent s3 --inherit selective --tag decision --last-turns 4",
         """ramet spawn 'Fix it' --parent s3 --context '{"file": "cart.py"}' --tokens 50000 --detach""",
     ],
 )
@@ -77,8 +78,14 @@ _LOSSES = 5
 )
 @click.option(
     "--inherit",
-    type=click.Choice(_INHERITANCES),
-    help="Start with the parent's history: full_clone copies it, head_snapshot passes it as one text.",
+    type=click.Choice(get_args(Inheritance)),
+    help="Start with the parent's history: full_clone copies it, head_snapshot passes it as one text, selective takes "
+    "what --type, --tag and --last-turns select (default: none).",
+)
+@click.option("--type", "types", multiple=True, help="With --inherit selective: commits of this type (repeatable).")
+@click.option("--tag", "tags", multiple=True, help="With --inherit selective: commits with this tag (repeatable).")
+@click.option(
+    "--last-turns", type=click.IntRange(min=1), metavar="N", help="With --inherit selective: the last N turns."
 )
 @click.option("--seconds", type=click.IntRange(min=1), help="Stop it after this many seconds.")
 @click.option("--tokens", type=click.IntRange(min=1), help="Maximum tokens, including its own children.")
@@ -98,6 +105,9 @@ def spawn(  # noqa: PLR0913  one for each option
     directory: str | None,
     context: dict[str, Any] | None,
     inherit: Inheritance | None,
+    types: tuple[str, ...],
+    tags: tuple[str, ...],
+    last_turns: int | None,
     seconds: int | None,
     tokens: int | None,
     cost_usd: float | None,
@@ -114,6 +124,9 @@ def spawn(  # noqa: PLR0913  one for each option
         raise click.UsageError("give the parent session, such as --parent s3; `ramet tree` lists sessions.")
     if invocation.target.entrance is None:
         check_driver(invocation, driver)
+    chosen = Filter(types=list(types) or None, tags=list(tags) or None, last_turns=last_turns)
+    if chosen != Filter() and inherit != "selective":
+        raise click.UsageError("--type, --tag and --last-turns need --inherit selective.")
     limits = ChildLimits(seconds=seconds, tokens=tokens, cost_usd=cost_usd)
     order = ChildOrder(
         goal=goals[0],
@@ -121,6 +134,7 @@ def spawn(  # noqa: PLR0913  one for each option
         workspace_path=directory,
         context=context,
         inherit=inherit,
+        filter=None if chosen == Filter() else chosen,
         driver=driver,
         model=model,
         limits=None if limits == ChildLimits() else limits,
@@ -140,6 +154,7 @@ def _request_one(order: ChildOrder, parent: int | str | None, *, detach: bool) -
         workspace_path=order.workspace_path,
         context=order.context,
         inherit=order.inherit,
+        filter=order.filter,
         driver=order.driver,
         model=order.model,
         limits=order.limits,
