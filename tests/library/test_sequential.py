@@ -213,6 +213,17 @@ def test_the_daemon_runs_them_one_after_the_other(shop: Callable[[str], Path]) -
         assert [effort.task_id for effort in efforts] == [f"{project}/.ramet/tasks/spawned"] * 2
 
 
+@pytest.mark.requirement("R80", "R87")
+def test_the_daemon_gives_agents_exactly_the_seeds_prompts(shop: Callable[[str], Path], daemon_home: Path) -> None:
+    heard = daemon_home / "heard"
+    shop(f"import sys; open({str(heard)!r}, 'a').write(sys.stdin.read() + '\\0'); print('Auth uses JWT...')")
+    asyncio.run(spawn_sequential(TWO))
+    assert heard.read_text().split("\0")[:-1] == [
+        "Analyze auth module",
+        "[User]\nAnalyze auth module\n\n[Assistant]\nAuth uses JWT...\n\n[Current Task]\nWhat security issues?",
+    ]
+
+
 def test_what_the_daemon_refuses_and_what_an_agent_fails_at_are_results(shop: Callable[[str], Path]) -> None:
     shop("import sys; sys.exit('no luck') if 'bad' in sys.stdin.read() else print('fine')")
     tasks = [SpawnTask("bad"), SpawnTask("good"), SpawnTask("x", skill="nosuch")]

@@ -160,6 +160,7 @@ def _queue(ramet: Ramet, task: SpawnTask, directory: Path) -> int:
         driver=task.agent and task.agent.removeprefix("@"),
         model=task.model,
         timeout_seconds=None if task.timeout is None else math.ceil(task.timeout),
+        is_exact=True,
     )
     return effort.id
 

@@ -20,6 +20,7 @@ from ramet.engine.work import endings
 from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, InvalidParams, NotFinished
 from ramet.model.instant import from_datetime, to_datetime, to_iso
 from ramet.model.record.effort import Effort, Failure
+from ramet.model.record.prompt import EXACT
 from ramet.model.record.task import task_path, title_of
 from ramet.model.work.effort_state import State, derive_state
 from ramet.model.work.retry_policy import Scope
@@ -78,6 +79,7 @@ def add(tx: Transaction, request: AddWork) -> AddedWork:
         model=request.model,
         priority=request.priority,
         timeout_seconds=request.timeout_seconds,
+        metadata={EXACT: True} if request.is_exact else None,
     )
     return AddedWork(**asdict(_enqueue(tx, new)), registered=registered)
 

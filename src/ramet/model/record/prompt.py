@@ -14,6 +14,9 @@ from ramet.model.record.effort import Effort
 from ramet.model.record.skill import BUILT_IN, artifact_prefix
 from ramet.model.seal import make_seal
 
+EXACT = "exact_prompt"
+"""The key of an effort's metadata that says that its agent gets its prompt and nothing else."""
+
 _CHARACTERS_PER_TOKEN = 4
 _SHORTEST_BODY = 200
 _REASON_CHARACTERS = 2000

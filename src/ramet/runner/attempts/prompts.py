@@ -70,6 +70,8 @@ def _compose(machine: Machine, chain: Chain, settings: Settings) -> Composed:
     if run is not None and run.mode == "parallel":
         needed = [nest(other) for other in line_worktrees.dependencies(machine, row) if other.attempts]
         return line_prompt.compose_parallel(effort, needed, settings.work.prompt_max_tokens)
+    if (row.metadata or {}).get(prompting.EXACT):
+        return line_prompt.compose_sequential(effort, [], is_cut=False)
     chosen = prompting.choose(effort, ancestors)
     given = {material.effort.id for material in chosen}
     return prompting.compose(
