@@ -269,3 +269,15 @@ def test_an_agents_mistake_is_answered_and_nothing_is_asked(scripted: Start, too
     answer = anyio.run(call, daemon, tool, given)
     assert answer.get("code") or answer["error"]["code"]
     assert daemon.asked == []
+
+
+@pytest.mark.requirement("R304")
+def test_several_children_that_are_refused_together_are_as_many_results(scripted: Start) -> None:
+    def refuse(method: str, _: Any) -> Any:
+        if method == "spawn.agents":
+            raise SpawnLimitExceeded("11 children are too many", fix="spawn at most 10")
+        return greet(method)
+
+    answer = anyio.run(call, scripted(refuse), "spawn_agent", {"agents": [{"goal": "a"}] * 11})
+    assert [result["outcome"] for result in answer["results"]] == ["error"] * 11
+    assert answer["results"][0]["notes"] == "11 children are too many; spawn at most 10"

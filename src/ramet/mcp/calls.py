@@ -46,7 +46,7 @@ class Calls:
                 raise UnknownMethod(f"there is no tool {name!r}", fix=f"the tools are: {', '.join(self._tools)}")
             return await self._tools[name](given)
         except RametError as error:
-            return refused(error) if name == "spawn_agent" else failed(error)
+            return refused(error, given) if name == "spawn_agent" else failed(error)
 
     async def _spawn(self, given: dict[str, Any]) -> Answer:
         asked, deadline = arguments.check_spawn(given), time.monotonic() + self.seconds

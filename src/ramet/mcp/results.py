@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from ramet.errors import RametError
-from ramet.model.spawn.child import SpawnResult
+from ramet.model.spawn.child import SpawnResult, explain
 
 
 class Answer(NamedTuple):
@@ -22,9 +22,11 @@ class Answer(NamedTuple):
         return json.dumps(msgspec.to_builtins(self.document), ensure_ascii=False).encode(errors="replace").decode()
 
 
-def refused(error: RametError) -> Answer:
-    """A child that was not created is a result like any other."""
-    return Answer({"childSessionId": None, "outcome": "error", "notes": _explain(error), "code": error.code})
+def refused(error: RametError, given: dict[str, Any]) -> Answer:
+    """A child that was not created is a result like any other; of several, each is."""
+    result = {"childSessionId": None, "outcome": "error", "notes": explain(error), "code": error.code}
+    agents = given.get("agents") if "goal" not in given else None
+    return Answer({"results": [result] * len(agents)} if isinstance(agents, list) and agents else result)
 
 
 def failed(error: RametError) -> Answer:
@@ -35,7 +37,3 @@ def failed(error: RametError) -> Answer:
 def is_over(result: SpawnResult) -> bool:
     """Whether there is nothing left to wait for: it has ended, or was never created."""
     return result.outcome is not None
-
-
-def _explain(error: RametError) -> str:
-    return f"{error.message}; {error.fix}" if error.fix else error.message

@@ -84,7 +84,8 @@ TOOLS = (
                 tool_guide.CLOCK,
                 tool_guide.ZOMBIES,
                 _DEPTH,
-                f"With `agents`, up to {MOST_AT_ONCE} work in parallel; it returns {{results: [...]}} in their order.",
+                f"With `agents`, up to {MOST_AT_ONCE} run, in parallel if workers are free.",
+                "It returns {results: [...]} in their order.",
             ]
         ),
         schema=_object(

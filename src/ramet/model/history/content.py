@@ -4,7 +4,7 @@ A payload is kept in two parts: its text, which is what people search and models
 in the commit's metadata under `payload`. So every content has a text, whatever its kind, and nothing is stored twice.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -181,7 +181,18 @@ def validate_content(content: dict[str, Any]) -> ContentPayload:
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at `$")
         field = f"content{path.rstrip('`')}" if path else "content"
-        raise InvalidParams(f"{field}: {problem}", field=field, value=content, fix=problem) from error
+        raise InvalidParams(f"{field}: {problem}", field=field, value=content, fix=_fix(kind, path)) from error
+
+
+def _fix(kind: str, path: str) -> str:
+    """What a payload of a kind may say: the values of the field that is wrong, else its fields."""
+    payload = next(each for each in get_args(ContentPayload) if each.__struct_config__.tag == kind)
+    fields = {field.name: field.type for field in msgspec.structs.fields(payload)}
+    wanted = fields.get(path.lstrip(".").rstrip("`"))
+    choices = [value for part in (wanted, *get_args(wanted)) for value in get_args(part) if isinstance(value, str)]
+    if choices:
+        return f"use one of: {', '.join(choices)}"
+    return f"the fields of {kind} are: {', '.join(fields)}"
 
 
 def pack(content: ContentPayload) -> Packed:

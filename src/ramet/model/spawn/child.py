@@ -52,7 +52,12 @@ class SpawnResult(Struct, frozen=True, kw_only=True, rename={"child_session_id":
 
 def refused(error: RametError) -> SpawnResult:
     """What a parent learns of a child that was not spawned."""
-    return SpawnResult(child_session_id=None, outcome="error", notes=str(error), code=error.code)
+    return SpawnResult(child_session_id=None, outcome="error", notes=explain(error), code=error.code)
+
+
+def explain(error: RametError) -> str:
+    """A refusal for an agent: what happened, and what to do."""
+    return f"{error.message}; {error.fix}" if error.fix else error.message
 
 
 class BudgetState(Struct, frozen=True, kw_only=True):

@@ -148,6 +148,7 @@ def _loosely(params: bytes | Raw) -> Any:
 
 
 _AT = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+_STEP = re.compile(r"[^.\[\]]+|\.\.\.")
 _QUOTED = re.compile(r"field `(?P<name>[^`]+)`")
 
 
@@ -155,17 +156,17 @@ def explain(complaint: str, request: type[Request[Any]], params: Any) -> Invalid
     """The error for wrong parameters, in words for people: the field, its value and a fix."""
     path = match["path"] if (match := _AT.search(complaint)) else ""
     problem = _AT.sub("", complaint)
-    known = ", ".join(request.__struct_fields__) or "none"
+    known = _known(request, path)
     if "missing required" in problem and (match := _QUOTED.search(problem)):
         field = ".".join(part for part in (path, match["name"]) if part)
-        return InvalidParams(f"{field} is missing", field=field, fix=f"give {field}; the parameters are: {known}")
+        return InvalidParams(f"{field} is missing", field=field, fix=f"give {field}; {known}")
     if "unknown field" in problem and (match := _QUOTED.search(problem)):
         field = ".".join(part for part in (path, match["name"]) if part)
         return InvalidParams(
             f"there is no parameter {field}",
             field=field,
             value=_value_at(params, field),
-            fix=f"the parameters are: {known}",
+            fix=known,
         )
     field, value = path or "params", _value_at(params, path)
     if choices := ", ".join(_choices(request, path)):
@@ -257,18 +258,47 @@ def _given(value: Any) -> str:
     return f"is {shown}, but " if 0 < len(shown) <= _LONGEST_SHOWN else ""
 
 
+def _known(request: type[Request[Any]], path: str) -> str:
+    """The fields that the object at a path can have."""
+    inner = [kind for kind in _types_at(request, path) if isinstance(kind, msgspec.inspect.StructType)] if path else []
+    names = [field.encode_name for field in inner[0].fields] if inner else request.__struct_fields__
+    of_inner = f" of {path}" if inner else ""
+    return f"the parameters{of_inner} are: {', '.join(names) or 'none'}"
+
+
 def _choices(request: type[Request[Any]], path: str) -> list[str]:
     """The values that a field of a closed set accepts."""
-    for field in msgspec.inspect.type_info(request).fields:  # type: ignore[attr-defined]
-        kinds = field.type.types if isinstance(field.type, msgspec.inspect.UnionType) else (field.type,)
-        if field.encode_name == path:
-            return [str(v) for kind in kinds if isinstance(kind, msgspec.inspect.LiteralType) for v in kind.values]
+    kinds = _types_at(request, path) if path else []
+    return [str(v) for kind in kinds if isinstance(kind, msgspec.inspect.LiteralType) for v in kind.values]
+
+
+def _types_at(request: type[Request[Any]], path: str) -> list[msgspec.inspect.Type]:
+    """The types that the value at a path can have."""
+    kinds: list[msgspec.inspect.Type] = [msgspec.inspect.type_info(request)]
+    for step in _STEP.findall(path):
+        kinds = [found for kind in kinds for inner in _within(kind, step) for found in _alternatives(inner)]
+    return kinds
+
+
+def _within(kind: msgspec.inspect.Type, step: str) -> list[msgspec.inspect.Type]:
+    match kind:
+        case msgspec.inspect.StructType():
+            return [field.type for field in kind.fields if field.encode_name == step]
+        case msgspec.inspect.ListType():
+            return [kind.item_type]
+        case msgspec.inspect.DictType():
+            return [kind.value_type]
     return []
+
+
+def _alternatives(kind: msgspec.inspect.Type) -> list[msgspec.inspect.Type]:
+    kind = kind.type if isinstance(kind, msgspec.inspect.Metadata) else kind
+    return list(kind.types) if isinstance(kind, msgspec.inspect.UnionType) else [kind]
 
 
 def _value_at(params: Any, path: str) -> Any:
     value = params
-    for step in re.findall(r"[^.\[\]]+", path):
+    for step in _STEP.findall(path):
         if isinstance(value, Mapping):
             value = value.get(step)
         elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
