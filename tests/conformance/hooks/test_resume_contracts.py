@@ -87,6 +87,18 @@ def test_a_kept_session_gets_its_boundary_from_the_hook(world: World) -> None:
     assert len(compactions(world, attempt.session.id)) == 1
 
 
+@pytest.mark.requirement("R243")
+def test_the_boundary_of_a_kept_session_is_a_commit_that_subscribers_see(world: World) -> None:
+    attempt = queue_worker.start(world, driver="claude")
+    hook(world, "pre_compact", session=attempt.session.id)
+    before = len(world.call("events.list", kind="commit.added").items)
+    hook(world, "post_compact", summary="so far")
+    added = world.call("events.list", kind="commit.added").items[before:]
+    assert [(each.session_id, each.data) for each in added] == [
+        (attempt.session.id, {"branch": session(world, attempt.session.id).branch})
+    ]
+
+
 @pytest.mark.requirement("R243", "R273")
 def test_the_contract_has_all_that_is_on_record(world: World) -> None:
     project_id = world.skill("paint", ["1: Look", "2: Do", "3: Check"])

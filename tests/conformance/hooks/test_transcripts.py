@@ -48,6 +48,17 @@ def test_a_transcript_becomes_the_sessions_history_in_its_order(world: World) ->
 
 
 @pytest.mark.requirement("R274")
+def test_a_text_of_a_tool_keeps_the_tools_name(world: World) -> None:
+    above = start(world)
+    ingest(world, above, entry("u1", "3 files", role="tool", tool="Grep"), entry("u2", "a text", role="tool"))
+    spoken = world.call("db.messages.list", session_id=above).items[-2:]
+    assert [(each.role, each.tool_name, each.content) for each in spoken] == [
+        ("tool", "Grep", "3 files"),
+        ("tool", "tool", "a text"),
+    ]
+
+
+@pytest.mark.requirement("R274")
 def test_the_same_again_changes_nothing_in_what_was_said(world: World) -> None:
     above = start(world)
     ingest(world, above, *SAID)

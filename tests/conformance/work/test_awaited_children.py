@@ -136,6 +136,18 @@ def test_a_vanished_parents_children_come_to_an_end(world: World) -> None:
     assert result(world, child).outcome == "dropped"
 
 
+@pytest.mark.requirement("R133", "R224")
+def test_finishing_a_parent_by_hand_drops_an_awaited_child_that_never_started(world: World) -> None:
+    above = world.session()
+    child = spawn(world, above.id, wait=True)
+    tried = spawn(world, above.id, wait=True)
+    queue_worker.complete(world, begin(world, tried), "error", failure="transient")
+    world.call("db.effort.finish", effort_id=above.effort_id)
+    ended = result(world, child)
+    assert (ended.outcome, ended.notes) == ("dropped", "its parent ended before it started")
+    assert effort(world, tried).awaited_by is None, "the queue runs it from now on"
+
+
 @pytest.mark.requirement("R133", "R143")
 def test_a_child_whose_waiting_parent_was_ended_by_hand_is_found_and_dropped(world: World) -> None:
     above = world.session()
