@@ -57,8 +57,10 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R17": due("a migration's record is visible to a second connection"),
     "R18": due("opening a current database changes nothing, and a newer one is refused"),
     "R19": due("a migration that was interrupted leaves a database that still migrates"),
-    "R20": due("the store's verbs on spawns are an interface of their own"),
-    "R21": due("save, get, get_parent, get_children, get_all, has_ancestor: six verbs"),
+    "R20": due("the interface of the store's verbs on spawns, SpawnPointers, is abstract and cannot be instantiated"),
+    "R21": due(
+        "the interface has exactly the six methods save, get, get_parent, get_children, get_all and has_ancestor"
+    ),
     "R22": due("saving a spawn gives its row with an id"),
     "R23": due("a spawn is got by its id, or nothing is"),
     "R24": due("a child's parent is found, or nothing is"),
@@ -69,17 +71,25 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R29": due("has_ancestor follows the chain of parents"),
     "R30": due("the chain is walked without recursion, and a cycle ends the walk"),
     "R31": due("nothing is its own ancestor; a spawn that would make a cycle is refused"),
-    "R32": due("the SQLite store has all six verbs"),
+    "R32": due(
+        "the stored spawns implement all six on both databases, and an implementation that lacks one cannot be made"
+    ),
     "R33": due("the store's verbs are not exported to users"),
     "R34": due("SessionContent is content of the type session"),
     "R35": due("a session boundary is start, end, handoff or checkpoint"),
     "R36": due("a session boundary has a summary"),
     "R37": due("decisions, failed approaches and next steps are lists, empty by default"),
     "R38": due("no two boundaries share a default"),
-    "R39": due("SpawnInfo has its eight fields and cannot be changed"),
-    "R40": due("CollapseResult has its six fields and cannot be changed"),
+    "R39": due(
+        "SpawnInfo is a frozen dataclass with 8 fields: spawn_id, parent_tract_id, parent_commit_hash, "
+        "child_tract_id, purpose, inheritance_mode, display_name, created_at"
+    ),
+    "R40": due(
+        "CollapseResult is a frozen dataclass: parent_commit_hash or None, child_tract_id, summary_text, "
+        "summary_tokens, source_tokens, purpose"
+    ),
     "R41": due("a collapse without a commit has no commit hash, and always a summary"),
-    "R42": due("changing either is an error"),
+    "R42": due("mutation of either raises FrozenInstanceError"),
     "R43": due("content of the type session is recognised as such"),
     "R44": due("session is a built-in content type"),
     "R45": due("a session boundary is pinned, of the role system, with compression priority 95"),
@@ -89,8 +99,11 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R49": due("build_collapse_prompt takes the messages, the purpose, a target and instructions"),
     "R50": due("the prompt states the purpose, asks, and carries the messages unchanged"),
     "R51": due("target and instructions appear only where given"),
-    "R52": due("SpawnError and SessionError are errors of Ramet"),
-    "R53": due("what users need of spawning is imported from ramet"),
+    "R52": due("SpawnError and SessionError are errors of Ramet, and refused spawns and sessions raise them"),
+    "R53": due(
+        "every import path that the seed names has one here: the row, the stored spawns, the session content, "
+        "the prompts, the errors"
+    ),
     "R54": reason(
         "these are the behaviours of R1 to R53, whose tests carry their numbers",
         "the behaviours that the first design tested are tested",
@@ -519,12 +532,16 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "R348": due(
         "An agent that Ramet runs enters phases of its own effort (tool and CLI), sees refusals, submits proofs; `ps`, "
-        "status line and gates show and use them. [R216–R229 for agents that Ramet runs]"
+        "status line and gates show and use them. [R216-R229 for agents that Ramet runs]"
     ),
     "R352": due(
         "A run's prompt is the compile of its branch: compress, skip, edit and reset change the next prompt as they "
         "change `compile`; a run can continue on a fork; a run whose branch was never rewritten gets prompts "
         "byte-identical to today's; prompt number 10,000 costs at most 1.5 times number 100."
+    ),
+    "R353": due(
+        "`SpawnInfo`, `CollapseResult`, `SessionError` and the store interfaces are what the library returns, "
+        "raises and implements; constructors validate."
     ),
     "R354": due(
         "A child that inherits no history is recorded with the mode `none`; selective inheritance is available to "

@@ -29,7 +29,7 @@ from ramet.model.history.content import Priority
 from ramet.model.record.effort import Failure, Lifecycle, Outcome
 from ramet.model.record.message import Role
 from ramet.protocol.history.branches import Strategy
-from ramet.protocol.history.child_branches import Inheritance
+from ramet.protocol.history.child_branches import CollapseReply, Inheritance, SpawnRow, SpawnTree
 from ramet.protocol.history.contexts import CompressMethod, Format
 from ramet.protocol.operations import OPERATIONS, Operation
 from ramet.protocol.system.events import Subscribed
@@ -57,6 +57,12 @@ GENERIC: dict[Any, tuple[str, str]] = {
     dict: ("collections.abc", "Mapping"),
     Literal: ("typing", "Literal"),
 }
+RETURNED: dict[Any, tuple[str, str]] = {
+    SpawnRow: ("SpawnInfo", "spawn_info"),
+    SpawnTree: ("SpawnFamily", "spawn_family"),
+    CollapseReply: ("CollapseResult", "collapse_result"),
+}
+"""Replies that the library gives as a type of the seeds: the type, and the function of `library/replies.py`."""
 POSITIONAL: dict[str, str] = {
     "history.commit": "text",
     "history.log": "branch",
@@ -172,13 +178,24 @@ def _render_method(verb: str, operation: Operation, names: Names) -> str:
     named = ["*", *(parameter.signature for parameter in optional)] if optional else []
     params = ", ".join(f'"{parameter.wire_name}": {parameter.python_name}' for parameter in parameters)
     is_stream = operation.reply is Subscribed
-    reply = names.use("ramet.library.transport", "Subscription") if is_stream else names.spell(operation.reply)
     request = names.use(operation.request.__module__, operation.request.__name__)
-    body = f"return self._{'subscribe' if is_stream else 'call'}({request}, {{{params}}})"
+    call = f"self._{'subscribe' if is_stream else 'call'}({request}, {{{params}}})"
+    reply, body = _render_reply(operation, call, names)
     signature = ", ".join(["self", *positional, *named])
     purpose = "\n".join(textwrap.wrap(operation.purpose, 112, initial_indent='        """', subsequent_indent=" " * 8))
     end = '"""' if "\n" not in purpose else '\n        """'
-    return f"    def {_spelled(verb)}({signature}) -> {reply}:\n{purpose}{end}\n        {body}\n"
+    return f"    def {_spelled(verb)}({signature}) -> {reply}:\n{purpose}{end}\n        return {body}\n"
+
+
+def _render_reply(operation: Operation, call: str, names: Names) -> tuple[str, str]:
+    """The type that a method returns, and the expression that makes it from a call."""
+    if operation.reply is Subscribed:
+        return names.use("ramet.library.transport", "Subscription"), call
+    if operation.reply not in RETURNED:
+        return names.spell(operation.reply), call
+    kind, make = RETURNED[operation.reply]
+    reply = names.use("ramet.model.history.child_branch", kind)
+    return reply, f"{names.use('ramet.library.replies', make)}({call})"
 
 
 def _spelled(name: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         spawn_sequential,
     )
     from ramet.library.task_store import PostgresTaskStore, SqliteTaskStore, Task, TaskStore
-    from ramet.model.history.child_branch import CollapseResult, SpawnInfo
+    from ramet.model.history.child_branch import CollapseResult, SpawnFamily, SpawnInfo, SpawnRecord
     from ramet.model.history.content import SessionContent
     from ramet.model.runs.conversation import Turn
 
@@ -31,7 +31,9 @@ __all__ = [
     "SessionContent",
     "SessionError",
     "SpawnError",
+    "SpawnFamily",
     "SpawnInfo",
+    "SpawnRecord",
     "SpawnResult",
     "SpawnTask",
     "SqliteTaskStore",
@@ -53,7 +55,9 @@ _HOMES = {
     "SessionContent": "ramet.model.history.content",
     "SessionError": "ramet.errors",
     "SpawnError": "ramet.errors",
+    "SpawnFamily": "ramet.model.history.child_branch",
     "SpawnInfo": "ramet.model.history.child_branch",
+    "SpawnRecord": "ramet.model.history.child_branch",
     "SpawnResult": "ramet.library.sequential",
     "SpawnTask": "ramet.library.sequential",
     "SqliteTaskStore": "ramet.library.task_store",

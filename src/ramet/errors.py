@@ -12,10 +12,10 @@
     │       AgentNotFound · BranchNotFound · CommitNotFound · NoticeNotFound · ReportMissing · RunNotFound ·
     │       FileMissing
     ├── Conflict                     the recorded state does not allow it    exit 4
-    │   ├── EffortHeld · AgentBusy · EffortFinished · SessionEnded · WrongTask
+    │   ├── EffortHeld · AgentBusy · EffortFinished
+    │   ├── SessionError (SessionEnded · WrongTask)
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
-    │   ├── SpawnError (SpawnCycle) · SessionError
-    │   ├── SpawnDepthExceeded · SpawnLimitExceeded · SpawnTimeTooShort · BudgetExceeded
+    │   ├── SpawnError (SpawnCycle · SpawnDepthExceeded · SpawnLimitExceeded · SpawnTimeTooShort) · BudgetExceeded
     │   ├── LeaseLost · NotFinished · NothingRuns · WorktreeBusy
     │   ├── RunAttended · RunChanged · RunFinished
     │   └── IdempotencyConflict
@@ -389,14 +389,21 @@ class EffortFinished(Conflict):
     hint = "repeat it with `ramet retry EFFORT`, continue it with `ramet resume EFFORT`, or start a new effort"
 
 
-class SessionEnded(Conflict):
+class SessionError(Conflict):
+    """The session's state does not allow this."""
+
+    code = "session_error"
+    hint = "list the sessions with `ramet session list`"
+
+
+class SessionEnded(SessionError):
     """The session has ended."""
 
     code = "session_ended"
     hint = "continue it in a new session with `ramet session continue SESSION`"
 
 
-class WrongTask(Conflict):
+class WrongTask(SessionError):
     """The two belong to different tasks."""
 
     code = "wrong_task"
@@ -448,7 +455,7 @@ class NothingToExpand(Conflict):
 
 
 class SpawnError(Conflict):
-    """This branch cannot be spawned or collapsed."""
+    """This child cannot be spawned or collapsed."""
 
     code = "spawn_error"
     hint = "`ramet history branch tree BRANCH` shows its parents and children"
@@ -461,14 +468,14 @@ class SpawnCycle(SpawnError, CycleFound):
     hint = "choose the name of a new branch"
 
 
-class SpawnDepthExceeded(Conflict):
+class SpawnDepthExceeded(SpawnError):
     """Max spawn depth exceeded."""
 
     code = "spawn_depth"
     hint = "do the work yourself, or report it to your parent"
 
 
-class SpawnLimitExceeded(Conflict):
+class SpawnLimitExceeded(SpawnError):
     """The limit on child sessions is reached."""
 
     code = "spawn_limit"
@@ -477,7 +484,7 @@ class SpawnLimitExceeded(Conflict):
     )
 
 
-class SpawnTimeTooShort(Conflict):
+class SpawnTimeTooShort(SpawnError):
     """The child's time limit exceeds its parent's."""
 
     code = "spawn_time"
@@ -489,13 +496,6 @@ class BudgetExceeded(Conflict):
 
     code = "budget"
     hint = "`ramet budget` shows the budgets; a person can raise one with `ramet budget SESSION --tokens N`"
-
-
-class SessionError(Conflict):
-    """This session cannot be continued."""
-
-    code = "session_error"
-    hint = "list the sessions with `ramet session list`"
 
 
 class LeaseLost(Conflict):

@@ -1,7 +1,4 @@
-"""The prompts by which a model shortens a range or reports on a child, and the values that spawning gives its users."""
-
-from dataclasses import FrozenInstanceError, fields, is_dataclass
-from datetime import UTC, datetime
+"""The prompts by which a model shortens a range or reports on a child."""
 
 import pytest
 
@@ -9,57 +6,11 @@ from ramet.errors import RametError, SessionError, SpawnError
 from ramet.model.history.child_branch import (
     DEFAULT_COLLAPSE_SYSTEM,
     DEFAULT_SUMMARY_SYSTEM,
-    CollapseResult,
-    SpawnInfo,
     build_collapse_prompt,
     build_summarize_prompt,
     fit,
 )
 from ramet.model.history.commit import estimate_tokens
-
-INFO = SpawnInfo(
-    spawn_id=1,
-    parent_tract_id="main",
-    parent_commit_hash=None,
-    child_tract_id="kid",
-    purpose="look",
-    inheritance_mode="full_clone",
-    display_name=None,
-    created_at=datetime(2026, 1, 1, tzinfo=UTC),
-)
-RESULT = CollapseResult(
-    parent_commit_hash=None,
-    child_tract_id="kid",
-    summary_text="done",
-    summary_tokens=1,
-    source_tokens=10,
-    purpose="look",
-)
-
-
-@pytest.mark.requirement("R39")
-def test_spawn_info_has_its_eight_fields() -> None:
-    assert is_dataclass(SpawnInfo)
-    assert [field.name for field in fields(SpawnInfo)] == [
-        *("spawn_id", "parent_tract_id", "parent_commit_hash", "child_tract_id", "purpose"),
-        *("inheritance_mode", "display_name", "created_at"),
-    ]
-
-
-@pytest.mark.requirement("R40")
-def test_collapse_result_has_its_six_fields() -> None:
-    assert is_dataclass(CollapseResult)
-    assert [field.name for field in fields(CollapseResult)] == [
-        *("parent_commit_hash", "child_tract_id", "summary_text", "summary_tokens", "source_tokens", "purpose"),
-    ]
-
-
-@pytest.mark.requirement("R39", "R40", "R42")
-def test_neither_can_be_changed() -> None:
-    for value in (INFO, RESULT):
-        for field in fields(value):
-            with pytest.raises(FrozenInstanceError):
-                setattr(value, field.name, "another")
 
 
 @pytest.mark.requirement("R47", "R48")

@@ -16,7 +16,7 @@ from ramet.model.instant import to_iso
 from ramet.model.runs.task_file import parse
 from ramet.protocol.history.child_branches import SpawnRow
 from ramet.store.history import child_branches
-from ramet.store.history.child_branches import NewSpawn
+from ramet.store.history.child_branches import NewSpawn, SpawnPointers, StoredSpawnPointers
 
 COLUMNS = {
     "id": ("INTEGER", "bigint", True),
@@ -43,7 +43,7 @@ def save(world: World, parent: str, child: str, *, at_ms: int = 0, **fields: Any
         },
     )
     world.db.begin()
-    row = child_branches.save(world.db, new, to_iso(world.clock.now + at_ms))
+    row = StoredSpawnPointers(world.db).save(new, to_iso(world.clock.now + at_ms))
     world.db.commit()
     return row
 
@@ -85,24 +85,49 @@ def test_a_mode_that_does_not_exist_is_refused_by_the_database(world: World) -> 
     with pytest.raises(Exception, match=r"(?i)check"):
         save(world, "main", "kid", inheritance_mode="partial")
     world.db.rollback()
-    assert len(child_branches.get_children(world.db, "main")) == 4
+    assert len(StoredSpawnPointers(world.db).get_children("main")) == 4
 
 
 @pytest.mark.requirement("R4")
 def test_a_pointer_outlives_the_commit_it_names(world: World) -> None:
     (commit,) = say(world, "a")
     spawn(world, "kid")
-    assert child_branches.get_parent(world.db, "kid").parent_commit == commit  # type: ignore[union-attr]
+    assert StoredSpawnPointers(world.db).get_parent("kid").parent_commit == commit  # type: ignore[union-attr]
     world.sql("DELETE FROM commits WHERE seq = 1 AND parent_id IS NULL AND content_type = 'dialogue'")
-    pointer = child_branches.get_parent(world.db, "kid")
+    pointer = StoredSpawnPointers(world.db).get_parent("kid")
     assert pointer is not None
     assert (pointer.parent, pointer.parent_commit) == ("main", None)
 
 
-@pytest.mark.requirement("R20", "R21", "R32")
-def test_the_store_has_six_verbs_on_spawns() -> None:
-    for verb in ("save", "get", "get_parent", "get_children", "get_all", "has_ancestor"):
-        assert callable(getattr(child_branches, verb))
+VERBS = {"save", "get", "get_parent", "get_children", "get_all", "has_ancestor"}
+
+
+@pytest.mark.requirement("R20", "R21", "R353")
+def test_the_interface_of_spawns_has_exactly_six_verbs_and_no_instance() -> None:
+    assert SpawnPointers.__abstractmethods__ == VERBS
+    assert {name for name in vars(SpawnPointers) if not name.startswith("_")} == VERBS
+    with pytest.raises(TypeError, match="abstract"):
+        SpawnPointers()  # type: ignore[abstract]
+
+
+@pytest.mark.requirement("R20", "R32")
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_an_implementation_that_lacks_a_verb_cannot_be_made(verb: str) -> None:
+    others = {name: getattr(StoredSpawnPointers, name) for name in VERBS - {verb}}
+    partial = type("Partial", (SpawnPointers,), others)
+    with pytest.raises(TypeError, match=verb):
+        partial()
+
+
+@pytest.mark.requirement("R32", "R353")
+def test_the_stored_spawns_of_each_database_implement_the_interface(world: World) -> None:
+    pointers: SpawnPointers = StoredSpawnPointers(world.db)
+    saved = save(world, "main", "kid")
+    assert isinstance(pointers, SpawnPointers)
+    assert (pointers.get(saved.spawn_id), pointers.get_parent("kid"), pointers.get_all("main")) == (saved,) * 2 + (
+        [saved],
+    )
+    assert (pointers.get_children("main"), pointers.has_ancestor("kid", "main")) == ([saved], True)
 
 
 @pytest.mark.requirement("R22", "R23")
@@ -119,21 +144,21 @@ def test_what_was_saved_is_got_by_its_id(world: World) -> None:
         inheritance_mode="selective",
     )
     assert saved.spawn_id >= 1
-    assert child_branches.get(world.db, saved.spawn_id) == saved
+    assert StoredSpawnPointers(world.db).get(saved.spawn_id) == saved
     assert (saved.parent, saved.parent_commit, saved.child) == ("main", commit, "kid")
     assert (saved.purpose, saved.display_name, saved.inheritance_mode) == ("dig", "Digger", "selective")
     assert to_iso(world.clock.now) == saved.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    assert child_branches.get(world.db, saved.spawn_id + 99) is None
+    assert StoredSpawnPointers(world.db).get(saved.spawn_id + 99) is None
 
 
 @pytest.mark.requirement("R24", "R28")
 def test_a_childs_parent_and_all_of_a_historys_spawns_are_found(world: World) -> None:
     first, second, _ = save(world, "a", "b"), save(world, "b", "c", at_ms=1), save(world, "x", "y")
-    assert child_branches.get_parent(world.db, "b") == first
-    assert child_branches.get_parent(world.db, "a") is None
-    assert child_branches.get_all(world.db, "b") == [first, second]
-    assert child_branches.get_all(world.db, "a") == [first]
-    assert child_branches.get_all(world.db, "nobody") == []
+    assert StoredSpawnPointers(world.db).get_parent("b") == first
+    assert StoredSpawnPointers(world.db).get_parent("a") is None
+    assert StoredSpawnPointers(world.db).get_all("b") == [first, second]
+    assert StoredSpawnPointers(world.db).get_all("a") == [first]
+    assert StoredSpawnPointers(world.db).get_all("nobody") == []
 
 
 @pytest.mark.requirement("R26", "R27")
@@ -141,8 +166,8 @@ def test_children_come_in_the_order_of_their_making(world: World) -> None:
     late = save(world, "main", "late", at_ms=5)
     early = save(world, "main", "early", at_ms=1)
     same = [save(world, "main", f"same {number}", at_ms=3) for number in range(3)]
-    assert child_branches.get_children(world.db, "main") == [early, *same, late]
-    assert child_branches.get_children(world.db, "early") == []
+    assert StoredSpawnPointers(world.db).get_children("main") == [early, *same, late]
+    assert StoredSpawnPointers(world.db).get_children("early") == []
 
 
 @pytest.mark.requirement("R25")
@@ -166,10 +191,10 @@ def test_an_ancestor_is_found_through_the_chain(world: World) -> None:
     save(world, "a", "b")
     save(world, "b", "c")
     save(world, "x", "y")
-    assert child_branches.has_ancestor(world.db, "c", "a")
-    assert child_branches.has_ancestor(world.db, "c", "b")
+    assert StoredSpawnPointers(world.db).has_ancestor("c", "a")
+    assert StoredSpawnPointers(world.db).has_ancestor("c", "b")
     for branch, other in (("a", "c"), ("c", "x"), ("a", "x"), ("c", "c"), ("a", "a"), ("nobody", "a")):
-        assert not child_branches.has_ancestor(world.db, branch, other)
+        assert not StoredSpawnPointers(world.db).has_ancestor(branch, other)
 
 
 @pytest.mark.requirement("R30")
@@ -185,11 +210,11 @@ def test_a_chain_of_ten_thousand_is_walked(tmp_path: Any) -> None:
                 inheritance_mode="full_clone",
                 display_name=None,
             )
-            child_branches.save(world.db, new, "2026-01-01T00:00:00.000Z")
+            StoredSpawnPointers(world.db).save(new, "2026-01-01T00:00:00.000Z")
         world.db.commit()
-        assert child_branches.has_ancestor(world.db, "10000", "0")
+        assert StoredSpawnPointers(world.db).has_ancestor("10000", "0")
         assert len(list(child_branches.ancestors(world.db, "10000"))) == 10_000
-        assert not child_branches.has_ancestor(world.db, "10000", "nobody")
+        assert not StoredSpawnPointers(world.db).has_ancestor("10000", "nobody")
 
 
 @pytest.mark.requirement("R30")
@@ -198,8 +223,8 @@ def test_a_damaged_chain_that_comes_back_to_itself_ends(world: World) -> None:
     save(world, "b", "c")
     save(world, "c", "a")
     assert list(child_branches.ancestors(world.db, "c")) == ["b", "a"]
-    assert not child_branches.has_ancestor(world.db, "c", "nobody")
-    assert not child_branches.has_ancestor(world.db, "c", "c")
+    assert not StoredSpawnPointers(world.db).has_ancestor("c", "nobody")
+    assert not StoredSpawnPointers(world.db).has_ancestor("c", "c")
 
 
 @pytest.mark.requirement("R31")
@@ -237,4 +262,4 @@ def test_a_pointer_keeps_its_commit_from_being_collected(world: World) -> None:
     world.call("history.reset", branch="main", to=said[0])
     world.clock.advance(30 * 86_400)
     collect(world)
-    assert child_branches.get_parent(world.db, "kid").parent_commit == said[1]  # type: ignore[union-attr]
+    assert StoredSpawnPointers(world.db).get_parent("kid").parent_commit == said[1]  # type: ignore[union-attr]

@@ -37,7 +37,7 @@ from ramet.protocol.history.child_branches import (
 from ramet.protocol.history.commits import CommitRow
 from ramet.protocol.history.contexts import Filter
 from ramet.store.history import child_branches, commits, segments
-from ramet.store.history.child_branches import CollapsedChild, NewSpawn
+from ramet.store.history.child_branches import CollapsedChild, NewSpawn, StoredSpawnPointers
 from ramet.store.history.commits import StoredCommit
 
 _EVERYTHING = 2**31 - 1
@@ -68,8 +68,7 @@ def link(
     """Record the child in the parent, and keep the child's origin."""
     purpose = tx.contents.prepare(request.purpose).text
     _write_into_parent(tx, references.head(tx, request.parent, "parent"), request, purpose)
-    row = child_branches.save(
-        tx.db,
+    row = StoredSpawnPointers(tx.db).save(
         NewSpawn(
             parent_branch=request.parent,
             parent_commit_id=before.commit_id if before else None,
@@ -87,9 +86,9 @@ def link(
 
 
 def _refuse_relatives(tx: Transaction, request: Spawn) -> None:
-    if request.child == request.parent or child_branches.has_ancestor(tx.db, request.parent, request.child):
+    if request.child == request.parent or StoredSpawnPointers(tx.db).has_ancestor(request.parent, request.child):
         raise SpawnCycle(f"branch {request.child!r} would descend from itself", field="child", value=request.child)
-    if child_branches.get_parent(tx.db, request.child) is not None:
+    if StoredSpawnPointers(tx.db).get_parent(request.child) is not None:
         raise SpawnError(
             f"branch {request.child!r} already has a parent",
             field="child",
@@ -174,7 +173,7 @@ def _write_into_parent(tx: Transaction, head: Head, request: Spawn, purpose: str
 @answers(Collapse)
 def collapse(tx: Transaction, request: Collapse) -> CollapseReply:
     """Fold a child's work into its parent, from a text, a report, or the child's own closing words."""
-    pointer = child_branches.get_parent(tx.db, request.child)
+    pointer = StoredSpawnPointers(tx.db).get_parent(request.child)
     if pointer is None:
         raise SpawnError(
             f"branch {request.child!r} was not spawned: it has no parent to collapse into",
@@ -278,9 +277,9 @@ def show_tree(tx: Transaction, request: Spawns) -> SpawnTree:
     """A history's parent, ancestors and children."""
     references.head(tx, request.branch)
     return SpawnTree(
-        parent=child_branches.get_parent(tx.db, request.branch),
+        parent=StoredSpawnPointers(tx.db).get_parent(request.branch),
         ancestors=list(child_branches.ancestors(tx.db, request.branch)),
-        children=child_branches.get_children(tx.db, request.branch),
+        children=StoredSpawnPointers(tx.db).get_children(request.branch),
     )
 
 

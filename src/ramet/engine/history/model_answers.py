@@ -29,7 +29,7 @@ from ramet.protocol.history.contexts import Compress
 from ramet.protocol.hooks.notes import LogNoted
 from ramet.protocol.operation import Change, Request
 from ramet.protocol.system.ai import Answer, Embed, Embedded, Generate, Generated, Question
-from ramet.store.history import child_branches
+from ramet.store.history.child_branches import StoredSpawnPointers
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
@@ -59,7 +59,7 @@ def question(tx: Transaction, redactor: Redactor, request: Request[Any]) -> Ques
 
 
 def _ask_for_report(tx: Transaction, redactor: Redactor, request: Collapse) -> Generate:
-    pointer = child_branches.get_parent(tx.db, request.child)
+    pointer = StoredSpawnPointers(tx.db).get_parent(request.child)
     if pointer is None:
         raise SpawnError(
             f"branch {request.child!r} was not spawned: it has no parent to collapse into",

@@ -14,7 +14,7 @@ from ramet.model.record.effort import Effort, Lifecycle, Outcome
 from ramet.model.record.session import Session
 from ramet.model.spawn.child import NOTES_CHARACTERS, Progress, SpawnResult
 from ramet.protocol.history.child_branches import CollapseReply, Report
-from ramet.store.history import child_branches as pointers
+from ramet.store.history.child_branches import StoredSpawnPointers
 from ramet.store.record import sessions
 from ramet.store.spawn import children
 from ramet.store.work import queue
@@ -72,7 +72,7 @@ def give_to_parent(tx: Transaction, effort: Effort) -> Effort:
     if report is not None and effort.output_content is None:
         effort = queue.set_output(tx.db, effort.id, said, None)
     budgets.settle(tx, first.id)
-    pointer = pointers.get_parent(tx.db, first.branch)
+    pointer = StoredSpawnPointers(tx.db).get_parent(first.branch)
     if pointer is not None:
         done = child_branches.fold(tx, pointer, last.branch, said or f"{COLLAPSE_OPENING}{pointer.purpose}")
         record_collapse(tx, first, done)

@@ -1,9 +1,14 @@
 """A spawn: a child history out of a parent's. And a collapse: the child's work, folded back into the parent's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Literal, get_type_hints
 
+from ramet.errors import InvalidParams
 from ramet.model.history.commit import estimate_tokens
+from ramet.model.history.content import check_field
+
+InheritanceMode = Literal["full_clone", "head_snapshot", "selective", "none"]
 
 DEFAULT_SUMMARY_SYSTEM = """\
 You summarize a part of an agent's history so that the agent can continue without that part.
@@ -30,8 +35,17 @@ Start with "Subagent completed: " and a summary of the task in one line."""
 COLLAPSE_OPENING = "Subagent completed: "
 
 
+class _Checked:
+    """A value whose constructor refuses a field of another type."""
+
+    def __post_init__(self) -> None:
+        expected = get_type_hints(type(self))
+        for field in fields(self):  # type: ignore[arg-type]
+            check_field(type(self).__name__, field.name, getattr(self, field.name), expected[field.name])
+
+
 @dataclass(frozen=True)
-class SpawnInfo:
+class SpawnInfo(_Checked):
     """A child history and where it comes from."""
 
     spawn_id: int
@@ -39,13 +53,34 @@ class SpawnInfo:
     parent_commit_hash: str | None
     child_tract_id: str
     purpose: str
-    inheritance_mode: str
+    inheritance_mode: InheritanceMode
     display_name: str | None
     created_at: datetime
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.created_at.tzinfo is None:
+            raise InvalidParams("SpawnInfo.created_at has no time zone", field="created_at", value=self.created_at)
+
 
 @dataclass(frozen=True)
-class CollapseResult:
+class SpawnRecord(SpawnInfo):
+    """A child history, with the commits in its parent that its work was folded into."""
+
+    collapses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SpawnFamily:
+    """The parent, ancestors and children of a history."""
+
+    parent: SpawnRecord | None
+    ancestors: tuple[str, ...]
+    children: tuple[SpawnRecord, ...]
+
+
+@dataclass(frozen=True)
+class CollapseResult(_Checked):
     """A child's work as its parent sees it; without a commit it is for review."""
 
     parent_commit_hash: str | None

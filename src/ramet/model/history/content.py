@@ -4,7 +4,8 @@ A payload is kept in two parts: its text, which is what people search and models
 in the commit's metadata under `payload`. So every content has a text, whatever its kind, and nothing is stored twice.
 """
 
-from typing import Any, ClassVar, Literal, get_args
+from functools import cache
+from typing import Any, ClassVar, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -66,14 +67,42 @@ BUILTIN_TYPE_HINTS: dict[str, TypeHints] = {
 BUILTIN_CONTENT_TYPES = frozenset(BUILTIN_TYPE_HINTS)
 
 
-class InstructionContent(Struct, frozen=True, kw_only=True, tag_field="content_type", tag="instruction"):
+def check_field(owner: str, name: str, value: object, kind: Any) -> None:
+    """Refuse a value that a field of this type cannot have."""
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        problem = str(error).partition(" - at `$")[0]
+        fix = f"use one of: {', '.join(get_args(kind))}" if get_origin(kind) is Literal else f"give {_spelled(kind)}"
+        raise InvalidParams(f"{owner}.{name}: {problem}", field=name, value=value, fix=fix) from error
+
+
+def _spelled(kind: Any) -> str:
+    """A type in an error's fix: `str`, `list[str]`."""
+    return f"`{kind.__name__ if isinstance(kind, type) and get_origin(kind) is None else kind}`"
+
+
+@cache
+def _types(kind: type[Struct]) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, field.type) for field in msgspec.structs.fields(kind))
+
+
+class Checked(Struct, frozen=True, kw_only=True):
+    """A payload whose constructor refuses what a commit would refuse."""
+
+    def __post_init__(self) -> None:
+        for name, kind in _types(type(self)):
+            check_field(type(self).__name__, name, getattr(self, name), kind)
+
+
+class InstructionContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="instruction"):
     """What an agent is told to do or to keep to."""
 
     text: str
     name: str | None = None
 
 
-class DialogueContent(Struct, frozen=True, kw_only=True, tag_field="content_type", tag="dialogue"):
+class DialogueContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="dialogue"):
     """One turn of a conversation."""
 
     text: str
@@ -81,7 +110,7 @@ class DialogueContent(Struct, frozen=True, kw_only=True, tag_field="content_type
     name: str | None = None
 
 
-class ToolIOContent(Struct, frozen=True, kw_only=True, tag_field="content_type", tag="tool_io"):
+class ToolIOContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="tool_io"):
     """A tool's call, whose text is its arguments as JSON, or a tool's result."""
 
     text: str
@@ -91,13 +120,13 @@ class ToolIOContent(Struct, frozen=True, kw_only=True, tag_field="content_type",
     status: Literal["success", "error"] | None = None
 
 
-class ReasoningContent(Struct, frozen=True, kw_only=True, tag_field="content_type", tag="reasoning"):
+class ReasoningContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="reasoning"):
     """What an agent thought."""
 
     text: str
 
 
-class ArtifactContent(Struct, frozen=True, kw_only=True, tag_field="content_type", tag="artifact"):
+class ArtifactContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="artifact"):
     """Something produced: a file, a document, a piece of code."""
 
     text: str
@@ -105,20 +134,20 @@ class ArtifactContent(Struct, frozen=True, kw_only=True, tag_field="content_type
     language: str | None = None
 
 
-class OutputContent(Struct, frozen=True, kw_only=True, tag_field="content_type", tag="output"):
+class OutputContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="output"):
     """A result that is meant for somebody."""
 
     text: str
     format: Literal["text", "markdown", "json"] = "text"
 
 
-class FreeformContent(Struct, frozen=True, kw_only=True, tag_field="content_type", tag="freeform"):
+class FreeformContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="freeform"):
     """Anything else."""
 
     payload: dict[str, Any]
 
 
-class SessionContent(Struct, frozen=True, kw_only=True, tag_field="content_type", tag="session"):
+class SessionContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="session"):
     """A boundary of a session: what was done and decided, what failed, what comes next."""
 
     content_type: ClassVar[str] = "session"
@@ -130,13 +159,13 @@ class SessionContent(Struct, frozen=True, kw_only=True, tag_field="content_type"
     next_steps: list[str] = []
 
 
-class ConfigContent(Struct, frozen=True, kw_only=True, tag_field="content_type", tag="config"):
+class ConfigContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="config"):
     """Settings that hold from here on. No model reads them."""
 
     settings: dict[str, Any]
 
 
-class MetadataContent(Struct, frozen=True, kw_only=True, tag_field="content_type", tag="metadata"):
+class MetadataContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="metadata"):
     """A note for programs. No model reads it."""
 
     kind: str

@@ -1,5 +1,6 @@
 """What is remembered of spawns: which history came out of which, and what was folded back."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -33,48 +34,71 @@ class CollapsedChild(Struct, frozen=True):
     head: Point | None
 
 
-def save(db: Connection, new: NewSpawn, now: str) -> SpawnRow:
-    """Write down where a child comes from."""
-    row = db.must(
-        _sql.insert,
-        parent_branch=new.parent_branch,
-        parent_commit_id=new.parent_commit_id,
-        child_branch=new.child_branch,
-        purpose=new.purpose,
-        inheritance_mode=new.inheritance_mode,
-        display_name=new.display_name,
-        parent_session_id=new.parent_session_id,
-        child_session_id=new.child_session_id,
-        now=now,
-    )
-    return _spawn(db, db.must(_sql.by_id, id=row[0]))
+class SpawnPointers(ABC):
+    """What is known of spawns, whichever database keeps it."""
+
+    @abstractmethod
+    def save(self, new: NewSpawn, now: str) -> SpawnRow:
+        """Write down where a child comes from."""
+
+    @abstractmethod
+    def get(self, spawn_id: int) -> SpawnRow | None:
+        """A pointer by its id."""
+
+    @abstractmethod
+    def get_parent(self, branch: str) -> SpawnRow | None:
+        """The pointer of which a history is the child; it is the only one."""
+
+    @abstractmethod
+    def get_children(self, branch: str) -> list[SpawnRow]:
+        """The pointers of which a history is the parent, the oldest first."""
+
+    @abstractmethod
+    def get_all(self, branch: str) -> list[SpawnRow]:
+        """The pointers in which a history is parent or child."""
+
+    @abstractmethod
+    def has_ancestor(self, branch: str, ancestor: str) -> bool:
+        """Whether one history descends from another. None descends from itself."""
 
 
-def get(db: Connection, spawn_id: int) -> SpawnRow | None:
-    """A pointer by its id."""
-    row = db.one(_sql.by_id, id=spawn_id)
-    return None if row is None else _spawn(db, row)
+class StoredSpawnPointers(SpawnPointers):
+    """Spawns in the table `spawn_pointers`, on SQLite and on PostgreSQL."""
 
+    def __init__(self, db: Connection) -> None:
+        self._db = db
 
-def get_parent(db: Connection, branch: str) -> SpawnRow | None:
-    """The pointer of which a history is the child; it is the only one."""
-    row = db.one(_sql.by_child, branch=branch)
-    return None if row is None else _spawn(db, row)
+    def save(self, new: NewSpawn, now: str) -> SpawnRow:
+        row = self._db.must(
+            _sql.insert,
+            parent_branch=new.parent_branch,
+            parent_commit_id=new.parent_commit_id,
+            child_branch=new.child_branch,
+            purpose=new.purpose,
+            inheritance_mode=new.inheritance_mode,
+            display_name=new.display_name,
+            parent_session_id=new.parent_session_id,
+            child_session_id=new.child_session_id,
+            now=now,
+        )
+        return _spawn(self._db, self._db.must(_sql.by_id, id=row[0]))
 
+    def get(self, spawn_id: int) -> SpawnRow | None:
+        row = self._db.one(_sql.by_id, id=spawn_id)
+        return None if row is None else _spawn(self._db, row)
 
-def get_children(db: Connection, branch: str) -> list[SpawnRow]:
-    """The pointers of which a history is the parent, the oldest first."""
-    return [_spawn(db, row) for row in db.all(_sql.by_parent, branch=branch)]
+    def get_parent(self, branch: str) -> SpawnRow | None:
+        row = self._db.one(_sql.by_child, branch=branch)
+        return None if row is None else _spawn(self._db, row)
 
+    def get_children(self, branch: str) -> list[SpawnRow]:
+        return [_spawn(self._db, row) for row in self._db.all(_sql.by_parent, branch=branch)]
 
-def get_all(db: Connection, branch: str) -> list[SpawnRow]:
-    """The pointers in which a history is parent or child."""
-    return [_spawn(db, row) for row in db.all(_sql.involving, branch=branch)]
+    def get_all(self, branch: str) -> list[SpawnRow]:
+        return [_spawn(self._db, row) for row in self._db.all(_sql.involving, branch=branch)]
 
-
-def has_ancestor(db: Connection, branch: str, ancestor: str) -> bool:
-    """Whether one history descends from another. None descends from itself."""
-    return any(name == ancestor for name in ancestors(db, branch))
+    def has_ancestor(self, branch: str, ancestor: str) -> bool:
+        return any(name == ancestor for name in ancestors(self._db, branch))
 
 
 def ancestors(db: Connection, branch: str) -> Iterator[str]:
