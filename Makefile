@@ -9,7 +9,7 @@ JOBS   ?= 4
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-agents test-slow check lint words types layers generated docs bench generate format clean \
-  audit lock
+  audit lock mutants
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ docs: $(VENV)/.dev ## Build the docs site; open site/index.html
 
 bench: $(VENV)/.dev ## Measure against floors and peers; prints a table and JSON
 	$(BIN)/python -m benchmarks $(ARGS)
+
+mutants: $(VENV)/.dev ## Change the code in a copy, and list the changes that no test notices
+	$(BIN)/python tools/mutants.py $(ARGS)
 
 generate: $(VENV)/.dev ## Write the reference pages and the typed library from the table of operations
 	$(BIN)/python tools/generate.py
