@@ -547,6 +547,9 @@ REQUIREMENTS: dict[str, Requirement] = {
         "A child that inherits no history is recorded with the mode `none`; selective inheritance is available to "
         "`spawn_agent`."
     ),
+    "R355": due(
+        "`TaskStore` works over `ramet.connect()`, has a docs page, and shares the default database with `ramet work`."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."

@@ -18,13 +18,20 @@ if TYPE_CHECKING:
         spawn_parallel,
         spawn_sequential,
     )
-    from ramet.library.task_store import PostgresTaskStore, SqliteTaskStore, Task, TaskStore
+    from ramet.library.task_store import (
+        ConnectedTaskStore,
+        PostgresTaskStore,
+        SqliteTaskStore,
+        Task,
+        TaskStore,
+    )
     from ramet.model.history.child_branch import CollapseResult, SpawnFamily, SpawnInfo, SpawnRecord
     from ramet.model.history.content import SessionContent
     from ramet.model.runs.conversation import Turn
 
 __all__ = [
     "CollapseResult",
+    "ConnectedTaskStore",
     "ContextAccumulator",
     "PostgresTaskStore",
     "Ramet",
@@ -49,6 +56,7 @@ __all__ = [
 
 _HOMES = {
     "CollapseResult": "ramet.model.history.child_branch",
+    "ConnectedTaskStore": "ramet.library.task_store",
     "ContextAccumulator": "ramet.library.sequential",
     "PostgresTaskStore": "ramet.library.task_store",
     "Ramet": "ramet.library",

@@ -23,7 +23,7 @@ def test_what_users_need_is_there_and_nothing_of_the_store() -> None:
         "SpawnError",
         "SessionError",
     } <= set(ramet.__all__)
-    asked_for = {"TaskStore", "SqliteTaskStore", "PostgresTaskStore"}  # by seed 003
+    asked_for = {"TaskStore", "SqliteTaskStore", "PostgresTaskStore", "ConnectedTaskStore"}  # by seed 003
     hidden = [name for name in ramet.__all__ if "Store" in name or "Repository" in name or "Row" in name]
     assert set(hidden) == asked_for
     with pytest.raises(AttributeError, match="no attribute 'Tract'"):

@@ -3,6 +3,7 @@
 import inspect
 import keyword
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -27,6 +28,10 @@ POSITIONAL = {
 """The optional parameters that may be given by position, behind the required ones."""
 
 
+class Asked(Exception):
+    """There is no reply: what was asked is all that a test wants to know."""
+
+
 class Recorder:
     """A transport that only remembers what it was asked."""
 
@@ -36,6 +41,7 @@ class Recorder:
 
     def call(self, operation: Operation, params: Mapping[str, Any]) -> Any:
         self.asked.append((operation.name, dict(params)))
+        raise Asked
 
     def subscribe(self, operation: Operation, params: Mapping[str, Any]) -> Subscription:
         self.asked.append((operation.name, dict(params)))
@@ -70,7 +76,8 @@ def test_a_method_takes_exactly_the_parameters_of_its_operation(name: str) -> No
 def test_a_method_asks_for_its_own_operation(name: str) -> None:
     recorder = Recorder()
     required = [field for field in msgspec.structs.fields(OPERATIONS[name].request) if field.required]
-    _method(Ramet(recorder), name)(*range(len(required)))
+    with suppress(Asked):
+        _method(Ramet(recorder), name)(*range(len(required)))
     asked, params = recorder.asked[0]
     assert asked == name
     assert [params[field.encode_name] for field in required] == list(range(len(required)))
@@ -78,7 +85,8 @@ def test_a_method_asks_for_its_own_operation(name: str) -> None:
 
 def test_what_is_not_given_has_the_default_of_the_request() -> None:
     recorder = Recorder()
-    Ramet(recorder).db.effort.finish(7)
+    with suppress(Asked):
+        Ramet(recorder).db.effort.finish(7)
     expected = {"effort_id": 7, "keywords": None, "outcome": "success", "idempotency_key": None}
     assert recorder.asked == [("db.effort.finish", expected)]
 

@@ -1,7 +1,9 @@
-"""Seed 003's `TaskStore`: one contract, kept on both databases."""
+"""Seed 003's `TaskStore`: one contract, kept on both databases and through the daemon."""
 
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,24 +11,33 @@ from pathlib import Path
 import pytest
 
 import ramet
-from ramet import PostgresTaskStore, SqliteTaskStore, Task, TaskStore
-from ramet.errors import Conflict, EffortFinished, EffortHeld, EffortNotFound, LeaseLost, UnknownSkill
+from ramet import ConnectedTaskStore, PostgresTaskStore, SqliteTaskStore, Task, TaskStore
+from ramet.errors import (
+    Conflict,
+    DaemonUnreachable,
+    DatabaseHeld,
+    EffortFinished,
+    EffortHeld,
+    EffortNotFound,
+    LeaseLost,
+    UnknownSkill,
+)
 
-Store = SqliteTaskStore | PostgresTaskStore
+Store = SqliteTaskStore | PostgresTaskStore | ConnectedTaskStore
 Open = Callable[[], Store]
 
 
-@pytest.fixture
-def open_store(database_url: str | None, tmp_path: Path) -> Open:
-    """Opens the store of the project `shop`, on each database."""
+@pytest.fixture(params=["sqlite", "postgres", "connected"])
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    """Opens the store of the project `shop`, of each kind."""
     project = tmp_path / "shop"
-
-    def opened() -> Store:
-        if database_url is None:
-            return SqliteTaskStore(tmp_path / "tasks.db", project)
-        return PostgresTaskStore(database_url, project)
-
-    return opened
+    if request.param == "sqlite":
+        return lambda: SqliteTaskStore(tmp_path / "tasks.db", project)
+    if request.param == "postgres":
+        url: str = request.getfixturevalue("postgres_url")
+        return lambda: PostgresTaskStore(url, project)
+    request.getfixturevalue("daemon_home")
+    return lambda: ConnectedTaskStore(project, timeout_seconds=60)
 
 
 @pytest.fixture
@@ -46,8 +57,8 @@ def found(store: Store, task: Task) -> Task:
     return again
 
 
-@pytest.mark.requirement("R172", "R173")
-def test_both_stores_satisfy_the_protocol(store: Store) -> None:
+@pytest.mark.requirement("R172", "R173", "R355")
+def test_every_store_satisfies_the_protocol(store: Store) -> None:
     assert isinstance(store, TaskStore)
     protocol: TaskStore = store
     task = protocol.add("mend the cart")
@@ -257,3 +268,60 @@ def test_a_closed_store_says_so_and_may_be_opened_again(open_store: Open) -> Non
         store.get(task.id)
     with open_store() as again:
         assert again.get(task.id) == task
+
+
+def ramet_command(*arguments: str) -> None:
+    """A command of a person who works in the project."""
+    command = [str(Path(sys.executable).with_name("ramet")), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.requirement("R355")
+def test_a_connected_store_shares_the_default_database_with_ramet_work(daemon_home: Path, shop: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    identity = ["-c", "user.name=Shop", "-c", "user.email=shop@localhost"]
+    subprocess.run(["git", *identity, "commit", "-q", "--allow-empty", "-m", "A shop"], cwd=shop, check=True)
+    with ConnectedTaskStore(shop, timeout_seconds=60) as store:
+        with pytest.raises(DatabaseHeld):
+            SqliteTaskStore(daemon_home / "ramet" / "ramet.db", shop)
+        mine = store.add("echo planned by a program", task_type="plan", driver="shell")
+        kept = store.add("nobody else's", priority=9)
+        store.mark_in_progress(kept)
+        ramet_command("add", "echo planned by a person", "--skill", "plan", "--driver", "shell")
+        ramet_command("work", "--once")
+        assert [found(store, Task(id=number, prompt="")).status for number in (mine.id, mine.id + 2)] == [
+            "completed"
+        ] * 2
+        assert store.get_task_output(mine) == "planned by a program"
+        assert found(store, kept).status == "in_progress", "the program has it"
+        store.mark_completed(kept, output_content="by the program")
+        assert found(store, kept).output_content == "by the program"
+
+
+@pytest.mark.requirement("R355")
+def test_a_connected_store_loads_no_database_module(daemon_home: Path) -> None:
+    program = (
+        "import sys, ramet\n"
+        "with ramet.ConnectedTaskStore('.') as store: assert store.get(1) is None\n"
+        "print(*[name for name in sys.modules if name in ('apsw', 'psycopg', 'ramet.store')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.split() == []
+
+
+@pytest.mark.requirement("R355")
+def test_a_store_without_a_daemon_that_may_not_start_one_fails_with_what_to_do(shop: Path) -> None:
+    with pytest.raises(DaemonUnreachable) as refused:
+        ConnectedTaskStore(shop, autostart=False)
+    assert refused.value.fix
+
+
+@pytest.mark.requirement("R355")
+def test_the_page_about_task_stores_is_in_the_navigation_and_has_an_example_that_runs() -> None:
+    root = Path(__file__).parents[2]
+    assert "task-store.md" in (root / "mkdocs.yml").read_text()
+    page = (root / "docs" / "task-store.md").read_text()
+    assert "```python" in page, "tests/docs/test_code.py runs it"
+    for method in [name for name in dir(TaskStore) if not name.startswith("_")]:
+        assert f"`{method}(" in page

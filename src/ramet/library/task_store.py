@@ -1,8 +1,9 @@
-"""Seed 003's `TaskStore` over the queue, in this process: its task is our effort.
+"""Seed 003's `TaskStore` over the queue: its task is our effort.
 
-`SqliteTaskStore` is for one engineer, `PostgresTaskStore` for a team; programs written against the protocol run on
-either. `mark_in_progress` gives a lease that the store object remembers, so that two programs never have the same task,
-and a program that lost its task gets an error when it reports.
+`SqliteTaskStore` is for a file of your own, `PostgresTaskStore` for a team, `ConnectedTaskStore` for the daemon's
+database, which `ramet work` uses too. Programs written against the protocol run on each. `mark_in_progress` gives a
+lease that the store object remembers, so that two programs never have the same task, and a program that lost its task
+gets an error when it reports.
 """
 
 import os
@@ -16,8 +17,8 @@ from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
 
 from ramet.errors import Conflict, EffortFinished, EffortHeld, EffortNotFound, LeaseLost, PathOutside, RametError
-from ramet.library.local import LocalTransport
 from ramet.library.ramet import Ramet
+from ramet.library.transport import Transport
 from ramet.model.record.effort import Outcome
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.work.leases import Refusal, Refused
@@ -92,11 +93,15 @@ class TaskStore(Protocol):
 class QueueTaskStore:
     """The tasks of one project, in the queue of a database."""
 
-    def __init__(self, transport: LocalTransport, project: str | PathLike[str]) -> None:
+    def __init__(self, transport: Transport, project: str | PathLike[str]) -> None:
         self._ramet = Ramet(transport)
         self._name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._generations: dict[int, int] = {}
-        self._project = self._ramet.db.project.upsert(str(Path(project).absolute())).path
+        try:
+            self._project = self._ramet.db.project.upsert(str(Path(project).absolute())).path
+        except BaseException:
+            self.close()
+            raise
 
     def add(
         self,
@@ -233,9 +238,11 @@ class QueueTaskStore:
 
 
 class SqliteTaskStore(QueueTaskStore):
-    """Tasks in a file of your own."""
+    """Tasks in a file of your own. No daemon may have it open."""
 
     def __init__(self, path: str | PathLike[str], project: str | PathLike[str]) -> None:
+        from ramet.library.local import LocalTransport  # noqa: PLC0415
+
         super().__init__(LocalTransport.open(path), project)
 
 
@@ -243,7 +250,25 @@ class PostgresTaskStore(QueueTaskStore):
     """Tasks on a server that a team shares. Several programs may have it open, and a daemon too."""
 
     def __init__(self, url: str, project: str | PathLike[str]) -> None:
+        from ramet.library.local import LocalTransport  # noqa: PLC0415
+
         super().__init__(LocalTransport.share(url), project)
+
+
+class ConnectedTaskStore(QueueTaskStore):
+    """Tasks in the configured database, through its daemon: the queue that `ramet add` fills and `ramet work` runs."""
+
+    def __init__(
+        self,
+        project: str | PathLike[str],
+        *,
+        autostart: bool | None = None,
+        timeout_seconds: float | None = None,
+    ) -> None:
+        from ramet.library.remote import RemoteTransport  # noqa: PLC0415
+
+        transport = RemoteTransport.connect(project, autostart=autostart, timeout_seconds=timeout_seconds)
+        super().__init__(transport, project)
 
 
 def _task(effort: EffortRow) -> Task:
