@@ -67,7 +67,11 @@ def _whole_process(folder: Path, places: Places, project: Path, rounds: int) -> 
     if any((home / "gaps.jsonl").exists() for home in (places.home, echo.home)):
         raise RuntimeError("some hooks were not answered")
     median = {f"{name}_ms": round(statistics.median(values), 2) for name, values in taken.items()}
-    slow = {f"{name}_p95_ms": round(percentile(values, 0.95), 2) for name, values in taken.items()}
+    slow = {
+        f"{name}_p{share}_ms": round(percentile(values, share / 100), 2)
+        for name, values in taken.items()
+        for share in (95, 99)
+    }
     for name, what in (
         ("hook", "a hook with a durable write, whole process"),
         ("command_line", "the same through the installed command line"),

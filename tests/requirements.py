@@ -373,14 +373,17 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R295": later("memory", "importing twice adds nothing and says the counts"),
     "R296": due("secrets never appear in logs, events or errors", later_part="console"),
     "R297": due("times are UTC, ISO-8601 with a zone"),
-    "R298": due("every limit is a configuration key with default and source"),
+    "R298": due(
+        "every limit in this list is a configuration key, with its default and source shown, or a constant with its "
+        "reason"
+    ),
     "R299": due("doctor checks tools, socket, database and disk"),
     "R300": due("a no-op is a success with a reason"),
     "R301": due("every retry is bounded, and a bound reached is seen once"),
     "R302": due("uncommitted work is never deleted"),
     "R303": due("facts that can be derived are derived"),
     "R304": due("errors name the field, the value and the fix, everywhere"),
-    "R305": due("what a hook costs is measured"),
+    "R305": due("the latency of hooks has a budget, and is measured as p50, p95 and p99"),
     "R306": due("log and poll files are capped"),
     "R307": due("runs can be archived, are then hidden, and are purged", later_part="console: sessions too"),
     "R308": due("no command is called checkpoint"),
@@ -549,6 +552,10 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "R355": due(
         "`TaskStore` works over `ramet.connect()`, has a docs page, and shares the default database with `ramet work`."
+    ),
+    "R357": due(
+        "Every limit is a configuration key or is listed as a constant with its reason; hook latency is reported as "
+        "p50, p95 and p99."
     ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "

@@ -637,6 +637,12 @@ def render_schema() -> str:
     return _page(parts)
 
 
+def _tool(name: str) -> Any:
+    """Another tool, which has the contents of a page."""
+    sys.path.insert(0, str(ROOT))
+    return importlib.import_module(f"tools.{name}")
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "src/ramet/library/operations.py": render_library,
     f"{REFERENCE}/operations.md": render_operations,
@@ -647,6 +653,7 @@ PAGES: dict[str, Callable[[], str]] = {
     f"{REFERENCE}/config.md": render_config,
     f"{REFERENCE}/cli.md": render_cli,
     f"{REFERENCE}/schema.md": render_schema,
+    f"{REFERENCE}/limits.md": lambda: _tool("limits").render(),
 }
 
 

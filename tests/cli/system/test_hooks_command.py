@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,7 @@ def test_a_status_line_can_be_added_later(repository: CommandLine) -> None:
     assert row(repository, "claude", "project")["status_line"] == "installed"
 
 
+@pytest.mark.requirement("R305", "R357")
 def test_the_doctor_tells_of_the_hooks_and_how_long_they_take(ramet: CommandLine) -> None:
     ramet.ok("hooks", "install", "--agent", "claude", "--yes")
     payload = json.dumps({"session_id": "x", "hook_event_name": "Stop", "cwd": str(ramet.cwd)})
@@ -232,5 +234,4 @@ def test_the_doctor_tells_of_the_hooks_and_how_long_they_take(ramet: CommandLine
     items = json.loads(ramet("doctor", "--json").stdout)["items"]
     details = [item["detail"] for item in items if item["name"] == "hooks"]
     assert details[0] == "installed: claude (project)"
-    assert details[1].startswith("claude Stop: p50 ")
-    assert details[1].endswith(" in 1 call")
+    assert re.fullmatch(r"claude Stop: p50 [\d.]+ ms, p95 [\d.]+ ms, p99 [\d.]+ ms in 1 call", details[1])

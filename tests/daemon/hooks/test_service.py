@@ -240,7 +240,7 @@ def test_where_directives_must_be_known_before_a_change_they_are_looked_for_befo
     assert [event.tool for event in hooked.gathered] == ["Write"]
 
 
-@pytest.mark.requirement("R305")
+@pytest.mark.requirement("R305", "R357")
 def test_how_long_hooks_take_is_told_by_vendor_and_event(server: RunningServer) -> None:
     hooked = Hooked(server, replying())
     for _ in range(3):
@@ -251,7 +251,7 @@ def test_how_long_hooks_take_is_told_by_vendor_and_event(server: RunningServer) 
         ("claude", "PreToolUse", 3, 0),
         ("codex", "Stop", 1, 0),
     ]
-    assert all(0 < row["p50_ms"] <= row["p95_ms"] < 10_000 for row in rows)
+    assert all(0 < row["p50_ms"] <= row["p95_ms"] <= row["p99_ms"] < 10_000 for row in rows)
 
 
 def test_made_up_names_do_not_fill_the_memory(server: RunningServer) -> None:

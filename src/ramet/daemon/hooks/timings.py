@@ -46,5 +46,10 @@ class _Kind:
             count=self.count,
             failed=self.failed,
             p50_ms=round(ordered[len(ordered) // 2], 3),
-            p95_ms=round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))], 3),
+            p95_ms=round(_percentile(ordered, 0.95), 3),
+            p99_ms=round(_percentile(ordered, 0.99), 3),
         )
+
+
+def _percentile(ordered: list[float], share: float) -> float:
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]

@@ -77,6 +77,7 @@ class HookTiming(Struct, frozen=True, kw_only=True):
     """How many of them were allowed because of an error in Ramet."""
     p50_ms: float
     p95_ms: float
+    p99_ms: float
 
 
 class HookTimings(Struct, frozen=True, kw_only=True):

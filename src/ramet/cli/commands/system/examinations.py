@@ -219,7 +219,8 @@ def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("hooks", "ok", f"installed: {', '.join(present)}")
     for timing in invocation.ask(ListTimings()).items:
         lead = f"{timing.vendor} {timing.event}"
-        detail = f"{lead}: p50 {timing.p50_ms:.1f} ms, p95 {timing.p95_ms:.1f} ms in {count(timing.count, 'call')}"
+        times = f"p50 {timing.p50_ms:.1f} ms, p95 {timing.p95_ms:.1f} ms, p99 {timing.p99_ms:.1f} ms"
+        detail = f"{lead}: {times} in {count(timing.count, 'call')}"
         if timing.failed:
             fix = f"the reasons are in {invocation.places.log_file}"
             yield Finding("hooks", "warn", f"{detail}, {timing.failed} failed", fix)
