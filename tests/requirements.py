@@ -553,6 +553,11 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R355": due(
         "`TaskStore` works over `ramet.connect()`, has a docs page, and shares the default database with `ramet work`."
     ),
+    "R356": due(
+        "Every departure from a seed is listed with its reason; a table maps every command, column, type and file name "
+        "of the seeds to ours, checked by a test against `tests/data/seed_names.json`, which lists every command, RPC, "
+        "column, type and file name of the five documents (extracted once and reviewed by hand)."
+    ),
     "R357": due(
         "Every limit is a configuration key or is listed as a constant with its reason; hook latency is reported as "
         "p50, p95 and p99."

@@ -653,6 +653,7 @@ PAGES: dict[str, Callable[[], str]] = {
     f"{REFERENCE}/config.md": render_config,
     f"{REFERENCE}/cli.md": render_cli,
     f"{REFERENCE}/schema.md": render_schema,
+    f"{REFERENCE}/seeds.md": lambda: _tool("seeds").render(),
     f"{REFERENCE}/limits.md": lambda: _tool("limits").render(),
 }
 

@@ -125,6 +125,15 @@ def test_a_refusal_creates_nothing_and_says_what_to_do(
     assert [row["id"] for row in ramet.json("tree", "s1")["items"]] == [1]
 
 
+@pytest.mark.requirement("R356")
+@pytest.mark.parametrize("words", [[], ["--parent", "s1"]])
+def test_the_name_of_a_task_file_points_to_a_run(ramet: CommandLine, words: list[str]) -> None:
+    done = ramet("spawn", "tasks.md", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "`ramet run tasks.md`" in done.stderr
+    assert [row["id"] for row in ramet.json("tree", "s1")["items"]] == [1]
+
+
 @pytest.mark.requirement("R119")
 def test_a_session_as_deep_as_may_be_is_refused(ramet: CommandLine) -> None:
     ramet.ok("daemon", "stop")

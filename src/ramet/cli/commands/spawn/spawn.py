@@ -120,6 +120,7 @@ def spawn(  # noqa: PLR0913  one for each option
     budget, 11 if it is cancelled, 12 if it is dropped. Ctrl-C leaves the children to the queue.
     """
     invocation: Invocation = ctx.obj
+    _refuse_task_file(goals)
     if parent is None and invocation.target.entrance is None:
         raise click.UsageError("give the parent session, such as --parent s3; `ramet tree` lists sessions.")
     if invocation.target.entrance is None:
@@ -143,6 +144,16 @@ def spawn(  # noqa: PLR0913  one for each option
         ctx.exit(_carry_out(invocation, _request_one(order, parent, detach=detach), goals, parent, detach=detach))
     orders = [structs.replace(order, goal=goal) for goal in goals]
     ctx.exit(_carry_out(invocation, _request_several(orders, parent, detach=detach), goals, parent, detach=detach))
+
+
+def _refuse_task_file(goals: tuple[str, ...]) -> None:
+    """A goal is a text. The name of a task file is a run."""
+    for goal in goals:
+        if goal.endswith(".md") and " " not in goal:
+            raise click.UsageError(
+                f"{goal} is the name of a file, not a goal. Run the tasks of a file with `ramet run {goal}`; "
+                f"for a child, write what it should do: `ramet spawn 'Do what {goal} says' --parent s3`."
+            )
 
 
 def _request_one(order: ChildOrder, parent: int | str | None, *, detach: bool) -> SpawnAgent:
