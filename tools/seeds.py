@@ -79,8 +79,7 @@ def render() -> str:
 
 
 def _line(row: Row, proofs: dict[str, str]) -> str:
-    proof = proofs.get(row.requirement, "")
-    path, _, test = proof.partition("::")
-    shown = f"{row.requirement} `{path.removeprefix('tests/')}` {test.removeprefix('test_').replace('_', ' ')}"
-    cells = [row.kind, f"`{row.name}`", f"`{row.ours}`" if row.ours else "-", shown if proof else "-", row.departure]
+    proof = proofs.get(row.requirement)
+    shown = f"{row.requirement} `{proof}`" if proof else "-"
+    cells = [row.kind, f"`{row.name}`", f"`{row.ours}`" if row.ours else "-", shown, row.departure]
     return f"| {' | '.join(cells)} |"
