@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
+from ramet.library.replies import collapse_result, spawn_family, spawn_info
 from ramet.library.transport import Namespace, Subscription, Transport
 from ramet.model.event import Event, EventKind
+from ramet.model.history.child_branch import CollapseResult, SpawnFamily, SpawnInfo
 from ramet.model.history.content import ContentPayload, Priority
 from ramet.model.notice import Notice
 from ramet.model.record.agent import Agent, FleetMember
@@ -43,7 +45,6 @@ from ramet.protocol.history.branches import (
 )
 from ramet.protocol.history.child_branches import (
     Collapse,
-    CollapseReply,
     Expand,
     Expanded,
     Inheritance,
@@ -51,9 +52,7 @@ from ramet.protocol.history.child_branches import (
     Report,
     ResumeLatest,
     Spawn,
-    SpawnRow,
     Spawns,
-    SpawnTree,
 )
 from ramet.protocol.history.commits import (
     Annotate,
@@ -531,20 +530,24 @@ class DbEffortOperations(Namespace):
 
     def phase(
         self,
-        effort_id: int,
+        effort_id: int | None,
         label: str,
         *,
+        session_id: int | str | None = None,
         proof: Mapping[str, Any] | None = None,
         reason: str | None = None,
         idempotency_key: str | None = None,
     ) -> PhaseReply:
-        """Enter a phase of the effort's skill, with its proof. Entering the same phase again changes nothing."""
+        """Enter a phase of the effort's skill, with its proof. Entering the same phase again changes nothing.
+        An agent can only enter phases of its own effort.
+        """
         return self._call(
             EnterPhase,
             {
                 "idempotency_key": idempotency_key,
                 "effort_id": effort_id,
                 "label": label,
+                "session_id": session_id,
                 "proof": proof,
                 "reason": reason,
             },
@@ -1059,20 +1062,22 @@ class HistoryOperations(Namespace):
         instructions: str | None = None,
         auto_commit: bool = True,
         idempotency_key: str | None = None,
-    ) -> CollapseReply:
+    ) -> CollapseResult:
         """Fold a child branch's work into its parent as one commit that records its origin."""
-        return self._call(
-            Collapse,
-            {
-                "idempotency_key": idempotency_key,
-                "child": child,
-                "text": text,
-                "report": report,
-                "method": method,
-                "target_tokens": target_tokens,
-                "instructions": instructions,
-                "auto_commit": auto_commit,
-            },
+        return collapse_result(
+            self._call(
+                Collapse,
+                {
+                    "idempotency_key": idempotency_key,
+                    "child": child,
+                    "text": text,
+                    "report": report,
+                    "method": method,
+                    "target_tokens": target_tokens,
+                    "instructions": instructions,
+                    "auto_commit": auto_commit,
+                },
+            )
         )
 
     def commit(
@@ -1261,25 +1266,29 @@ class HistoryOperations(Namespace):
         max_tokens: int | None = None,
         display_name: str | None = None,
         idempotency_key: str | None = None,
-    ) -> SpawnRow:
-        """Spawn a child branch that inherits all of its parent's history, one snapshot of it, or a selection."""
-        return self._call(
-            Spawn,
-            {
-                "idempotency_key": idempotency_key,
-                "parent": parent,
-                "child": child,
-                "purpose": purpose,
-                "inherit": inherit,
-                "filter": filter,
-                "max_tokens": max_tokens,
-                "display_name": display_name,
-            },
+    ) -> SpawnInfo:
+        """Spawn a child branch that inherits all of its parent's history, one snapshot of it, a selection or
+        nothing.
+        """
+        return spawn_info(
+            self._call(
+                Spawn,
+                {
+                    "idempotency_key": idempotency_key,
+                    "parent": parent,
+                    "child": child,
+                    "purpose": purpose,
+                    "inherit": inherit,
+                    "filter": filter,
+                    "max_tokens": max_tokens,
+                    "display_name": display_name,
+                },
+            )
         )
 
-    def spawns(self, branch: str) -> SpawnTree:
+    def spawns(self, branch: str) -> SpawnFamily:
         """Show the parent, ancestors and children of a branch."""
-        return self._call(Spawns, {"branch": branch})
+        return spawn_family(self._call(Spawns, {"branch": branch}))
 
     def tag(self, hash: str, tags: Sequence[str], *, idempotency_key: str | None = None) -> CommitDetail:
         """Set a commit's tags."""
@@ -1728,17 +1737,19 @@ class SpawnOperations(Namespace):
         target_tokens: int | None = None,
         auto_commit: bool = True,
         idempotency_key: str | None = None,
-    ) -> CollapseReply:
+    ) -> CollapseResult:
         """Fold a child session's work into its parent's history."""
-        return self._call(
-            CollapseSession,
-            {
-                "idempotency_key": idempotency_key,
-                "session_id": session_id,
-                "text": text,
-                "target_tokens": target_tokens,
-                "auto_commit": auto_commit,
-            },
+        return collapse_result(
+            self._call(
+                CollapseSession,
+                {
+                    "idempotency_key": idempotency_key,
+                    "session_id": session_id,
+                    "text": text,
+                    "target_tokens": target_tokens,
+                    "auto_commit": auto_commit,
+                },
+            )
         )
 
     def report(
@@ -1803,6 +1814,7 @@ class WorkOperations(Namespace):
         model: str | None = None,
         priority: int = 0,
         timeout_seconds: int | None = None,
+        is_exact: bool = False,
         idempotency_key: str | None = None,
     ) -> AddedWork:
         """Queue an effort. Its task is created if it does not exist; with `here` instead of a task, the prompt
@@ -1822,6 +1834,7 @@ class WorkOperations(Namespace):
                 "model": model,
                 "priority": priority,
                 "timeout_seconds": timeout_seconds,
+                "is_exact": is_exact,
             },
         )
 
@@ -1971,6 +1984,7 @@ class WorkOperations(Namespace):
         content_hash: str | None = None,
         retry_failed: bool = False,
         limits: RunLimits | Mapping[str, Any] | None = None,
+        branch: str | None = None,
         shift: str | None = None,
         project: int | str | None = None,
         driver: str | None = None,
@@ -1989,6 +2003,7 @@ class WorkOperations(Namespace):
                 "content_hash": content_hash,
                 "retry_failed": retry_failed,
                 "limits": limits,
+                "branch": branch,
                 "shift": shift,
                 "project": project,
                 "driver": driver,

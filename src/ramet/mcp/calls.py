@@ -102,6 +102,7 @@ class Calls:
     async def _phase(self, given: dict[str, Any]) -> Answer:
         asked = arguments.check(arguments.EnterPhase, given)
         request = EnterPhase(
+            effort_id=None,
             session_id=self._uplink.session,
             label=asked.label,
             proof=asked.proof,

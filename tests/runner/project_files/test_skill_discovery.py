@@ -272,5 +272,5 @@ def test_a_further_attempt_is_told_the_phase_that_the_effort_is_in(paint: Desk) 
     effort = add(paint)
     claimed = queue_worker.claim(paint.world, effort_id=effort.id)
     session = queue_worker.begin(paint.world, claimed, driver="claude").session
-    paint.world.call_as(of_session(session.id), "db.effort.phase", label="1")
+    paint.world.call_as(of_session(session.id), "db.effort.phase", effort_id=None, label="1")
     assert "\nThis effort is in the phase 1: Prime." in paint.prompt(effort).prompt

@@ -148,11 +148,11 @@ class EnterPhase(Change[PhaseReply], frozen=True, kw_only=True):
         ring="own",
     )
 
-    effort_id: Id | None = None
-    """The effort (default: the one that the session works on)."""
-    session_id: SessionId | None = None
-    """The session (default: the session of the connection's token)."""
+    effort_id: Id | None
+    """The effort; null for the one that the session works on."""
     label: Name
+    session_id: SessionId | None = None
+    """The session, if no effort is given (default: the session of the connection's token)."""
     proof: dict[str, Any] | None = None
     reason: Text | None = None
 
