@@ -1,7 +1,10 @@
 """The daemon's git sees the repository as the user's git does, but for the programs in its configuration."""
 
 import ast
+import os
+import shutil
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -113,3 +116,29 @@ def test_views_are_for_the_user_alone_and_go_with_their_repositories(shop: Shop)
     (moved / "config").unlink()
     shop.git.run(shop.root / "moved", "status")
     assert (moved / "config").exists()
+
+
+def test_another_worktree_reads_the_configuration_of_its_repository_only_once(shop: Shop) -> None:
+    """A daemon that starts again has fifty worktrees to look at, before it can do anything else."""
+    paths = [shop.prepare(f"e{number}").path for number in range(3)]
+    programs, calls = shop.root / "programs", shop.root / "calls"
+    programs.mkdir()
+    (programs / "git").write_text(f'#!/bin/sh\necho "$*" >> {calls}\nexec {shutil.which("git")} "$@"\n')
+    (programs / "git").chmod(0o755)
+    shop.environ["PATH"] = f"{programs}:{shop.environ['PATH']}"
+    git = shop.allow()
+    for path in paths:
+        git.run(path, "status")
+    said = calls.read_text().splitlines()
+    assert len([line for line in said if " config " in line]) == 2
+    assert len([line for line in said if line.endswith(" status")]) == len(paths)
+
+
+def test_a_view_that_a_killed_process_left_unfinished_goes_with_time(shop: Shop) -> None:
+    views = shop.root / "views"
+    for name, age_seconds in (("unfinished-old", 7200), ("unfinished-new", 0)):
+        (views / name).mkdir(parents=True)
+        then = time.time() - age_seconds
+        os.utime(views / name, (then, then))
+    shop.git.run(shop.project, "status")
+    assert sorted(path.name for path in views.iterdir() if path.name.startswith("un")) == ["unfinished-new"]

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +30,9 @@ _LINKS_IF_THERE = ("lfs", "reftable")
 _CONFIG_BYTES = 1024 * 1024
 _SECONDS = 30
 _MOST_KNOWN = 1000
+_UNFINISHED = "unfinished-"
+_UNFINISHED_SECONDS = 3600
+"""After this long, nobody makes it any more: it takes milliseconds."""
 
 _NOTHING_ELSE = {
     "GIT_ALLOW_PROTOCOL": "none",
@@ -50,11 +54,23 @@ class View(NamedTuple):
     """Whether the repository lacks objects that its own git would fetch."""
 
 
-class _Known(NamedTuple):
-    view: View
+class _Shared(NamedTuple):
+    """What the worktrees of one repository have in common."""
+
+    path: Path
+    owners: list[Entry]
+    has_worktree_config: bool
+    is_partial: bool
     files: tuple[str, ...]
     """The files that it was made from."""
     stamps: tuple[_Stamp, ...]
+
+
+class _Known(NamedTuple):
+    view: View
+    shared: _Shared
+    stamp: _Stamp
+    """The stamp of the worktree's own file."""
 
 
 class Views:
@@ -65,51 +81,68 @@ class Views:
         self._folder = folder
         self._environ = environ
         self.filters = tuple(filters)
+        self._shared: dict[Path, _Shared] = {}
         self._known: dict[Location, _Known] = {}
         self._lock = threading.Lock()
 
     def open(self, location: Location) -> View:
         """The view of a checkout, made or renewed if a configuration has changed."""
         with self._lock:
-            known = self._known.get(location)
-            if known is None or known.stamps != _stamps(known.files):
-                if len(self._known) >= _MOST_KNOWN:
-                    self._known.clear()
-                known = self._known[location] = self._try_to_make(location)
-            return known.view
+            try:
+                return self._open(location)
+            except OSError as error:
+                raise GitFailed(f"{self._folder} cannot be written to: {error.strerror or error}") from error
 
-    def _try_to_make(self, location: Location) -> _Known:
-        try:
-            return self._make(location)
-        except OSError as error:
-            raise GitFailed(f"{self._folder} cannot be written to: {error.strerror or error}") from error
+    def _open(self, location: Location) -> View:
+        shared = self._shared.get(location.common)
+        if shared is None or shared.stamps != _stamps(shared.files):
+            if len(self._shared) >= _MOST_KNOWN:
+                self._shared.clear()
+            shared = self._shared[location.common] = self._share(location.common)
+        known = self._known.get(location)
+        if known is None or known.shared is not shared or known.stamp != _stamp(_own_file(location)):
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            known = self._known[location] = self._make(location, shared)
+        return known.view
 
-    def _make(self, location: Location) -> _Known:
-        own = (str(location.common / "config"), str(location.git_dir / "config.worktree"))
-        before = _stamps(own)  # a change while we read is then seen the next time
-        local = self._read(own[0])
-        path = self._folder / self._name(location)
-        self._make_folder(path, location.common)
+    def _share(self, common: Path) -> _Shared:
+        own = str(common / "config")
+        before = _stamp(own)  # a change while we read is then seen the next time
+        local = self._read(own)
+        path = self._folder / self._name(common)
+        self._make_folder(path, common)
         if not (path / "config").exists():
             confined.write(path, "config", safe_config.compose((), local, (), "").encode(errors="surrogateescape"))
-        variables = {"GIT_DIR": str(location.git_dir), "GIT_COMMON_DIR": str(path), "GIT_WORK_TREE": str(location.top)}
-        owners, files = self._read_owners(variables)
-        self._refuse_strangers(location, owners)
-        self._make_targets(path, location.common)
+        owners, files = self._read_owners({"GIT_DIR": str(common), "GIT_COMMON_DIR": str(path)})
+        self._make_targets(path, common)
         self._write(path, safe_config.compose(owners, local, self.filters, self._restore_environment()))
-        sparse = self._read(own[1]) if safe_config.has_extension(local, "worktreeconfig") else []
-        options = [f"{entry.key}={entry.value}" for entry in sparse if entry.key in safe_config.SPARSE]
-        view = View(
-            variables | _NOTHING_ELSE,
-            tuple(part for option in options for part in ("-c", option)),
+        watched = (own, *files, str(path / "config"))
+        return _Shared(
+            path,
+            owners,
+            safe_config.has_extension(local, "worktreeconfig"),
             safe_config.has_extension(local, "partialclone"),
+            watched,
+            (before, *_stamps(watched[1:])),
         )
-        watched = (*own, *files, str(path / "config"))
-        return _Known(view, watched, before + _stamps(watched[len(own) :]))
 
-    def _name(self, location: Location) -> str:
+    def _make(self, location: Location, shared: _Shared) -> _Known:
+        self._refuse_strangers(location, shared.owners)
+        stamp = _stamp(_own_file(location))
+        sparse = self._read(_own_file(location)) if shared.has_worktree_config else []
+        options = [f"{entry.key}={entry.value}" for entry in sparse if entry.key in safe_config.SPARSE]
+        places = {"GIT_DIR": location.git_dir, "GIT_COMMON_DIR": shared.path, "GIT_WORK_TREE": location.top}
+        view = View(
+            {name: str(place) for name, place in places.items()} | _NOTHING_ELSE,
+            tuple(part for option in options for part in ("-c", option)),
+            shared.is_partial,
+        )
+        return _Known(view, shared, stamp)
+
+    def _name(self, common: Path) -> str:
         """One view for each repository, user's configuration and choice of filters: processes may differ in these."""
-        identity = "\0".join([str(location.common), *self._owners_files(), *sorted(self.filters)])
+        identity = "\0".join([str(common), *self._owners_files(), *sorted(self.filters)])
         return hashlib.sha256(os.fsencode(identity)).hexdigest()[:16]
 
     def _make_folder(self, path: Path, common: Path) -> None:
@@ -117,7 +150,7 @@ class Views:
         self._folder.mkdir(mode=0o700, exist_ok=True)  # without its parents: a home that is gone stays gone
         if not path.is_dir():
             self._forget_vanished()
-            made = Path(tempfile.mkdtemp(dir=self._folder))
+            made = Path(tempfile.mkdtemp(dir=self._folder, prefix=_UNFINISHED))
             for name in _LINKS:
                 (made / name).symlink_to(common / name)
             try:
@@ -137,9 +170,10 @@ class Views:
                     (path / name).symlink_to(common / name)
 
     def _forget_vanished(self) -> None:
-        """Remove the views of repositories that are gone."""
+        """Remove the views of repositories that are gone, and what a process that was killed left unfinished."""
         for entry in self._folder.iterdir():
-            if (entry / "objects").is_symlink() and not (entry / "objects").exists():
+            has_vanished = (entry / "objects").is_symlink() and not (entry / "objects").exists()
+            if has_vanished or (entry.name.startswith(_UNFINISHED) and _age_seconds(entry) > _UNFINISHED_SECONDS):
                 shutil.rmtree(entry, ignore_errors=True)
 
     def _read(self, path: str) -> list[Entry]:
@@ -195,6 +229,17 @@ class Views:
         wanted = text.encode(errors="surrogateescape")
         if read_small(path / "config", _CONFIG_BYTES) != wanted:
             confined.write(path, "config", wanted)
+
+
+def _own_file(location: Location) -> str:
+    return str(location.git_dir / "config.worktree")
+
+
+def _age_seconds(path: Path) -> float:
+    try:
+        return time.time() - path.lstat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _stamps(paths: Sequence[str]) -> tuple[_Stamp, ...]:
