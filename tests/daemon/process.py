@@ -22,6 +22,8 @@ class Home:
         self.pid_file = path / "run" / "pid"
         self.log_file = path / "log" / "daemon.log"
         self.processes: list[subprocess.Popen[bytes]] = []
+        self.settings: dict[str, Any] = {}
+        """What the daemon is given beside its database and its own settings."""
         self._clients: list[Client] = []
 
     def start(self, command: str = "serve", faults: str = "", **daemon: Any) -> subprocess.Popen[bytes]:
@@ -61,7 +63,7 @@ class Home:
             "worktrees": self.path / "worktrees",
         }
         return {
-            "settings": {"database": {"path": str(self.database)}, "daemon": daemon},
+            "settings": {"database": {"path": str(self.database)}, "daemon": daemon, **self.settings},
             "places": {name: str(path) for name, path in places.items()},
         }
 

@@ -165,6 +165,15 @@ def test_a_log_that_is_a_link_is_refused_and_not_written_through(home: Home) -> 
     assert theirs.read_text() == "theirs\n"
 
 
+@pytest.mark.requirement("R296")
+def test_the_log_has_nothing_that_the_users_own_patterns_match(home: Home) -> None:
+    home.settings = {"redaction": {"patterns": [f"{home.database}"]}}
+    home.serve()
+    said = home.log_file.read_text()
+    assert "daemon started" in said
+    assert str(home.database) not in said
+
+
 def test_a_socket_that_is_a_directory_is_named_with_the_fix(home: Home) -> None:
     home.socket.mkdir(parents=True, mode=0o700)
     home.socket.parent.chmod(0o700)

@@ -9,16 +9,17 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
 from ramet.daemon.executors.requester import Requester
-from ramet.daemon.log import close_log, open_log
+from ramet.daemon.log import LineFormatter, close_log, open_log
 from ramet.daemon.pid_file import read_pid_file, write_pid_file
 from ramet.daemon.server import Identity, Parts, Server
 from ramet.daemon.wire.socket_file import follow_socket, open_socket
@@ -52,6 +53,8 @@ def serve(
     handler = open_log(places.log_file, settings.daemon, Redactor(values=environment.denied))
     try:
         engine = Engine.configured(settings, environment, selection.confinements(settings.drivers))
+        if settings.redaction.enabled:  # the user's own patterns too, now that they are known to be right
+            handler.setFormatter(LineFormatter(engine.redactor))
         store = composition.take_store(settings, places, clock, faults)
         _log_migration(store)
         with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
@@ -110,18 +113,10 @@ async def _live(
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
         _detach()
         vanished_agents = composition.build_vanished_agents(requester, machine, transcript_feed)
-        following = [
-            follow_socket(places.socket, server.stop),
-            slot_loans.tend(),
-            transcript_feed.follow(),
-            vanished_agents.follow(),
-        ]
+        following = [slot_loans.tend(), transcript_feed.follow(), vanished_agents.follow()]
         if notifications is not None:
             following.append(notifications.follow())
-        tasks = [loop.create_task(each) for each in following]
-        await server.stopping()
-        for task in tasks:
-            task.cancel()
+        await _follow(server, places, following)
         await server.drain()
         hook_service.close()
         if notifications is not None:
@@ -132,6 +127,15 @@ async def _live(
         _remove_files(places)
         executor.close()
     log.info("daemon stopped pid=%d", os.getpid())
+
+
+async def _follow(server: Server, places: Places, following: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Do what is done beside the requests, until the server is asked to stop or its home is gone."""
+    loop = asyncio.get_running_loop()
+    tasks = [loop.create_task(each) for each in (follow_socket(places.socket, server.stop), *following)]
+    await server.stopping()
+    for task in tasks:
+        task.cancel()
 
 
 def _identity(store: Store, places: Places) -> Identity:

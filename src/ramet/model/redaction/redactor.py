@@ -7,7 +7,7 @@ without secrets, which a redacted one is, stays as it is.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -62,7 +62,7 @@ class Redactor:
         longest_first = sorted(self._values, key=len, reverse=True)
         parts = [*map(re2.escape, longest_first), *map(_checked, patterns)]
         self._known = _compile([PLACEHOLDER, *parts]) if parts else None
-        self._hints = _compile_utf8([*parts, *_hints()])
+        self._hints = _compile_utf8((*parts, *_hints()))
 
     def redact(self, text: str) -> Redacted:
         """The text with each secret replaced."""
@@ -262,8 +262,9 @@ def _compile(parts: Sequence[str]) -> "re2._Regexp[str]":
     return re2.compile("|".join(f"(?:{part})" for part in parts), options=options)
 
 
-def _compile_utf8(parts: Sequence[str]) -> "re2._Regexp[bytes]":
-    """The same for encoded texts, in which positions do not matter."""
+@lru_cache(maxsize=8)
+def _compile_utf8(parts: tuple[str, ...]) -> "re2._Regexp[bytes]":
+    """The same for encoded texts, in which positions do not matter. A process has several redactors that are equal."""
     options = re2.Options()
     options.max_mem = _MATCHER_BYTES
     return re2.compile("|".join(f"(?:{part})" for part in parts).encode(), options=options)
