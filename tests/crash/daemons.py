@@ -18,7 +18,7 @@ from ramet.config.places import find_places
 from ramet.config.settings import DatabaseSettings, Places, QuerySettings, Settings, SpawnSettings
 from ramet.errors import DaemonStopping, DaemonUnreachable, RametError
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 180.0
 _PAUSE_SECONDS = 0.005
 
 

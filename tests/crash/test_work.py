@@ -43,7 +43,9 @@ class Job:
         profiles = {"counter": {"driver": "command", "program": program}}
         configured = {"work": {"grace_seconds": 1}, "drivers": {"default": "counter", "profiles": profiles}}
         write_trusted(self.project, home.path, configured)
-        home.settings = replace(home.settings, work=WorkSettings(grace_seconds=1, backoff_seconds=0))
+        # On a busy machine every kill may take keepers that are only starting; no effort gives up for that here.
+        work = WorkSettings(grace_seconds=1, backoff_seconds=0, host_retries=100)
+        home.settings = replace(home.settings, work=work)
 
     def add(self, connection: Connection) -> list[int]:
         connection.call("db.project.upsert", {"path": str(self.project)})
