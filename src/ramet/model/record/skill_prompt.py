@@ -83,7 +83,7 @@ def _tell_mode(effort: Effort, skill: Skill) -> str:
 
 def _tell_directives(skill: Skill) -> str:
     rules = [rule for rule in skill.directives or () if rule.strip().lower() != _GATE]
-    return _list("Rules of this skill:", [_line(rule) for rule in rules])
+    return _list("Rules of this skill:", [_line(rule) for rule in rules[:_MOST_LISTED]])
 
 
 def _tell_templates(skill: Skill, text: SkillText | None, room: _Room) -> str:
@@ -120,7 +120,7 @@ def _say_where(effort: Effort) -> str:
 
 
 def _list(head: str, items: Sequence[str]) -> str:
-    return "\n".join([head, *(f"- {item}" for item in items[:_MOST_LISTED])]) if items else ""
+    return "\n".join([head, *(f"- {item}" for item in items)]) if items else ""
 
 
 def _line(text: str) -> str:
