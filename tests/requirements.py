@@ -565,6 +565,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Every limit is a configuration key or is listed as a constant with its reason; hook latency is reported as "
         "p50, p95 and p99."
     ),
+    "R360": due(
+        "An agent whose turn is over but whose program lingers ends with the driver's outcome after a grace period; "
+        "its background processes are ended."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."

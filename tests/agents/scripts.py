@@ -49,6 +49,10 @@ SCRIPTS: dict[str, Any] = {
         [{"tool": "Bash", "input": {"command": "echo two", "description": "Count"}}],
         [{"text": "There are two files."}],
     ],
+    "serve": [
+        [{"tool": "Bash", "input": {"command": "sleep 617", "description": "Serve", "run_in_background": True}}],
+        [{"text": "It is served."}],
+    ],
     "hold": [
         [{"text": "I begin."}, {"tool": "Bash", "input": {"command": "echo begun", "description": "Begin"}}],
         [{"hold": True}, {"text": "I am done."}],

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from datetime import datetime
 
+import psutil
 import pytest
 from tests.agents.project import Project
 from tests.agents.scripted_model import CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS
@@ -59,6 +60,19 @@ def test_what_an_agent_says_and_does_is_in_its_sessions_history(project: Project
     assert "Write it down." in said[0]["content"]
     assert any(message["tool_name"] in ("Write", "file_change") for message in said)
     assert said[-1]["content"] in ("It is written.", "The file is there.")
+
+
+@pytest.mark.requirement("R360")
+@pytest.mark.parametrize("agent", ["claude"])
+def test_a_background_task_does_not_hold_the_slot_of_a_finished_agent(project: Project) -> None:
+    project.environ["RAMET_WORK_LINGERING_SECONDS"] = "2"
+    project.ok("add", "Serve it. [[serve]]", "--skill", "do")
+    project.ok("work", "--once")
+    effort = project.effort()
+    assert (effort["outcome"], effort["output_content"]) == ("success", "It is served.")
+    said = project.json("rpc", "call", "db.messages.list", json.dumps({"session_id": 1}))["items"]
+    assert "still ran 2 seconds later" in said[-1]["content"]
+    assert not [process for process in psutil.process_iter(["cmdline"]) if "617" in (process.info["cmdline"] or [])]
 
 
 @each_agent

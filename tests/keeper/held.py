@@ -121,6 +121,7 @@ def make_spec(folder: Path, socket: Path, agent: str | list[str], /, **changes: 
         "stuck_seconds": 900,
         "repeat_limit": 20,
         "grace_seconds": 0.3,
+        "lingering_seconds": 60,
         "output_max_bytes": 64 * 1024 * 1024,
         "lease_seconds": 60,
         "is_fenced": False,

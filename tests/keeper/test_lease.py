@@ -11,7 +11,7 @@ from tests.keeper.held import EVENTS, end_of, printing
 from tests.keeper.scripted_daemon import ScriptedDaemon, wait_for
 
 from ramet.model.record.effort import StopRequest
-from ramet.model.work.stream import Stuck, Text
+from ramet.model.work.stream import Remark, Stuck, Text
 from ramet.protocol.work.keepers import STOP_FILE
 
 FOR_EVER = "echo ready; sleep 600"
@@ -141,6 +141,66 @@ def test_an_agent_that_is_silent_and_idle_is_ended(daemon: ScriptedDaemon, keep:
     end = end_of(daemon.events)
     assert end.outcome == "stuck"
     assert "said nothing for 3 seconds" in (end.reason or "")
+
+
+RESULT = '{"type":"result","subtype":"success","is_error":false,"result":"It is served."}'
+
+
+def tasks(*kinds: str) -> str:
+    listed = ",".join(f'{{"task_id":"t{number}","task_type":"{kind}"}}' for number, kind in enumerate(kinds))
+    return f'{{"type":"system","subtype":"background_tasks_changed","tasks":[{listed}]}}'
+
+
+@pytest.mark.requirement("R360")
+@pytest.mark.parametrize("limits", [{"timeout_seconds": 1}, {"silent_seconds": 1, "stuck_seconds": 1}, {}])
+def test_a_program_that_stays_after_its_turn_is_ended_with_the_outcome_of_the_turn(
+    daemon: ScriptedDaemon, keep: Keep, limits: dict[str, int]
+) -> None:
+    script = f"setsid sleep 600 & {printing(tasks('local_bash'))}; {printing(RESULT)}; sleep 600"
+    held = keep(script, driver="claude", lingering_seconds=2, **limits)
+    assert held.wait() == 0
+    end = end_of(daemon.events)
+    assert (end.outcome, end.failure, end.answer) == ("success", None, "It is served.")
+    assert [process.name for process in end.ended].count("sleep") == 2
+    assert held.marked() == []
+    assert "still ran 2 seconds later" in daemon.find(Remark)[-1].text
+
+
+@pytest.mark.requirement("R360")
+def test_a_program_that_waits_for_its_own_agents_after_a_result_is_left_alone(
+    daemon: ScriptedDaemon, keep: Keep
+) -> None:
+    later = RESULT.replace("It is served.", "They agree.")
+    script = f"{printing(tasks('local_agent'))}; {printing(RESULT)}; sleep 3; {printing(tasks())}; {printing(later)}"
+    held = keep(script, driver="claude", lingering_seconds=1)
+    assert held.wait() == 0
+    assert end_of(daemon.events).answer == "They agree."
+
+
+@pytest.mark.requirement("R360")
+def test_a_turn_that_goes_on_after_a_result_is_left_alone(daemon: ScriptedDaemon, keep: Keep) -> None:
+    held = keep(f"{printing(RESULT)}; {printing(call('Bash', 1))}; sleep 3", driver="claude", lingering_seconds=1)
+    assert held.wait() == 0
+    assert end_of(daemon.events).exit_status == 0
+    assert not daemon.find(Remark)
+
+
+@pytest.mark.requirement("R360")
+def test_a_failed_turn_stays_failed_when_its_program_stays(daemon: ScriptedDaemon, keep: Keep) -> None:
+    failed = RESULT.replace("false", "true")
+    assert keep(f"{printing(failed)}; sleep 600", driver="claude", lingering_seconds=1).wait() == 0
+    assert end_of(daemon.events).outcome == "error"
+
+
+@pytest.mark.requirement("R360")
+def test_a_stop_that_somebody_asked_for_counts_before_the_outcome_of_the_turn(
+    daemon: ScriptedDaemon, keep: Keep
+) -> None:
+    held = keep(f"{printing(RESULT)}; sleep 600", driver="claude", lingering_seconds=600)
+    held.whole_record()
+    held.stop(StopRequest(outcome="cancelled", reason="enough"))
+    assert held.wait() == 0
+    assert (end_of(daemon.events).outcome, end_of(daemon.events).reason) == ("cancelled", "enough")
 
 
 def test_an_agent_whose_tool_is_at_work_is_not_stuck(daemon: ScriptedDaemon, keep: Keep) -> None:

@@ -288,6 +288,15 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=0, le=600, description="Seconds that a process gets to exit after SIGINT, and again after SIGTERM."),
         OWNER,
     ] = 5
+    lingering_seconds: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=86_400,
+            description="Seconds that a program may keep running after its agent's last turn, for a background task.",
+        ),
+        OWNER,
+    ] = 60
     retries: Annotated[
         int,
         Meta(ge=0, le=100, description="Number of retries after a transient failure of an agent."),

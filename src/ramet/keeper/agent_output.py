@@ -39,6 +39,8 @@ class AgentOutput:
         self._errors: deque[str] = deque(maxlen=_ERROR_LINES)
         self.verdict: Verdict | None = None
         """Set when what the agent does is a reason to end it."""
+        self.over_at: float | None = None
+        """Since when the agent's turn is over; None while it works, and if the driver cannot tell."""
 
     def hear(self, size: int, lines: list[str], now: float) -> None:
         """Lines of its standard output."""
@@ -50,6 +52,10 @@ class AgentOutput:
                 if not self._is_full or isinstance(event, Usage | NativeId | Limit):
                     self._spool.add(event, now)
                 self.verdict = self.verdict or self._watch.note(event)
+            if not self._reader.is_turn_over:
+                self.over_at = None
+            elif self.over_at is None:
+                self.over_at = now
 
     def hear_errors(self, size: int, lines: list[str], now: float) -> None:
         """Lines of its standard error."""
@@ -59,15 +65,17 @@ class AgentOutput:
             for line in lines:
                 self._spool.add(Remark(text=line), now)
 
-    def conclude(self, status: int | None) -> End:
-        """What it all came to, as the driver sees it; `status` is as subprocess gives it."""
+    def conclude(self, status: int | None, *, is_dismissed: bool = False) -> End:
+        """What it all came to, as the driver sees it; `status` is as subprocess gives it. A program that was dismissed
+        after its turn had nothing more to say, so how it exited says nothing about the turn.
+        """
         process = ProcessExit(
             status=None if status is None or status < 0 else status,
             signal=None if status is None or status >= 0 else -status,
             errors="\n".join(self._errors),
         )
         try:
-            end = self._reader.conclude(process)
+            end = self._reader.conclude(replace(process, status=0, signal=None) if is_dismissed else process)
         except Exception as error:  # noqa: BLE001 - whatever a driver does wrong, its agent gets an outcome
             self._log.write(f"the driver could not finish: {type(error).__name__}")
             reason = f"the driver could not determine the outcome: {type(error).__name__}"

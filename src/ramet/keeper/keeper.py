@@ -28,7 +28,7 @@ from ramet.keeper.process_tree import Tree
 from ramet.keeper.spool import Spool
 from ramet.keeper.time_limits import Verdict, Watch
 from ramet.model.record.effort import StopRequest
-from ramet.model.work.stream import End, Started
+from ramet.model.work.stream import End, Remark, Started
 from ramet.protocol.work.keepers import RECORD_FILE, SPOOL_FILE, STOP_FILE, KeeperRecord, KeeperSpec
 from ramet.runner.processes import keepers, process_identity
 from ramet.vendors import registry
@@ -82,6 +82,7 @@ class Keeper:
         self._adopts_orphans = False
         self._is_asked_to_stop = False
         self._is_killed = False
+        self._is_dismissed = False
         self._verdict: Verdict | None = None
         self._concluded_at: float | None = None
 
@@ -191,7 +192,7 @@ class Keeper:
             return min(self._telling.due_at, self._farewell_at)
         if self._tree.gone_at is not None:
             return min(self._telling.due_at, self._tree.gone_at + _DRAIN_SECONDS)
-        ends_at = min(self._watch.due_at, self._collapsed_at)
+        ends_at = min(self._watch.due_at if self._lingers_until is None else self._lingers_until, self._collapsed_at)
         due_at = min(self._telling.due_at, self._tree.advance_at if self._tree.is_ending else ends_at)
         return due_at if self._is_killed else min(due_at, self._telling.lost_at)
 
@@ -226,7 +227,7 @@ class Keeper:
 
     def _heard(self, agent: Agent) -> End:
         """How it went, as the driver reads it, unless the agent was never started."""
-        end = self._hearing.conclude(agent.status)
+        end = self._hearing.conclude(agent.status, is_dismissed=self._is_dismissed)
         return explain_sandbox(end, self._hearing.errors) if self._spec.launch.is_confined else end
 
     @property
@@ -265,9 +266,25 @@ class Keeper:
                 os.killpg(agent.pid, signal.SIGKILL)
 
     def _judge(self, now: float) -> bool:
-        """Whether there is a reason to end the agent; the first one counts."""
-        self._verdict = self._asked() or self._telling.verdict or self._hearing.verdict or self._watch.check(now)
-        return self._verdict is not None
+        """Whether there is a reason to end the agent; the first one counts. When its turn is over, it is not late or
+        stuck: its program is dismissed, and the outcome is the driver's.
+        """
+        lingers_until = self._lingers_until
+        self._verdict = self._asked() or self._telling.verdict or self._hearing.verdict
+        if self._verdict is None and lingers_until is None:
+            self._verdict = self._watch.check(now)
+        self._is_dismissed = self._verdict is None and lingers_until is not None and now >= lingers_until
+        if self._is_dismissed:
+            seconds = self._spec.lingering_seconds
+            text = f"the turn was over, and the program still ran {seconds} seconds later; it was ended"
+            self._spool.add(Remark(text=text), now)
+        return self._verdict is not None or self._is_dismissed
+
+    @property
+    def _lingers_until(self) -> float | None:
+        """When a program has to be gone whose agent's turn is over; None while the agent works."""
+        over_at = self._hearing.over_at
+        return None if over_at is None else over_at + self._spec.lingering_seconds
 
     def _asked(self) -> Verdict | None:
         if not self._is_asked_to_stop:

@@ -72,6 +72,8 @@ class KeeperSpec(Struct, frozen=True, kw_only=True):
     repeat_limit: int
     grace_seconds: float
     """The pause between SIGINT, SIGTERM and SIGKILL."""
+    lingering_seconds: int
+    """How long the program may keep running after the agent's last turn."""
     output_max_bytes: int
     lease_seconds: int
     is_fenced: bool

@@ -183,6 +183,7 @@ def specify(
         stuck_seconds=settings.stuck_seconds,
         repeat_limit=settings.repeat_limit,
         grace_seconds=settings.grace_seconds,
+        lingering_seconds=settings.lingering_seconds,
         output_max_bytes=settings.output_max_bytes,
         lease_seconds=runner.settings.work.lease_seconds,  # as the claim has it, whatever the project's own file says
         is_fenced=runner.settings.database.type == "postgres",

@@ -31,6 +31,8 @@ _ITSELF = "<synthetic>"
 _SILENT = ("stream_event", "tool_progress", "tool_use_summary", "keep_alive", "prompt_suggestion")
 _LIMIT = re.compile(r"limit reached|(?:hit|reached) your [^\n]{0,40}limit", re.IGNORECASE)
 _RESET_IN_TEXT = re.compile(r"limit reached\|(\d{9,13})\b")
+_PROCESSES = ("local_bash", "monitor_mcp")
+"""Background tasks that are processes. The others are agents, whose end starts another turn."""
 _UNKNOWN_SESSION = "No conversation found"
 _HOPELESS = ("already in use", "unknown option", "Invalid session ID", "cannot be used with root")
 """Complaints without a result: about how it was started, which another attempt would not change."""
@@ -46,13 +48,23 @@ class ClaudeReader:
         self._tools: dict[str, str] = {}
         self._result: dict[str, Any] | None = None
         self._resets_at: datetime | None = None
+        self._is_turn_over = False
+        self._has_agents = False
+
+    @property
+    def is_turn_over(self) -> bool:
+        """After a result, until the program says something of another turn."""
+        return self._is_turn_over and not self._has_agents
 
     def read(self, line: str) -> list[StreamEvent]:
         """What a line says."""
         parsed = json_lines.parse(line)
         if parsed is None:
             return [Remark(text=line)] if line.strip() else []
-        match parsed.get("type"):
+        kind = parsed.get("type")
+        if kind in ("assistant", "user", "result"):
+            self._is_turn_over = kind == "result"
+        match kind:
             case "system":
                 return self._system(parsed)
             case "assistant":
@@ -64,7 +76,7 @@ class ClaudeReader:
             case "rate_limit_event":
                 self._note_limit(json_lines.entry(parsed, "rate_limit_info"))
                 return []
-            case kind if kind in _SILENT:
+            case _ if kind in _SILENT:
                 return []
         return [Remark(text=line)]
 
@@ -83,10 +95,14 @@ class ClaudeReader:
         """Most of these are about the program's own affairs."""
         match parsed.get("subtype"):
             case "init":
+                self._is_turn_over = False
                 native_id = json_lines.text(parsed, "session_id")
                 if native_id and native_id != self._native_id:
                     self._native_id = native_id
                     return [NativeId(native_id=native_id)]
+            case "background_tasks_changed":
+                tasks = json_lines.entries(parsed, "tasks")
+                self._has_agents = any(task.get("task_type") not in _PROCESSES for task in tasks)
             case "api_retry":
                 return [Remark(text=f"the model failed ({parsed.get('error_status') or 'unreachable'}); retrying")]
             case "compact_boundary":

@@ -47,6 +47,12 @@ class CodexReader:
         self._called: set[str] = set()
         self._is_complete = False
         self._failure: str | None = None
+        self._is_turn_over = False
+
+    @property
+    def is_turn_over(self) -> bool:
+        """From the end of a turn to the start of the next one."""
+        return self._is_turn_over
 
     def read(self, line: str) -> list[StreamEvent]:
         """What a line says."""
@@ -58,11 +64,12 @@ class CodexReader:
                 self._thread = json_lines.text(parsed, "thread_id") or None
                 return [NativeId(native_id=self._thread)] if self._thread else []
             case "turn.started":
+                self._is_turn_over = False
                 return []
             case "item.started" | "item.updated" | "item.completed":
                 return self._item(json_lines.entry(parsed, "item"), is_done=parsed["type"] == "item.completed")
             case "turn.completed":
-                self._is_complete, self._failure = True, None
+                self._is_complete, self._failure, self._is_turn_over = True, None, True
                 return [self._usage(json_lines.entry(parsed, "usage"))]
             case "turn.failed":
                 return self._fail(json_lines.text(json_lines.entry(parsed, "error"), "message"))
@@ -131,7 +138,7 @@ class CodexReader:
         )
 
     def _fail(self, reason: str) -> list[StreamEvent]:
-        self._failure = reason or "the turn failed"
+        self._failure, self._is_turn_over = reason or "the turn failed", True
         if _classify(self._failure) != "limit":
             return []
         return [Limit(text=self._failure, resets_at=_reset_in(self._failure))]

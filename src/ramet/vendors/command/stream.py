@@ -20,6 +20,11 @@ class EventReader(PrintedReader):
         super().__init__()
         self._end: End | None = None
 
+    @property
+    def is_turn_over(self) -> bool:
+        """Once the program has said how it ends."""
+        return self._end is not None
+
     def read(self, line: str) -> list[StreamEvent]:
         """The event on a line. When and how the process began and ended is not for the program to say."""
         event = _decode(line)

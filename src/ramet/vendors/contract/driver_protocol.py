@@ -69,6 +69,12 @@ class Reader(Protocol):
     def read(self, line: str) -> list[StreamEvent]:
         """What a line says; a line that is not understood is a `Remark`, never an error."""
 
+    @property
+    def is_turn_over(self) -> bool:
+        """Whether the program has said how the agent's turn ended, and nothing is left that would start another. Only a
+        background task can then keep it running. False if its lines do not say.
+        """
+
     def conclude(self, process: ProcessExit) -> End:
         """What it all came to. Called once, after the last line."""
 

@@ -17,6 +17,11 @@ class PrintedReader:
         self._printed: deque[str] = deque()
         self._length = 0
 
+    @property
+    def is_turn_over(self) -> bool:
+        """It may print more as long as it runs."""
+        return False
+
     def read(self, line: str) -> list[StreamEvent]:
         """A line of the answer."""
         text = line.rstrip("\r\n") + "\n"
