@@ -24,7 +24,8 @@ class Painter:
         self.effort_id = effort.id
 
     def enter(self, label: str, **params: Any) -> Any:
-        return self.world.call_as(of_session(self.session.id), "db.effort.phase", label=label, **params)
+        asked = {"effort_id": None, "label": label, **params}
+        return self.world.call_as(of_session(self.session.id), "db.effort.phase", **asked)
 
 
 @pytest.fixture
@@ -103,9 +104,12 @@ def test_the_phase_of_another_effort_is_refused_even_of_a_child(painter: Painter
 @pytest.mark.requirement("R348")
 def test_a_person_enters_the_phase_of_a_session_s_effort_or_has_to_name_one(painter: Painter) -> None:
     world = painter.world
-    assert world.call("db.effort.phase", session_id="claude:native-1", label="1").current_phase == "1: Prime"
+    assert (
+        world.call("db.effort.phase", effort_id=None, session_id="claude:native-1", label="1").current_phase
+        == "1: Prime"
+    )
     with pytest.raises(RametError) as caught:
-        world.call("db.effort.phase", label="2")
+        world.call("db.effort.phase", effort_id=None, label="2")
     assert (caught.value.code, caught.value.field) == ("invalid_params", "effort_id")
 
 

@@ -112,13 +112,12 @@ def find_text(tx: Transaction, skill: Skill | None) -> SkillText | None:
 
 def apply(tx: Transaction, project_id: int, name: str) -> Skill:
     """The skill that an effort applies, registered as its file is now."""
-    require(tx, project_id, name)
+    known = require(tx, project_id, name)
     found = tx.found_skills.get(name)
     if isinstance(found, SkillDefinition):
         return register(tx, project_id, name, found)
-    skill = find(tx, project_id, name)
-    assert skill is not None  # noqa: S101 - it was found a moment ago
-    return skill
+    assert known is not None  # noqa: S101 - else it was refused
+    return known
 
 
 def register(tx: Transaction, project_id: int, name: str, definition: SkillDefinition) -> Skill:
@@ -132,9 +131,9 @@ def register(tx: Transaction, project_id: int, name: str, definition: SkillDefin
     return skill
 
 
-def require(tx: Transaction, project_id: int, name: str) -> None:
-    """Refuse a skill that does not exist, or whose file cannot be used. An unknown one is an error that names the known
-    ones.
+def require(tx: Transaction, project_id: int, name: str) -> Skill | None:
+    """The skill that is known by a name; None if there is only a file of it. An unknown one is an error that names the
+    known ones, and so is a file that cannot be used.
     """
     found = tx.found_skills.get(name)
     if isinstance(found, RametError):
@@ -148,6 +147,7 @@ def require(tx: Transaction, project_id: int, name: str) -> None:
             fix=f"use one of: {_names(tx, project_id)}; "
             f"or register it with `ramet skill add {shlex.quote(name)} --phase LABEL`",
         )
+    return skill
 
 
 def _names(tx: Transaction, project_id: int) -> str:
