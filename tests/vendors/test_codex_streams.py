@@ -1,6 +1,7 @@
 """Words of Codex that no recorded stream has."""
 
 import json
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from ramet.model.work.stream import (
     ToolResult,
 )
 from ramet.vendors import registry
+from ramet.vendors.codex.stream import CodexReader
 from ramet.vendors.contract.driver_protocol import ProcessExit
 
 
@@ -44,7 +46,7 @@ def _failed(message: str) -> dict[str, Any]:
 def test_failures_are_told_apart_by_their_words(message: str, failure: str) -> None:
     events, end = _read(_failed(message))
     assert (end.failure, end.reason) == (failure, message)
-    assert [event.resets_at for event in events if isinstance(event, Limit)] == ([None] if failure == "limit" else [])
+    assert len([event for event in events if isinstance(event, Limit)]) == (failure == "limit")
 
 
 def test_an_error_after_which_it_goes_on_is_a_remark() -> None:
@@ -84,3 +86,36 @@ def test_its_list_of_what_to_do_is_a_thought() -> None:
     item = {"id": "1", "type": "todo_list", "items": [{"text": "look", "completed": True}, {"text": "write"}]}
     events, _ = _read({"type": "item.started", "item": item}, {"type": "item.completed", "item": item})
     assert events == [Reasoning(text="[x] look\n[ ] write")]
+
+
+LIMIT = "You've hit your usage limit. Upgrade to Pro, or try again at {}."
+
+
+def local(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone()
+
+
+@pytest.mark.requirement("R364")
+@pytest.mark.parametrize(
+    ("said", "heard", "ends"),
+    [
+        ("10:53 PM", "2026-03-04T18:00:00", "2026-03-04T22:53:00"),
+        ("10:53 PM", "2026-03-04T22:53:59", "2026-03-04T22:53:00"),
+        ("12:05 AM", "2026-12-31T23:50:00", "2027-01-01T00:05:00"),
+        ("12:30 PM", "2026-03-04T12:29:00", "2026-03-04T12:30:00"),
+        ("Mar 17th, 2030 5:46 PM", "2026-03-04T18:00:00", "2030-03-17T17:46:00"),
+        ("Mar 3rd, 2026 5:46 PM", "2026-03-04T18:00:00", "2026-03-03T17:46:00"),
+    ],
+)
+def test_the_end_of_a_limit_is_the_next_such_time_of_the_local_clock(said: str, heard: str, ends: str) -> None:
+    reader = CodexReader(lambda: local(heard))
+    (limit,) = reader.read(json.dumps(_failed(LIMIT.format(said))))
+    assert isinstance(limit, Limit)
+    assert limit.resets_at == local(ends)
+
+
+@pytest.mark.parametrize("said", ["25:99 PM", "13:00 PM", "Foo 40th, 2030 5:46 PM", "noon", "9" * 400])
+def test_an_end_that_is_no_time_is_not_known(said: str) -> None:
+    (limit,) = CodexReader().read(json.dumps(_failed(LIMIT.format(said))))
+    assert isinstance(limit, Limit)
+    assert limit.resets_at is None

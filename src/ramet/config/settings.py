@@ -307,6 +307,15 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=0, le=100, description="Number of retries after a failure that is not the agent's fault."),
         OWNER,
     ] = 5
+    limit_seconds: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=86_400,
+            description="Pause after a usage limit whose end is unknown. It doubles each time, up to an hour.",
+        ),
+        OWNER,
+    ] = 300
     backoff_seconds: Annotated[
         int,
         Meta(

@@ -246,10 +246,38 @@ def test_a_driver_that_is_released_has_its_failures_counted_anew(world: World, w
     assert worker.admit(worker.claim()).is_admitted
     worker.fail()
     assert parked(world) == []
+    assert not world.call("drivers.release", driver="claude").already, "a failure was counted"
     assert world.call("drivers.release", driver="claude").already
-    assert worker.fail().outcome == "error"
-    worker.fail()
-    assert [driver for driver, _ in parked(world)] == ["claude"], "what is not parked is not released"
+    for number in range(3):
+        assert parked(world) == [], number
+        worker.fail()
+    assert [driver for driver, _ in parked(world)] == ["claude"]
+
+
+@pytest.mark.requirement("R364")
+def test_a_driver_that_is_tried_once_more_can_be_released(world: World, worker: Worker) -> None:
+    for _ in range(3):
+        worker.fail()
+    world.clock.advance(121)
+    assert worker.admit(worker.claim()).is_admitted
+    assert not worker.admit(worker.claim()).is_admitted, "one attempt is tried"
+    assert not world.call("drivers.release", driver="claude").already
+    assert parked(world) == []
+    assert worker.admit(worker.claim()).is_admitted
+
+
+@pytest.mark.requirement("R364")
+def test_a_limit_without_an_end_is_told_once_however_often_it_is_met(world: World, worker: Worker) -> None:
+    pauses = []
+    for _ in range(6):
+        done = worker.try_once(failure="limit")
+        pauses.append(done.not_before.timestamp() - world.clock.now_ms() / 1000)
+        world.clock.advance(4000)
+    assert len(told(world)) == 1
+    assert all(150 <= pause <= 3600 for pause in pauses)
+    worker.try_once("success")
+    worker.try_once(failure="limit")
+    assert len(told(world)) == 2, "another limit"
 
 
 def test_who_lost_the_lease_is_not_admitted(world: World, worker: Worker) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import convert
+from msgspec.structs import replace
 
 from ramet.model.record.effort import (
     Effort,
@@ -22,7 +23,7 @@ from ramet.model.work.retry_policy import (
 )
 from ramet.protocol.record.efforts import EffortRow, nest
 
-POLICY = RetryPolicy(retries=2, host_retries=5, backoff_seconds=5, backoff_max_seconds=300)
+POLICY = RetryPolicy(retries=2, host_retries=5, backoff_seconds=5, backoff_max_seconds=300, limit_seconds=300)
 
 
 def tried(**facts: int) -> Tried:
@@ -91,7 +92,7 @@ def test_the_bound_is_the_number_of_attempts_beyond_the_first(failure: Failure, 
 def test_a_pause_is_bounded_shortened_by_at_most_half_and_the_same_each_time(
     effort_id: int, attempt: int, failures: int, first: int, longest: int
 ) -> None:
-    policy = RetryPolicy(retries=1, host_retries=1, backoff_seconds=first, backoff_max_seconds=longest)
+    policy = replace(POLICY, backoff_seconds=first, backoff_max_seconds=longest)
     pause = backoff_ms(effort_id, attempt, failures, policy)
     whole = min(first * 2 ** min(max(failures - 1, 0), 32), longest) * 1000
     assert whole // 2 - 1 <= pause <= whole

@@ -256,4 +256,5 @@ def _policy(tx: Transaction) -> RetryPolicy:
         host_retries=work.host_retries,
         backoff_seconds=work.backoff_seconds,
         backoff_max_seconds=work.backoff_max_seconds,
+        limit_seconds=tx.work.limit_seconds,
     )

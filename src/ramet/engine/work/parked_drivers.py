@@ -36,8 +36,9 @@ def list_parked(tx: Transaction, _request: ListParked) -> Page[ParkedDriver]:
 def release(tx: Transaction, request: ReleaseDriver) -> Released:
     """Use a driver again at once, because a person says so. Its failures are counted from zero."""
     known = parked_drivers.find(tx.db, request.driver)
-    if known is None or not _is_parked(tx, known):
+    if known is None:
         return Released(driver=request.driver, effort_ids=[], already=True)
+    # Also if its time is over: one attempt is then tried, and the failures before it still count.
     effort_ids = parked_drivers.let_begin(tx.db, known)
     parked_drivers.remove(tx.db, known.driver)
     tx.record("driver.released", data={"driver": known.driver, "efforts": effort_ids})
@@ -79,11 +80,14 @@ def let_one_through(tx: Transaction, driver: str) -> Parked | None:
 
 
 def _wait_for_limit(tx: Transaction, effort_id: int, driver: str, known: Parked | None, until: str | None) -> None:
-    """Of several attempts that meet the same limit the first one parks the driver; a later end counts."""
+    """Of several attempts that meet the same limit the first one parks the driver; a later end counts. It is the same
+    limit as long as no attempt has succeeded.
+    """
     if until is None or until <= tx.now or (known is not None and (known.until or "") >= until):
         return
     reason = "its account has reached a usage limit"
-    _park(tx, effort_id, Parked(driver, until, reason, 0), is_known=_is_parked(tx, known))
+    is_same = known is not None and known.until is not None and known.failures == 0
+    _park(tx, effort_id, Parked(driver, until, reason, 0), is_known=is_same)
 
 
 def _count_failure(tx: Transaction, effort_id: int, driver: str, known: Parked | None, reason: str | None) -> None:

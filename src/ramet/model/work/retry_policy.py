@@ -23,6 +23,10 @@ _PASSING: frozenset[Failure] = frozenset({"transient", "unknown"})
 """Failures that may not come again. One of an unknown kind is given the benefit of the doubt."""
 
 
+_LONGEST_LIMIT_SECONDS = 3600
+"""The longest pause after a usage limit whose end is not known."""
+
+
 class RetryPolicy(Struct, frozen=True, kw_only=True):
     """How often an attempt is made again, and after what pause."""
 
@@ -30,6 +34,8 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
     host_retries: int
     backoff_seconds: int
     backoff_max_seconds: int
+    limit_seconds: int
+    """The first pause after a usage limit whose end is not known."""
 
 
 class Tried(Struct, frozen=True, kw_only=True):
@@ -63,8 +69,7 @@ def decide(
     if stop is not None:
         return replace(finished, requeue=stop.requeues and outcome != "success")
     if outcome == "error" and _is_retried(failure, agent_failures, host_failures, policy):
-        failures = {"infrastructure": host_failures, "limit": effort.attempts}.get(failure or "", agent_failures)
-        pause_ms = backoff_ms(effort.id, effort.attempts, failures, policy)
+        pause_ms = _pause_ms(effort, failure, host_failures if failure == "infrastructure" else agent_failures, policy)
         return replace(finished, requeue=True, pause_ms=pause_ms, notice="limit" if failure == "limit" else None)
     return replace(finished, notice=_notice(outcome, failure))
 
@@ -91,6 +96,15 @@ def _notice(outcome: Outcome, failure: Failure | None) -> NoticeKind | None:
             return None if failure is None else "gave_up"
         case _:
             return None
+
+
+def _pause_ms(effort: Tried, failure: Failure | None, failures: int, policy: RetryPolicy) -> int:
+    """A limit lasts for hours, so it has pauses of its own."""
+    if failure != "limit":
+        return backoff_ms(effort.id, effort.attempts, failures, policy)
+    first = policy.limit_seconds
+    longer = replace(policy, backoff_seconds=first, backoff_max_seconds=max(first, _LONGEST_LIMIT_SECONDS))
+    return backoff_ms(effort.id, effort.attempts, effort.attempts, longer)
 
 
 def backoff_ms(effort_id: int, attempt: int, failures: int, policy: RetryPolicy) -> int:

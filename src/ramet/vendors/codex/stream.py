@@ -6,7 +6,8 @@ thread continues its original's count, and the two cannot be told apart here; so
 """
 
 import re
-from datetime import datetime
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 from ramet.model.record.effort import Failure
@@ -34,14 +35,16 @@ _IN_PASSING = re.compile(
     r"overloaded|server_error|stream disconnected|connection|error sending request|timed? ?out|high demand",
     re.IGNORECASE,
 )
-_RESET = re.compile(r"try again at ([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4} \d{1,2}:\d{2} [AP]M)")
+_RESET = re.compile(r"[Tt]ry again at (?:([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d{2} [AP]M)")
 _UNKNOWN_THREAD = "no rollout found"
 
 
 class CodexReader:
     """Reads one run."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> None:
+        """`now` is the local time: Codex says only the time of day if a limit ends today."""
+        self._now = now
         self._thread: str | None = None
         self._said: str | None = None
         self._called: set[str] = set()
@@ -141,7 +144,7 @@ class CodexReader:
         self._failure, self._is_turn_over = reason or "the turn failed", True
         if _classify(self._failure) != "limit":
             return []
-        return [Limit(text=self._failure, resets_at=_reset_in(self._failure))]
+        return [Limit(text=self._failure, resets_at=_reset_in(self._failure, self._now()))]
 
 
 def _tool_name(item: dict[str, Any], kind: str) -> str:
@@ -177,10 +180,16 @@ def _classify(reason: str) -> Failure:
     return "transient" if _IN_PASSING.search(reason) else "unknown"
 
 
-def _reset_in(reason: str) -> datetime | None:
-    """Codex writes local time, and only the time of day if it is today's, which is not enough here."""
+def _reset_in(reason: str, now: datetime) -> datetime | None:
+    """Codex writes local time. A time of day without a date is the next one: it leaves out the date if that is today's,
+    and what it printed just before midnight may be read after it.
+    """
     found = _RESET.search(reason)
+    if found is None:
+        return None
+    days = [f"{found[1]} {found[2]}"] if found[1] else [f"{now + timedelta(days=n):%b %d %Y}" for n in range(2)]
     try:
-        return datetime.strptime(f"{found[1]} {found[2]}", "%b %d %Y %I:%M %p").astimezone() if found else None
+        at = [datetime.strptime(f"{day} {found[3]}", "%b %d %Y %I:%M %p").astimezone() for day in days]
     except (ValueError, OverflowError, OSError):
         return None
+    return next((each for each in at if each >= now.replace(second=0, microsecond=0)), at[-1])
