@@ -569,6 +569,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "An agent whose turn is over but whose program lingers ends with the driver's outcome after a grace period; "
         "its background processes are ended."
     ),
+    "R364": due(
+        "Expired login, bad key, empty credit and usage limits (with a date, a clock time, or no time) park the driver "
+        "and put the effort back; one notice per limit; a task's own failure never parks a driver; `ramet drivers "
+        "release` always releases."
+    ),
     "R375": due(
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."

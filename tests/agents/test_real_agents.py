@@ -108,7 +108,7 @@ def test_claude_that_was_killed_goes_on_where_it_was(claude: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prompt", "failure"), [("[[overloaded]]", "transient"), ("[[wrong]]", "permanent"), ("[[key]]", "permanent")]
+    ("prompt", "failure"), [("[[overloaded]]", "transient"), ("[[wrong]]", "permanent"), ("[[key]]", "limit")]
 )
 def test_claude_tells_errors_apart(claude: Stage, prompt: str, failure: str) -> None:
     run = claude.run(prompt, native_id=SESSION)
@@ -176,7 +176,7 @@ def test_codex_that_was_killed_goes_on_where_it_was(codex: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prompt", "failure"), [("[[overloaded]]", "transient"), ("[[wrong]]", "permanent"), ("[[key]]", "permanent")]
+    ("prompt", "failure"), [("[[overloaded]]", "transient"), ("[[wrong]]", "permanent"), ("[[key]]", "limit")]
 )
 def test_codex_tells_errors_apart(codex: Stage, prompt: str, failure: str) -> None:
     run = codex.run(prompt)

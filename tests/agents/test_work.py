@@ -103,6 +103,19 @@ def test_an_agent_that_was_killed_goes_on_in_its_own_context_window(project: Pro
     assert effort["usage"]["input_tokens"] + effort["usage"]["cache_read_tokens"] == 3 * TOLD_TOKENS[agent]
 
 
+@pytest.mark.requirement("R364")
+@each_agent
+def test_a_wrong_key_parks_the_program_and_burns_no_task(project: Project, agent: str) -> None:
+    for number in range(3):
+        project.ok("add", f"Go. [[key]] {number}")
+    project("work", "--once")
+    assert {project.json("show", f"e{number}")["lifecycle"] for number in (1, 2, 3)} == {"queued"}
+    assert [row["driver"] for row in project.json("rpc", "call", "drivers.parked", "{}")["items"]] == [agent]
+    (notice,) = project.json("notices")["items"]
+    assert f"{agent} cannot use its account" in notice["text"]
+    assert project.ok("drivers", "release", agent) == f"{agent} is used again; can start: e1 e2 e3\n"
+
+
 @each_agent
 def test_a_usage_limit_puts_an_effort_off_until_it_ends(project: Project, agent: str) -> None:
     project.ok("add", f"Go. {PROMPTS[agent]['limit']}")

@@ -73,7 +73,9 @@ def test_a_limit_parks_its_driver_until_it_ends_and_says_so_once(world: World, w
         assert (done.requeued, done.agent_failures) == (True, 0)
     (row,) = world.call("drivers.parked").items
     assert (row.driver, row.until, row.failures) == ("claude", RESET, 0)
-    assert told(world) == [f"claude has reached a usage limit; its efforts wait until {RESET}"]
+    (notice,) = told(world)
+    assert notice.startswith("claude cannot use its account: it has reached a usage limit; ")
+    assert notice.endswith(f"its efforts wait until {RESET}, or until `ramet drivers release claude`")
     assert [notice.kind for notice in world.call("fleet.notices").items] == ["parked"]
     assert kinds(world) == ["driver.parked"]
     world.clock.advance(7200)
@@ -264,6 +266,28 @@ def test_a_driver_that_is_tried_once_more_can_be_released(world: World, worker: 
     assert not world.call("drivers.release", driver="claude").already
     assert parked(world) == []
     assert worker.admit(worker.claim()).is_admitted
+
+
+@pytest.mark.requirement("R364")
+def test_an_expired_login_parks_the_driver_and_burns_no_effort(world: World, worker: Worker) -> None:
+    failed = [worker.try_once(failure="limit", reason="OAuth token has expired") for _ in range(5)]
+    assert {(done.lifecycle, done.requeued, done.agent_failures) for done in failed} == {("queued", True, 0)}
+    (notice,) = told(world)
+    assert "claude cannot use its account: OAuth token has expired" in notice
+    put_back = worker.admit(worker.claim()).requeued
+    assert put_back.reason.startswith("claude is parked until ")
+    released = world.call("drivers.release", driver="claude")
+    assert put_back.id in released.effort_ids
+    assert parked(world) == []
+
+
+@pytest.mark.requirement("R364")
+def test_a_failure_of_the_task_itself_never_parks_its_driver(world: World, worker: Worker) -> None:
+    for _ in range(5):
+        done = worker.try_once(failure="permanent", is_fresh=True, has_begun=True, reason="Prompt is too long")
+        assert done.outcome == "error"
+    assert parked(world) == []
+    assert told(world) == []
 
 
 @pytest.mark.requirement("R364")

@@ -1,8 +1,8 @@
-"""Parking: a driver whose account has reached a limit, or that fails permanently several times, is not used for a
-while.
+"""Parking: a driver whose account cannot be used, or whose program fails permanently several times, is not used for a
+while. A failure that is a task's own never parks a driver.
 
-After a limit, all efforts continue. After failures, one attempt is admitted (`admit`) and the others wait for its
-result; if it fails, the driver is parked for twice as long.
+After trouble with the account, all efforts continue. After failures, one attempt is admitted (`admit`) and the others
+wait for its result; if it fails, the driver is parked for twice as long.
 """
 
 from ramet.engine import notices
@@ -10,6 +10,7 @@ from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.model.instant import from_datetime, from_iso, to_iso
+from ramet.model.record.task import first_line
 from ramet.model.work.driver import NEVER_PARKED
 from ramet.model.work.retry_policy import Tried
 from ramet.protocol.replies import Page
@@ -19,6 +20,7 @@ from ramet.store.work import parked_drivers
 from ramet.store.work.parked_drivers import Parked
 
 _LONGEST_SECONDS = 3600
+_LONGEST_REASON = 200
 
 
 @answers(ListParked)
@@ -61,8 +63,8 @@ def note(tx: Transaction, effort: Tried, request: CompleteWork, not_before: str 
         if known is not None and not is_old:
             _release(tx, known)
     elif request.failure == "limit":
-        _wait_for_limit(tx, effort.id, begun.profile, known, not_before)
-    elif request.failure == "permanent" and request.is_fresh and not is_old:
+        _wait_for_limit(tx, effort.id, begun.profile, known, not_before, request.reason)
+    elif request.failure == "permanent" and request.is_fresh and not request.has_begun and not is_old:
         _count_failure(tx, effort.id, begun.profile, known, request.reason)
 
 
@@ -79,15 +81,17 @@ def let_one_through(tx: Transaction, driver: str) -> Parked | None:
     return None
 
 
-def _wait_for_limit(tx: Transaction, effort_id: int, driver: str, known: Parked | None, until: str | None) -> None:
+def _wait_for_limit(
+    tx: Transaction, effort_id: int, driver: str, known: Parked | None, until: str | None, reason: str | None
+) -> None:
     """Of several attempts that meet the same limit the first one parks the driver; a later end counts. It is the same
     limit as long as no attempt has succeeded.
     """
     if until is None or until <= tx.now or (known is not None and (known.until or "") >= until):
         return
-    reason = "its account has reached a usage limit"
     is_same = known is not None and known.until is not None and known.failures == 0
-    _park(tx, effort_id, Parked(driver, until, reason, 0), is_known=is_same)
+    why = first_line(reason or "")[:_LONGEST_REASON] or "it has reached a usage limit"
+    _park(tx, effort_id, Parked(driver, until, why, 0), is_known=is_same)
 
 
 def _count_failure(tx: Transaction, effort_id: int, driver: str, known: Parked | None, reason: str | None) -> None:
@@ -104,12 +108,11 @@ def _park(tx: Transaction, effort_id: int, parked: Parked, *, is_known: bool) ->
     data = {"driver": parked.driver, "until": parked.until, "reason": parked.reason, "failures": parked.failures}
     tx.record("driver.parked", effort_id=effort_id, data=data)
     if not is_known:
-        why = (
-            f"failed {parked.failures} times in a row: {parked.reason}"
-            if parked.failures
-            else "has reached a usage limit"
+        why = f"failed {parked.failures} times in a row" if parked.failures else "cannot use its account"
+        text = (
+            f"{parked.driver} {why}: {parked.reason}; its efforts wait until {parked.until}, or until "
+            f"`ramet drivers release {parked.driver}`"
         )
-        text = f"{parked.driver} {why}; its efforts wait until {parked.until}"
         notices.add(tx, "parked", lookup.effort(tx, effort_id), text, key=f"parked/{parked.driver}/{parked.until}")
 
 

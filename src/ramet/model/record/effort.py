@@ -10,7 +10,9 @@ from ramet.model.row_parts import Part
 Lifecycle = Literal["queued", "active", "finished"]
 Outcome = Literal["success", "error", "timeout", "stuck", "cancelled", "budget", "dropped"]
 Failure = Literal["transient", "permanent", "limit", "infrastructure", "timeout", "unknown"]
-"""What kind of failure ended an attempt: whether another one may help, and whose fault it was."""
+"""What kind of failure ended an attempt: whether another one may help, and whose fault it was. `limit` is any trouble
+with the account: a usage limit, an expired login, a wrong key, an empty balance.
+"""
 Needs = Literal["success", "end"]
 """What of another effort one waits for: that it succeeds, or that it ends, however it does."""
 

@@ -101,6 +101,8 @@ class CompleteWork(Change[Completed], frozen=True, kw_only=True):
     """The earliest time of the next attempt, if it is known."""
     is_fresh: bool = False
     """Whether the next attempt starts a new context window, because this one holds nothing worth continuing."""
+    has_begun: bool = False
+    """Whether the agent's program got as far as its context window. A failure after that is not the program's own."""
     git_head: Name | None = None
     git_branch: Name | None = None
     changes: Changes | None = None

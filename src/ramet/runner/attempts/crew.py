@@ -247,7 +247,9 @@ class Crew:
             await adoption.keep_leases(self._runner)
 
     async def _is_over(self, run: _Run) -> bool:
-        """Whether nothing will become ready by itself within a reasonable time. What still runs may make it so."""
+        """Whether nothing will become ready by itself within a reasonable time. What still runs may make it so. Trouble
+        with an account takes hours, or a person.
+        """
         if run.attended is not None:
             return not run.running and await self._is_at_its_end(run, run.attended)
         if not run.request.once or self._tasks - self._lines:
@@ -261,6 +263,7 @@ class Crew:
             effort.run_id is None
             and effort.blocked_by is None
             and effort.not_before is not None
+            and effort.failure != "limit"
             and (effort.not_before - now).total_seconds() < patience
             and (run.wanted is None or effort.id in run.wanted)
             for effort in queued.items

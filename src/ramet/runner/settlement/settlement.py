@@ -14,6 +14,7 @@ from ramet.model.record.session import Session
 from ramet.model.work.stream import (
     End,
     Limit,
+    NativeId,
     Reasoning,
     Text,
     ToolCall,
@@ -53,6 +54,7 @@ def conclude(runner: RunnerContext, effort_id: int, generation: int, session_id:
         report_file=report_file,
         retry_at=next((line.event.resets_at for line in reversed(spooled) if isinstance(line.event, Limit)), None),
         is_fresh=not _said_anything(spooled),
+        has_begun=any(isinstance(line.event, NativeId) for line in spooled),
         git_head=finished.head if finished else None,
         changes=finished.changes if finished else None,
     )

@@ -30,6 +30,11 @@ _ITSELF = "<synthetic>"
 """The model of messages that the program wrote, not the agent."""
 _SILENT = ("stream_event", "tool_progress", "tool_use_summary", "keep_alive", "prompt_suggestion")
 _LIMIT = re.compile(r"limit reached|(?:hit|reached) your [^\n]{0,40}limit", re.IGNORECASE)
+_ACCOUNT = re.compile(
+    r"invalid api key|please run /login|not logged in|(?:oauth|access) token (?:has )?(?:expired|been revoked)"
+    r"|failed to authenticate|credit balance is too low|authentication_error|billing_error",
+    re.IGNORECASE,
+)
 _RESET_IN_TEXT = re.compile(r"limit reached\|(\d{9,13})\b")
 _PROCESSES = ("local_bash", "monitor_mcp")
 """Background tasks that are processes. The others are agents, whose end starts another turn."""
@@ -178,7 +183,7 @@ def _explain(result: dict[str, Any]) -> str:
 
 def _classify(result: dict[str, Any]) -> Failure:
     status = json_lines.count(result, "api_error_status")
-    if _LIMIT.search(_explain(result)):
+    if _LIMIT.search(_explain(result)) or _ACCOUNT.search(_explain(result)):
         return "limit"
     if status:
         return of_status(status)
@@ -201,6 +206,8 @@ def _failed(result: dict[str, Any], said: str | None) -> End:
 def _without_result(process: ProcessExit, said: str | None) -> End:
     if _UNKNOWN_SESSION in process.errors:
         return fail("permanent", _no_such_session(process.errors.strip()), said)
+    if process.signal is None and _ACCOUNT.search(process.errors):
+        return fail("limit", describe(process), said)
     if process.signal is None and any(complaint in process.errors for complaint in _HOPELESS):
         return fail("permanent", describe(process), said)
     return fail("unknown", f"it ended without a result: {describe(process)}", said)

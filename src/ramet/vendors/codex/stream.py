@@ -30,7 +30,12 @@ from ramet.vendors.contract.failures import describe, fail, of_status
 _TOOLS = ("command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search")
 _STATUS = re.compile(r"\bstatus:? (\d{3})\b")
 _LIMIT = re.compile(r"hit your usage limit|usage_limit_reached|rate.limit", re.IGNORECASE)
-_HOPELESS = re.compile(r"quota|invalid_request|not supported|unauthorized", re.IGNORECASE)
+_ACCOUNT = re.compile(
+    r"quota|billing|unauthorized|not logged in|log ?in again|sign in again|refresh token|token (?:has )?expired"
+    r"|(?:invalid|incorrect) api key|out of credits",
+    re.IGNORECASE,
+)
+_HOPELESS = re.compile(r"invalid_request|not supported", re.IGNORECASE)
 _IN_PASSING = re.compile(
     r"overloaded|server_error|stream disconnected|connection|error sending request|timed? ?out|high demand",
     re.IGNORECASE,
@@ -175,6 +180,8 @@ def _classify(reason: str) -> Failure:
         return "limit"
     if status := _STATUS.search(reason):
         return of_status(int(status[1]))
+    if _ACCOUNT.search(reason):
+        return "limit"
     if _HOPELESS.search(reason):
         return "permanent"
     return "transient" if _IN_PASSING.search(reason) else "unknown"

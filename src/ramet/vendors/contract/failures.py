@@ -10,8 +10,10 @@ _LONGEST_REASON = 2000
 
 
 def of_status(status: int) -> Failure:
-    """The kind of failure that a model's HTTP status means."""
-    if status == 429:
+    """The kind of failure that a model's HTTP status means. A login that expired, a wrong key and an unpaid bill are of
+    the account, like a usage limit: another task would fail in the same way.
+    """
+    if status in (401, 402, 403, 429):
         return "limit"
     if status >= 500 or status in (408, 409, 425):
         return "transient"
