@@ -3,6 +3,10 @@
 The numbers are stable. A test carries those it proves as `@pytest.mark.requirement("R208")`, and
 `tests/test_requirements.py` checks both directions: nothing due without a test or a written reason, no number that
 does not exist, nothing proved that this list still calls later.
+
+Each entry is the requirement's full sentence. R1 to R280 speak the language of the documents that Ramet grew from: a
+class, a module, a column type or a file that a sentence quotes has its name here in `docs/reference/seeds.md`. If a
+decision replaced more than a name, the entry says which (`departure`).
 """
 
 from typing import NamedTuple
@@ -18,18 +22,20 @@ class Requirement(NamedTuple):
     """What of a due behaviour only later work can build, and which work that is."""
     reason: str | None = None
     """Why it needs no test."""
+    departure: str | None = None
+    """What replaced a part of the sentence: a row of the departures in `docs/glossary.md`, or a later requirement."""
 
     @property
     def is_due(self) -> bool:
         return self.later is None
 
 
-def due(text: str, *, later_part: str | None = None) -> Requirement:
-    return Requirement(text, later_part=later_part)
+def due(text: str, *, departure: str | None = None, later_part: str | None = None) -> Requirement:
+    return Requirement(text, departure=departure, later_part=later_part)
 
 
-def later(work: str, text: str) -> Requirement:
-    return Requirement(text, later=work)
+def later(work: str, text: str, *, departure: str | None = None) -> Requirement:
+    return Requirement(text, later=work, departure=departure)
 
 
 def reason(why: str, text: str) -> Requirement:
@@ -38,367 +44,625 @@ def reason(why: str, text: str) -> Requirement:
 
 REQUIREMENTS: dict[str, Requirement] = {
     # Spawn pointers, and the migrations that bring them.
-    "R1": due("spawns are recorded in the table spawn_pointers"),
-    "R2": due("a spawn has an integer id"),
-    "R3": due("a spawn names its parent"),
-    "R4": due("a spawn names its parent's commit, and survives when that commit goes"),
-    "R5": due("a spawn names its child"),
-    "R6": due("a spawn says what it is for"),
-    "R7": due("a spawn inherits full_clone, head_snapshot or selective"),
-    "R8": due("a spawn may have a name to show"),
-    "R9": due("a spawn has its time"),
-    "R10": due("spawns are found by their parent through an index"),
-    "R11": due("spawns are found by their child through an index"),
-    "R12": due("a fresh database has the table of spawns"),
-    "R13": due("a fresh database carries the current schema version"),
-    "R14": due("an older database gains the new tables by itself"),
-    "R15": due("a much older database goes through every step between"),
-    "R16": due("running a migration again is safe"),
-    "R17": due("a migration's record is visible to a second connection"),
-    "R18": due("opening a current database changes nothing, and a newer one is refused"),
-    "R19": due("a migration that was interrupted leaves a database that still migrates"),
-    "R20": due("the interface of the store's verbs on spawns, SpawnPointers, is abstract and cannot be instantiated"),
+    "R1": due("`SpawnPointerRow` ORM class, table name `spawn_pointers`.", departure="C35"),
+    "R2": due("`id` Integer PK autoincrement."),
+    "R3": due("`parent_tract_id` String(64) NOT NULL."),
+    "R4": due(
+        "`parent_commit_hash` String(64) nullable, FK `commits.commit_hash`, ON DELETE SET NULL (deleting the "
+        "commit nulls it, pointer survives)."
+    ),
+    "R5": due("`child_tract_id` String(64) NOT NULL."),
+    "R6": due("`purpose` Text NOT NULL."),
+    "R7": due("`inheritance_mode` String(20) NOT NULL; values `full_clone`, `head_snapshot`, `selective`."),
+    "R8": due("`display_name` String(255) nullable."),
+    "R9": due("`created_at` DateTime NOT NULL."),
+    "R10": due("Index `ix_spawn_parent_tract` on parent_tract_id."),
+    "R11": due("Index `ix_spawn_child_tract` on child_tract_id."),
+    "R12": due("Table created by `init_db()` on a fresh DB."),
+    "R13": due('Fresh DB has schema_version `"4"` (stored as a string value).', departure="C5"),
+    "R14": due("A v3 DB migrates automatically to 4 and gains the table.", departure="C5"),
+    "R15": due("A v2 DB falls through v2→v3→v4: compression tables and spawn_pointers both exist.", departure="C5"),
+    "R16": due("Migration uses `create(..., checkfirst=True)`: re-running is safe.", departure="C5"),
+    "R17": due("Migration committed (version visible to a second connection)."),
+    "R18": due(
+        "Second `init_db()` on v4 is a no-op; unknown newer version refuses rather than downgrades.", departure="C5"
+    ),
+    "R19": due("Migration interrupted midway leaves a DB that still migrates."),
+    "R20": due("`SpawnPointerRepository(ABC)` cannot be instantiated."),
     "R21": due(
-        "the interface has exactly the six methods save, get, get_parent, get_children, get_all and has_ancestor"
+        "ABC has exactly the six methods save, get, get_by_child, get_children, get_all, has_ancestor.", departure="C23"
     ),
-    "R22": due("saving a spawn gives its row with an id"),
-    "R23": due("a spawn is got by its id, or nothing is"),
-    "R24": due("a child's parent is found, or nothing is"),
-    "R25": due("a child has at most one parent; a second is refused"),
-    "R26": due("a parent's children come in the order of their creation"),
-    "R27": due("children of the same instant come in a stable order"),
-    "R28": due("all spawns of a history, as parent or as child"),
-    "R29": due("has_ancestor follows the chain of parents"),
-    "R30": due("the chain is walked without recursion, and a cycle ends the walk"),
-    "R31": due("nothing is its own ancestor; a spawn that would make a cycle is refused"),
-    "R32": due(
-        "the stored spawns implement all six on both databases, and an implementation that lacks one cannot be made"
+    "R22": due(
+        "`save(parent_tract_id, parent_commit_hash, child_tract_id, purpose, inheritance_mode, display_name, "
+        "created_at)` returns the row with an id (flushed)."
     ),
-    "R33": due("the store's verbs are not exported to users"),
-    "R34": due("SessionContent is content of the type session"),
-    "R35": due("a session boundary is start, end, handoff or checkpoint"),
-    "R36": due("a session boundary has a summary"),
-    "R37": due("decisions, failed approaches and next steps are lists, empty by default"),
-    "R38": due("no two boundaries share a default"),
+    "R23": due("`get(id)` returns row or None."),
+    "R24": due("`get_by_child` returns the pointer where the tract is child, else None.", departure="C23"),
+    "R25": due("A tract has at most one parent, enforced by UNIQUE; a second save raises a clear `SpawnError`."),
+    "R26": due("`get_children` returns all, ordered by created_at; empty list when none."),
+    "R27": due("Stable order for equal created_at (then id)."),
+    "R28": due("`get_all` returns rows where tract is parent OR child."),
+    "R29": due("`has_ancestor(child, ancestor)` True through A→B→C; False for unrelated; False at root."),
+    "R30": due("Iterative walk, not recursive; it terminates on a cycle (visited set), and a 10,000-deep chain works."),
+    "R31": due("has_ancestor(X, X) defined (False) and self-spawn / cycle-creating save rejected with `SpawnError`."),
+    "R32": due("`SqliteSpawnPointerRepository` implements all via SQLAlchemy session queries.", departure="C35"),
+    "R33": due("Repositories not exported from package `__init__` until the session layer exists (n/a once unified)."),
+    "R34": due('`SessionContent` Pydantic: `content_type: Literal["session"]="session"`.', departure="C35"),
+    "R35": due("`session_type ∈ {start,end,handoff,checkpoint}`; other values rejected."),
+    "R36": due("`summary: str` required."),
+    "R37": due("`decisions`, `failed_approaches`, `next_steps`: list[str], default []."),
+    "R38": due("Defaults not shared between instances."),
     "R39": due(
-        "SpawnInfo is a frozen dataclass with 8 fields: spawn_id, parent_tract_id, parent_commit_hash, "
-        "child_tract_id, purpose, inheritance_mode, display_name, created_at"
+        "`SpawnInfo` frozen dataclass with 8 fields: spawn_id, parent_tract_id, parent_commit_hash, "
+        "child_tract_id, purpose, inheritance_mode, display_name, created_at."
     ),
     "R40": due(
-        "CollapseResult is a frozen dataclass: parent_commit_hash or None, child_tract_id, summary_text, "
-        "summary_tokens, source_tokens, purpose"
+        "`CollapseResult` frozen dataclass: parent_commit_hash|None, child_tract_id, summary_text, "
+        "summary_tokens, source_tokens, purpose."
     ),
-    "R41": due("a collapse without a commit has no commit hash, and always a summary"),
-    "R42": due("mutation of either raises FrozenInstanceError"),
-    "R43": due("content of the type session is recognised as such"),
-    "R44": due("session is a built-in content type"),
-    "R45": due("a session boundary is pinned, of the role system, with compression priority 95"),
-    "R46": due("the compressor reads the compression priority"),
-    "R47": due("there is a default prompt for a collapse"),
-    "R48": due("the prompt asks for outcomes, findings, failures and exact details"),
-    "R49": due("build_collapse_prompt takes the messages, the purpose, a target and instructions"),
-    "R50": due("the prompt states the purpose, asks, and carries the messages unchanged"),
-    "R51": due("target and instructions appear only where given"),
-    "R52": due("SpawnError and SessionError are errors of Ramet, and refused spawns and sessions raise them"),
+    "R41": due("parent_commit_hash is None when auto_commit=False; summary_text always populated."),
+    "R42": due("Mutation of either raises FrozenInstanceError."),
+    "R43": due(
+        "`SessionContent` is in the `ContentPayload` discriminated union; "
+        '`validate_content({"content_type":"session",…})` returns SessionContent.'
+    ),
+    "R44": due('`"session"` in `BUILTIN_CONTENT_TYPES`.'),
+    "R45": due(
+        '`BUILTIN_TYPE_HINTS["session"]`: default_priority "pinned", default_role "system", compression_priority 95.'
+    ),
+    "R46": due("compression_priority is actually read by the compressor (session boundaries survive compression)."),
+    "R47": due("`DEFAULT_COLLAPSE_SYSTEM` non-empty, importable next to the summarise prompt."),
+    "R48": due(
+        "Its facts, in our own words: outcomes first; findings, decisions and artifacts; failures, blockers and "
+        "open issues; exact technical details kept; inner reasoning left out but for caveats; a length target if "
+        "given; the report begins with `Subagent completed: ` and a summary of the task."
+    ),
+    "R49": due("`build_collapse_prompt(messages_text, purpose, *, target_tokens=None, instructions=None)`."),
+    "R50": due(
+        "The prompt states the delegated purpose first, then asks for the summary, then carries the messages' "
+        "text unchanged."
+    ),
+    "R51": due(
+        "Target tokens and instructions appended only when given, in the same pattern as the summarise prompt "
+        "(shipped: `\\nTarget approximately N tokens.` then `\\nAdditional instructions: …`)."
+    ),
+    "R52": due("`SpawnError(TraceError)`, `SessionError(TraceError)`."),
     "R53": due(
-        "every import path that the seed names has one here: the row, the stored spawns, the session content, "
-        "the prompts, the errors"
+        "Import paths work: `…storage.schema.SpawnPointerRow`, `…storage.sqlite.SqliteSpawnPointerRepository`, "
+        "`…models.session`, `…prompts.summarize`, `…exceptions`."
     ),
     "R54": reason(
         "these are the behaviours of R1 to R53, whose tests carry their numbers",
-        "the behaviours that the first design tested are tested",
+        "Tests named in the seed exist (23 named functions across 5 groups); existing tests unaffected.",
     ),
-    "R55": due("the parent's state is captured before the spawn is written into it"),
-    "R56": due("no crash leaves a spawn without its parent's commit"),
-    "R57": due("a collapse records the child and its head, and expand finds it"),
-    "R58": due("a collapse with neither text nor model is refused with the fix"),
-    "R59": due("a child may be collapsed several times and stays whole"),
-    "R60": due("after a crash the latest history without an end is taken up again"),
+    "R55": due("Spawn captures parent state before writing the spawn commit."),
+    "R56": due("Pointer written after the parent's spawn commit; a crash between leaves no orphan pointer."),
+    "R57": due("Collapse records source tract id and source head in commit metadata; expand finds the child."),
+    "R58": due("Collapse without content or LLM raises SpawnError with a fix in the message."),
+    "R59": due("Several collapses of one child allowed; each additive; child remains intact."),
+    "R60": due("Reopening after a crash resumes the latest root history with no `end` boundary."),
     # Task files, accumulated context, resumable runs.
-    "R61": due("a turn has role, content, time, tokens and metadata"),
-    "R62": due("an accumulator holds 100,000 tokens and slides"),
-    "R63": due("adding a turn stamps and estimates it"),
-    "R64": due("four characters are a token"),
-    "R65": due("trimming is considered above four fifths of the limit"),
-    "R66": due("trimming keeps the first two and the last ten turns"),
-    "R67": due("a few large turns end under the limit too"),
-    "R68": due("the prompt joins the turns under their role, in order"),
-    "R69": due("an unknown role is refused when the turn is added"),
-    "R70": due("clear empties the accumulator"),
-    "R71": due("an accumulator survives the way through JSON"),
-    "R72": due("a restored accumulator keeps its limits and skips keys it does not know"),
-    "R73": due("content cannot pretend to be a turn's boundary"),
-    "R74": due("a run's state has its tasks, its conversation and whether it was interrupted"),
-    "R75": due("a state without a conversation loads as empty"),
-    "R76": due("the state of each line is kept"),
-    "R77": due("spawn_sequential runs tasks one after the other"),
-    "R78": due("it gives the results and the final context"),
-    "R79": due("a given accumulator is used and given back"),
-    "R80": due("a later prompt carries the conversation before the current task"),
-    "R81": due("the turn recorded is the task's own prompt"),
-    "R82": due("an answer is recorded only where there is one"),
-    "R83": due("a failed task leaves a visible note"),
-    "R84": due("stop_on_failure stops after the first failure"),
-    "R85": due("without passing context every prompt is bare"),
-    "R86": due("every field of a task is carried over"),
-    "R87": due("the two-task example gives exactly its prompt"),
-    "R88": due("spawn_parallel is as it was"),
-    "R89": due("a run is resumed by its id"),
-    "R90": due("the conversation is saved unless told otherwise"),
-    "R91": due("resuming an unknown id says so and fails"),
-    "R92": due("resuming says how many turns it found"),
-    "R93": due("resuming runs only what remains"),
-    "R94": due("resuming needs no task file"),
-    "R95": due("without --resume the task file is read"),
-    "R96": due("tasks are saved without turns where asked"),
-    "R97": due("the state is saved after every turn"),
-    "R98": due("after SIGKILL no finished task runs again"),
-    "R99": due("a state is written whole or not at all"),
-    "R100": due("Ctrl-C marks the run interrupted and prints how to resume"),
-    "R101": due("a changed task list is noticed at resume"),
-    "R102": due("each part of the first design has its counterpart"),
-    "R103": due("the parts are tested alone, together and from the command line"),
-    "R104": reason(
-        "its design names it for the future; a run's conversation is a branch, so it is summarised, forked and shared "
-        "as any other (docs/history.md)",
-        "an interactive run; summaries, branches and shared context for its conversation",
+    "R61": due("`Turn(role: user|assistant|system, content, timestamp, tokens=None, metadata={})`."),
+    "R62": due('`ContextAccumulator(max_tokens=100_000, trim_strategy="sliding")`.'),
+    "R63": due("`add_turn(role, content)` returns the Turn, appends, stamps time, estimates tokens."),
+    "R64": due('Estimate = `len(text) // 4` (so "abc" → 0).'),
+    "R65": due("Trim check when total > 0.8 x max_tokens (strictly greater)."),
+    "R66": due("Trim keeps first 2 + last 10, only when > 12 turns."),
+    "R67": due("Under 13 turns nothing is trimmed; must still end under the limit.", departure="C18"),
+    "R68": due("`get_prompt()` joins `[User]|[Assistant]|[System]\\n{content}` with a blank line; order preserved."),
+    "R69": due("Unknown role raises a clear error at add_turn, not KeyError at get_prompt."),
+    "R70": due("`clear()` empties."),
+    "R71": due(
+        "`to_dict()` list of dicts; `from_dict()` restores turns equal to the originals, through a JSON round "
+        "trip too.",
+        departure="C18",
     ),
-    "R105": due("runs can be listed and cleaned up"),
-    "R106": due("no name collides with an agent's own checkpoints"),
+    "R72": due("from_dict keeps limits; ignores unknown keys from newer versions."),
+    "R73": due(
+        "Content containing a literal `[Assistant]` line cannot be mistaken for a turn boundary (escape or "
+        "structured form)."
+    ),
+    "R74": due(
+        "`CheckpointState` fields: execution_id, plan_id|None, started_at, tasks, last_checkpoint, "
+        "interrupted=False, metadata={}, conversation=[].",
+        departure="C36",
+    ),
+    "R75": due("Old checkpoint without `conversation` loads as empty.", departure="C36"),
+    "R76": due("TaskState list persisted (pending, in_progress, completed, failed, skipped)."),
+    "R77": due("`spawn_sequential(tasks, pass_context=True, stop_on_failure=False, context=None, **kwargs)`."),
+    "R78": due("Returns results and the final context.", departure="C15"),
+    "R79": due("New accumulator when context is None; given one is reused and returned (same object)."),
+    "R80": due(
+        "With prior turns: prompt = `{get_prompt()}\\n\\n[Current Task]\\n{task.prompt}`; with none: the bare prompt.",
+        departure="C16",
+    ),
+    "R81": due("User turn added before execution with the *original* task prompt, not the expanded one."),
+    "R82": due("Assistant turn added only if success and non-empty output."),
+    "R83": due("Failed task leaves a visible note (`✗ failed: …`) rather than an unanswered user turn."),
+    "R84": due("stop_on_failure breaks after the first failure; results contain that failure."),
+    "R85": due("pass_context=False sends bare prompts (turns still recorded)."),
+    "R86": due("Agent and timeout carried to the modified task, and all other task fields too."),
+    "R87": due("The two-task example yields exactly the prompt in the Data Flow box."),
+    "R88": due("`spawn_parallel()` unchanged."),
+    "R89": due("CLI `--resume <id>` (string)."),
+    "R90": due("CLI `--save-conversation/--no-save-conversation`, default save."),
+    "R91": due("Resume of unknown id: `Checkpoint not found: {id}` and non-zero exit.", departure="C36"),
+    "R92": due("Resume prints `Resuming {id} with {n} turns of context`."),
+    "R93": due("Resume runs only remaining tasks, in order, with the restored conversation."),
+    "R94": due("`--resume` needs no task file argument."),
+    "R95": due("Without `--resume`, `load_tasks(task_file)`; new flags optional, behaviour otherwise unchanged."),
+    "R96": due(
+        "Checkpoint saved with tasks and conversation; `--no-save-conversation` saves tasks but no turns.",
+        departure="C36",
+    ),
+    "R97": due("Auto-save after each turn (diagram).", departure="C17"),
+    "R98": due("Kill -9 mid-task then resume: completed tasks are not run again; the interrupted one is."),
+    "R99": due(
+        "Checkpoint write is atomic; a corrupt file gives a clear error and does not lose the older one.",
+        departure="C36",
+    ),
+    "R100": due("Ctrl-C marks `interrupted` true and exits non-zero with the resume command shown."),
+    "R101": due("Resume refuses (or warns) when the task list changed since the checkpoint."),
+    "R102": due('Files named in "File Changes" have counterparts: context, models, spawner, checkpoint, CLI, helper.'),
+    "R103": due(
+        "Tests at unit, integration and e2e level for accumulator, serialisation, sequential, resume, full workflow."
+    ),
+    "R104": reason(
+        "its design names it for the future; a run's conversation is a branch, so it is summarised, forked and "
+        "shared as any other (docs/history.md)",
+        "Future, from the seed: `--interactive` REPL; LLM summarising trim; branching; shared context across "
+        "agents (tract compression and branches give three of the four).",
+    ),
+    "R105": due(
+        "`list` and `clean` of resumable runs (old CLI had `--list-checkpoints`, `--clean-checkpoints DAYS=7`)."
+    ),
+    "R106": due("Name does not collide with Claude Code's checkpoint/rewind."),
     # Agents that delegate to agents.
-    "R107": due("a running session can spawn an agent"),
-    "R108": due("the parent waits until the child ends"),
-    "R109": due("the child is recorded with its parent, and survives a crash"),
-    "R110": due("the result has the child's id, outcome and notes"),
-    "R111": due("at the depth limit a spawn is refused before anything happens"),
-    "R112": due("a session at depth 3 cannot spawn"),
-    "R113": due("depth cannot be forged through the context"),
-    "R114": due("a spawn at concurrency 1 does not deadlock"),
-    "R115": due("agents are told of the tool"),
-    "R116": due("the tool says when to use it and what to expect"),
-    "R117": due("every outcome of a child is mapped"),
-    "R118": due("a child's failure is never an exception"),
-    "R119": due("a depth error has no child and says so"),
-    "R120": due("a start error has no child and says so"),
-    "R121": due("in every other case the child's id is there"),
-    "R122": due("one spawn makes exactly one session"),
-    "R123": due("a child's depth is its parent's plus one"),
-    "R124": due("records without a parent still load"),
-    "R125": due("the parent is on the session's own record"),
-    "R126": due("no caller from outside can forge a parent"),
+    "R107": due("`spawn_agent({workflowId, goal, workspacePath, context?})` callable from inside a running session."),
+    "R108": due("Parent blocks until the child ends: no polling, no fire-and-forget."),
+    "R109": due("Child created with parentSessionId in the durable log; survives a crash."),
+    "R110": due("Returns JSON `{childSessionId, outcome: success|error|timeout, notes}`.", departure="C30"),
+    "R111": due("Depth ≥ maxSubagentDepth (default 3) → typed error, nothing spawned, checked before any async work."),
+    "R112": due("Root 0, child 1, grandchild 2; so a session at depth 3 cannot spawn."),
+    "R113": due(
+        "`spawnDepth` is a typed read-only field of the trigger, not in the context map; a caller-supplied "
+        "`context.spawnDepth` cannot change it."
+    ),
+    "R114": due("In-process creation; no HTTP dispatch; no global semaphore (no deadlock with max concurrency 1)."),
+    "R115": due("Tool listed in the base system prompt with usage guidance."),
+    "R116": due(
+        "When to use, what it returns, parent clock warning, zombie note, depth note all in the prompt/description."
+    ),
+    "R117": due(
+        'Exhaustive mapping: success→(success, lastStepNotes or ""), error→(error, message), timeout→(timeout, '
+        "message), delivery_failed→(error, deliveryError).",
+        departure="C30",
+    ),
+    "R118": due("`execute()` never throws for child failure."),
+    "R119": due("Depth error returns childSessionId null, outcome error, notes starting `Max spawn depth exceeded`."),
+    "R120": due("Start error returns childSessionId null, outcome error, the message."),
+    "R121": due(
+        "In every other case childSessionId is present, including a child that failed before its first turn.",
+        departure="C19",
+    ),
+    "R122": due(
+        "Pre-create the session, decode the id, then run with the pre-allocated start response; start is not "
+        "called twice (exactly one session per spawn)."
+    ),
+    "R123": due("Child trigger carries spawnDepth = parent + 1."),
+    "R124": due(
+        "`session_created.data` accepts optional parentSessionId; absent → `{}`; unknown keys stripped; old logs "
+        "still load."
+    ),
+    "R125": due("parentSessionId reaches session_created.data, not only context_set."),
+    "R126": due(
+        "Public start-workflow input schema unchanged; parent id flows only internally (an external caller cannot "
+        "forge it)."
+    ),
     "R127": reason(
         "about code: `engine.spawning.spawn` is given the transaction, the compiler and the parent; nothing is global",
-        "spawning takes what it needs as arguments",
+        "Factory takes its dependencies by injection (session id, ctx, key, parent id, depth, max, runner fn, "
+        "emitter); no globals; testable with a fake runner.",
     ),
-    "R128": due("parent and depth cannot be changed"),
-    "R129": due("the depth limit is 3 unless configured"),
+    "R128": due("Trigger `parentSessionId`, `spawnDepth` optional and read-only."),
+    "R129": due("`maxDepth = agentConfig.maxSubagentDepth ?? 3`."),
     "R130": reason(
         "nothing is allocated beforehand by a caller: the session is on record before any process (ARCHITECTURE.md)",
-        "what is allocated beforehand is documented",
+        "Doc comment of the pre-allocated field lists spawn_agent as a caller.",
     ),
-    "R131": due("a session that is not known cannot spawn"),
-    "R132": due("a parent that times out leaves its child finishing and linked"),
-    "R133": due("a crash before the child runs leaves it on record, and it is reaped"),
-    "R134": due("children per session and per root are limited"),
-    "R135": due("only root sessions notify"),
-    "R136": due("stuck is an outcome of its own"),
-    "R137": due("several spawns at once keep their order and their failures apart"),
-    "R138": due("a child's progress counts as its parent's"),
-    "R139": due("killing the parent ends its children"),
-    "R140": due("children, ancestors and the whole tree can be asked for"),
-    "R141": due("a parent without time left cannot spawn"),
-    "R142": due("allowed tools are enforced or refused, never ignored"),
-    "R143": due("children that are not awaited, bare prompts, tree queries, clean-up, width"),
-    "R144": due("notifications go to the desktop and to a webhook"),
-    "R145": due("a notification has its fields, the goal cut to 60 characters"),
-    "R146": due("a channel that cannot work is off, with one warning"),
-    "R147": due("notifying never raises and never delays"),
-    "R148": due("repetition and lack of progress are noticed"),
-    "R149": due("being stuck is an event with its evidence"),
-    "R150": due("older events still load"),
-    "R151": reason("about the process of another project, not about a behaviour", "a backlog is consolidated"),
+    "R131": due("If the parent's own id cannot be decoded, the tool is omitted or made safe."),
+    "R132": due(
+        "Parent timeout while child runs: parent aborts and does not advance; child finishes; link intact.",
+        departure="C29",
+    ),
+    "R133": due(
+        "Crash between create and run leaves an observable session with its parent link. It is later reaped as "
+        '`zombie`/`orphaned`, not "running" forever.'
+    ),
+    "R134": due(
+        "Width not limited in phase 1. Per-run total cap and per-call cap (10) with a typed error.", departure="C3"
+    ),
+    "R135": due("Notifier for child sessions: none; only roots notify (notification plan in the same release)."),
+    "R136": due("Stuck is a distinct outcome; artifacts and issue summaries returned when present, absent otherwise."),
+    "R137": due("Parallel form keeps input order, one child's failure does not fail the others."),
+    "R138": due("Child activity resets the parent's stall timer."),
+    "R139": due("Kill of the parent aborts the children."),
+    "R140": due("Children visible as live and as a tree: list children of X, ancestors of X, whole tree."),
+    "R141": due(
+        "Child limits either inherited or explicitly set; parent refuses to spawn when its remaining time is "
+        "below the child's budget."
+    ),
+    "R142": due("`allowedTools` enforced or rejected, never ignored."),
+    "R143": due(
+        "Seed phase 2, ours to decide: `spawn_session` + `await_sessions`, bare-prompt child without workflow, "
+        "session tree query, zombie cleanup, width guard."
+    ),
+    "R144": due("Notification service: two channels (native, webhook), config keys in config file."),
+    "R145": due(
+        "Goal truncated to 60 characters (57 + `...`); payload event `session_completed`, workflowId, outcome, "
+        "detail, goal, ISO timestamp."
+    ),
+    "R146": due("Wrong platform or bad URL: one warning at start, channel off; no channel configured: no service."),
+    "R147": due("Notify never raises, never delays or changes the result."),
+    "R148": due(
+        "Stuck detection: same tool+same args 3 times; ≥80 % turns with zero advances; timeout approaching; fatal "
+        "issue reported."
+    ),
+    "R149": due("Stuck event carries reason, tool, args summary (≤200 chars), turn count."),
+    "R150": due("gap/advance event schema additions backward compatible."),
+    "R151": reason(
+        "about the process of another project, not about a behaviour",
+        "Backlog consolidation plan (5 headings, ≥5640 lines, one insertion point, no doubled `---`, branch not "
+        'main, commit message, single PR): process text. If wanted as a behaviour: an "insert block before '
+        'heading" helper that is idempotent, loses nothing and reports the count.',
+    ),
     "R152": reason(
         "rules about code, not a behaviour: the import contracts, strict types and frozen values hold them",
-        "errors are data, values do not change, boundaries are injected and validated",
+        "Philosophy lines as rules for our code: errors as data, immutability, injected boundaries, validate at "
+        "boundaries, illegal states unrepresentable, exhaustiveness, no writes to main.",
     ),
     # Plans that persist, work that chains.
-    "R153": due("an implementer in a fresh worktree can read the plan"),
-    "R154": due("an effort has its output's text"),
-    "R155": due("older rows have none"),
-    "R156": due("the output's text is optional"),
-    "R157": due("the report file is kept beside it"),
-    "R158": due("on one machine a report is a file and a text"),
-    "R159": due("on several it is a text"),
-    "R160": due("plans, explorations and reviews have outputs"),
-    "R161": due("a missing report file does not keep work from completing"),
-    "R162": due("completing takes branch, log, report, text and figures"),
-    "R163": due("an output is read from the database, then from the file"),
-    "R164": due("an empty output is defined"),
-    "R165": due("an effort without text falls back to its file"),
-    "R166": due("an effort with neither has none, and nothing fails"),
-    "R167": due("an implementer's prompt carries the plan"),
-    "R168": due("the nearest plan of the chain is found, cycles and gaps notwithstanding"),
-    "R169": due("a plan that cannot be read is said in the prompt"),
-    "R170": due("no file is copied into a worktree"),
-    "R171": due("content flows through the prompt, in a container too"),
-    "R172": due("TaskStore is a protocol with its six verbs"),
-    "R173": due("both databases satisfy it, by one suite"),
-    "R174": due("without configuration the database is SQLite"),
-    "R175": due("a URL makes it PostgreSQL"),
-    "R176": due("a missing URL, type or driver is a clear error without the password"),
-    "R177": due("efforts without text fall back"),
-    "R178": due("plans are on disk for people"),
-    "R179": reason("it is documentation: docs/worktrees.md says it", "what it costs is documented"),
-    "R180": due("the next effort honours dependencies, and a claim is atomic"),
-    "R181": due("a blocked effort names what blocks it"),
-    "R182": due("a plan edited on disk can be taken back"),
-    "R183": due("a very large plan is cut with a marker"),
-    "R184": due("a report's path stays inside the project"),
-    "R185": due("reusing a worktree deletes nothing uncommitted"),
-    "R186": due("the whole of it works on PostgreSQL"),
-    "R187": due("a review finds its implementation and its plan"),
-    "R188": due("each of its goals has a test"),
+    "R153": due("Implement task in a fresh worktree can read the plan."),
+    "R154": due("`output_content TEXT` nullable column on tasks.", departure="C2"),
+    "R155": due("Migration v3→v4 by `ALTER TABLE tasks ADD COLUMN`; existing rows NULL; re-run safe.", departure="C5"),
+    "R156": due("`Task.output_content: str|None = None`."),
+    "R157": due("`report_file` kept (optional rename `output_file`).", departure="C20"),
+    "R158": due("Local: file on disk `.gza/plans/{id}.md`, report_file = path, output_content = contents."),
+    "R159": due("Distributed: report_file NULL, output_content = text.", departure="C31"),
+    "R160": due("Applies to plan, explore and review outputs."),
+    "R161": due(
+        "`_run_non_code_task` reads the report if it exists and passes it to mark_completed; missing file → None "
+        "and the task still completes per its rules."
+    ),
+    "R162": due(
+        "`mark_completed(task, branch=None, log_file=…, report_file=…, output_content=…, has_commits=False, stats=…)`."
+    ),
+    "R163": due("`_get_task_output(task, project_dir)`: DB content first, then file, then None."),
+    "R164": due(
+        "Empty string in DB: defined behaviour (the seed's truthiness falls through to the file).", departure="C34"
+    ),
+    "R165": due("Falls back to the file when the column is NULL (old tasks)."),
+    "R166": due("Returns None when neither exists; no exception. Unreadable/binary file handled."),
+    "R167": due(
+        "`_build_context_from_chain` for `implement` with `based_on`: finds the plan in the chain and embeds it "
+        "under `## Plan to implement:\\n`."
+    ),
+    "R168": due(
+        '`_find_task_of_type_in_chain(based_on, "plan", store)`: nearest plan; handles cycles and missing parents.'
+    ),
+    "R169": due("Plan found but content unavailable → explicit marker in the prompt."),
+    "R170": due("No file copying into the worktree is needed."),
+    "R171": due("Works with and without Docker (content flows through the prompt)."),
+    "R172": due(
+        '`TaskStore` is a `typing.Protocol`: add(prompt, task_type="task", …)→Task; get(int)→Task|None; '
+        "get_next_pending(); mark_in_progress(task); mark_completed(task, output_content=None, …); "
+        "is_task_blocked(task)→(bool, int|None, str|None)."
+    ),
+    "R173": due(
+        "`SqliteTaskStore` and `PostgresTaskStore` both satisfy it; one shared contract test suite runs on both."
+    ),
+    "R174": due("Config `database.type: sqlite` default, path derived `~/.gza/{project}.db`.", departure="C20"),
+    "R175": due("Config `database.type: postgres`, `url: postgres://…`."),
+    "R176": due("Missing url, unknown type, missing driver: clear errors; URL password never printed."),
+    "R177": due("Existing tasks without content fall back."),
+    "R178": due("Plan file still on disk for people."),
+    "R179": reason(
+        "it is documentation: docs/worktrees.md says it",
+        "Trade-offs documented: DB size, prompt size, duplication (1-10 KB).",
+    ),
+    "R180": due(
+        "get_next_pending honours dependencies and order; claim is atomic (two workers never get the same task; "
+        "`SELECT … FOR UPDATE SKIP LOCKED` on Postgres)."
+    ),
+    "R181": due(
+        "is_task_blocked names the blocking id and status; failed or dropped dependency stays blocking with a reason."
+    ),
+    "R182": due("Edited plan on disk: newer-file option or `sync-report`.", departure="C21"),
+    "R183": due("Very large plan: prompt budget and truncation marker."),
+    "R184": due("Report path confined to the project (no `../` escape, no symlink escape)."),
+    "R185": due("Worktree reuse never deletes uncommitted work."),
+    "R186": due('Implementation order in "Migration Path" satisfied incl. step 5 (Postgres) which the seed defers.'),
+    "R187": due("Review tasks also find their implement and plan in the chain."),
+    "R188": due("Goals 1-4 each have a test."),
     # Three layers of work: tables.
-    "R189": due("projects have an absolute path, known once"),
-    "R190": due("skills belong to a project, each name once"),
-    "R191": due("tasks are known by their directory and have no lifecycle"),
-    "R192": due("efforts have skill, mode, ordinal, lifecycle and phase; task and ordinal are unique"),
-    "R193": due("sessions serve an effort, continue a session, and carry what is ephemeral"),
-    "R194": due("phase history belongs to the effort"),
-    "R195": due("messages belong to a session, with role, content, tool and time"),
-    "R196": due("agents have an id, a label, claims and an effort"),
-    "R197": due("embeddings have their source, text, vector and time", later_part="memory fills the table"),
-    "R198": due("nine tables, four views and three indexes exist under their names, with one schema version"),
-    "R199": due("foreign keys are on, and values outside their set are refused by the database"),
-    "R200": due("deleting a task whose effort an agent holds has a defined result"),
-    "R201": due("fleet_status shows who is doing what"),
-    "R202": due("task_summary counts efforts and shows the latest skill, which is the latest"),
-    "R203": due("active_efforts shows every active effort once"),
-    "R204": due("stale_sessions shows open sessions silent for five minutes, those that never spoke too"),
-    "R205": due("the three indexes exist and are used"),
+    "R189": due("projects(id, path UNIQUE NOT NULL absolute, name, created_at)."),
+    "R190": due(
+        "skills(… project_id FK NOT NULL, name NOT NULL, phases, modes, templates, cmd_dependencies, next_skills, "
+        "directives JSON, updated_at, UNIQUE(project_id,name))."
+    ),
+    "R191": due(
+        "tasks(dir_path PK, project_id FK NOT NULL, workspace, title, description, keywords, created_at); no "
+        "lifecycle, no skill column.",
+        departure="C33",
+    ),
+    "R192": due(
+        "efforts(id, task_id FK CASCADE, skill, mode, ordinal, lifecycle default 'active', current_phase, "
+        "discovered_directives, discovered_directories, metadata, created_at, finished_at, UNIQUE(task_id, "
+        "ordinal))."
+    ),
+    "R193": due(
+        "sessions(id, task_id FK CASCADE, effort_id NOT NULL FK, prev_session_id self FK, pid, heartbeat_counter "
+        "default 0, last_heartbeat, context_usage REAL 0..1, loaded_files, dehydration_payload, created_at, "
+        "ended_at)."
+    ),
+    "R194": due("phase_history(effort_id FK CASCADE, phase_label NOT NULL, proof JSON, created_at)."),
+    "R195": due(
+        "messages(session_id FK CASCADE, role NOT NULL, content NOT NULL, tool_name, timestamp).", departure="C26"
+    ),
+    "R196": due("agents(id TEXT PK, label, claims, effort_id FK)."),
+    "R197": due(
+        "embeddings(source_type, source_path, chunk_text, embedding BLOB float32, updated_at).",
+        later_part="memory fills the table",
+    ),
+    "R198": due("Nine tables, four views, three indexes; version 3.", departure="C5"),
+    "R199": due(
+        "Foreign keys on. CHECKs: lifecycle ∈ {queued, active, finished}, role ∈ four values, context_usage range.",
+        departure="C27",
+    ),
+    "R200": due("Deleting a task whose effort an agent holds works or fails with a clear error."),
+    "R201": due(
+        "`fleet_status`(agent, label, skill, current_phase, heartbeat_counter, context_usage), LEFT JOIN open session."
+    ),
+    "R202": due(
+        "`task_summary` with effort_count, latest_skill, last_activity; latest_skill must be the latest, not MAX.",
+        departure="C28",
+    ),
+    "R203": due(
+        "`active_efforts` must not drop efforts without a cached skill nor multiply across projects.", departure="C28"
+    ),
+    "R204": due(
+        "`stale_sessions`: open and heartbeat older than 5 minutes; a NULL heartbeat counts from created_at.",
+        departure="C28",
+    ),
+    "R205": due(
+        "idx_efforts_task_lifecycle, idx_sessions_effort_ended, idx_messages_session_ts exist and are used (EXPLAIN)."
+    ),
     # Three layers of work: what they mean.
-    "R206": due("tasks never finish; whether one is active follows from its efforts"),
-    "R207": due("a task has any number of efforts, the same skill twice, and at once"),
-    "R208": due("ordinals are 1 to N without gap or duplicate, whoever starts at once"),
-    "R209": due("an effort knows the prefix of its files"),
-    "R210": due("a session serves exactly one effort"),
-    "R211": due("a pid is information; nothing is refused because of one"),
-    "R212": due("a session's loaded files can be updated"),
-    "R213": due("what a session hands on is on its row, once"),
-    "R214": due("directives and directories are the effort's"),
-    "R215": due("a skill's data is not copied to its efforts: a changed skill is seen at once"),
-    "R216": due("after an overflow the next session continues at the same phase"),
-    "R217": due("a session goes on with the next effort of its task"),
-    "R218": due("the same skill twice has two phase histories"),
+    "R206": due("Tasks never finish; active/dormant derived from efforts."),
+    "R207": due("Several efforts per task, including the same skill twice; concurrent efforts allowed."),
+    "R208": due(
+        "Ordinal = MAX+1 per task, atomic under concurrent starts (N parallel starts → 1..N, no gap, no duplicate)."
+    ),
+    "R209": due("Effort start returns artifact prefix such as `1_BRAINSTORM`.", departure="C10"),
+    "R210": due("Every session serves exactly one effort; ad-hoc work makes a lightweight effort."),
+    "R211": due("The pid is informational only; no PID guard on any RPC."),
+    "R212": due("loaded_files updated on each Read by the post-tool hook."),
+    "R213": due("One dehydration payload per session, on the session row."),
+    "R214": due("Directives and directories live on the effort."),
+    "R215": due("Skill data not copied to efforts; resume re-reads the current skill."),
+    "R216": due(
+        "Overflow: payload + ended_at on the old session, new session with prev_session_id, resumes at the same phase."
+    ),
+    "R217": due(
+        "Skill transition: finish effort, start the next (ordinal+1), same session continues with effort_id updated.",
+        departure="C13",
+    ),
+    "R218": due("brainstorm→implement→brainstorm gives independent phase histories."),
     # Three layers of work: operations.
-    "R219": due("db.project.upsert, twice the same"),
-    "R220": due("db.task.upsert finds its project by the longest path and keeps what is not given"),
-    "R221": due("db.task.find by keyword, workspace and project"),
-    "R222": due("db.task.list, of one project or all"),
-    "R223": due("db.effort.start with mode and metadata"),
-    "R224": due("db.effort.finish, twice the same; keywords merge"),
-    "R225": due("db.effort.phase in sequence, with proofs, sub-phases, and the same phase as a no-op"),
-    "R226": due("skipping or going back needs a reason, which is recorded"),
-    "R227": due("db.effort.list by ordinal"),
-    "R228": due("db.effort.validate passes or fails each check"),
-    "R229": due("db.session.start ends the agent's session before it"),
-    "R230": due("db.session.finish with what is handed on"),
-    "R231": due("db.session.heartbeat counts and stamps"),
-    "R232": due("db.session.updateContextUsage between 0 and 1"),
-    "R233": due("db.session.updateLoadedFiles"),
-    "R234": due("db.session.find by task, effort and agent"),
-    "R235": due("db.skills.upsert, get, list, delete and find"),
-    "R236": due("db.messages.append, and db.messages.list in pages"),
-    "R237": due("db.agents.register keeps what is not given; get and list"),
-    "R238": later("memory", "search.upsert, query, delete, status and reindex"),
-    "R239": due("sessionStart finds or makes the session and says where it stands"),
-    "R240": due("preToolUse allows or blocks with a reason"),
-    "R241": due("postToolUse records files and directories"),
-    "R242": due("userPrompt goes to the transcript"),
-    "R243": due("fifteen hooks, published"),
-    "R244": due("replies have the shape that the vendor expects"),
-    "R245": due("the heartbeat gate warns at 3 and blocks at 10"),
-    "R246": due("a started sub-agent does not end its parent's session"),
-    "R247": due("commands.effort.start does all of it or nothing"),
-    "R248": due("commands.session.continue links the next session"),
-    "R249": due("commands.log.append writes to the effort's log"),
-    "R250": due("fs.files.read and append, fs.paths.resolve"),
-    "R251": due("ai.generate and ai.embed, whatever the provider"),
-    "R252": due("agent.directives and agent.skills"),
-    "R253": due("every request is validated; a refusal names the field, an unknown operation is a typed error"),
-    "R254": due("start and finish, everywhere the same, each safe to repeat"),
-    "R255": due("db.effort.start is one transaction"),
+    "R219": due("db.project.upsert(path, name?) idempotent."),
+    "R220": due(
+        "db.task.upsert(dir_path, workspace?, title?) idempotent; project resolved from the path prefix (longest "
+        "match). Null args keep old values."
+    ),
+    "R221": due("db.task.find by keyword, workspace, project."),
+    "R222": due("db.task.list(project?)."),
+    "R223": due("db.effort.start(task_id, skill, mode?, metadata?)."),
+    "R224": due(
+        "db.effort.finish(effort_id, keywords?): finished + finished_at; task keywords updated if given; "
+        "idempotent; keywords merge.",
+        departure="C9",
+    ),
+    "R225": due(
+        "db.effort.phase(effort_id, label, proof?): sequential enforcement; proof validated and stored; heartbeat "
+        "reset; sub-phase auto-append; same phase = no-op (no history row)."
+    ),
+    "R226": due("Skipping or going back needs an explicit reason, recorded."),
+    "R227": due("db.effort.list(task_id) ordered by ordinal."),
+    "R228": due("db.effort.validate(effort_id): pass/fail per check."),
+    "R229": due(
+        "db.session.start(task_id, effort_id, pid?, prev_session_id?): ends the previous active session of the "
+        "same agent.",
+        departure="C12",
+    ),
+    "R230": due("db.session.finish(session_id, dehydration_payload?)."),
+    "R231": due("db.session.heartbeat increments and stamps."),
+    "R232": due("db.session.updateContextUsage(float)."),
+    "R233": due("db.session.updateLoadedFiles(files)."),
+    "R234": due("db.session.find by task, effort or agent."),
+    "R235": due("db.skills.upsert/get/list/delete/find with (name, project_id)."),
+    "R236": due("db.messages.append, db.messages.list(limit?, offset?) paginated."),
+    "R237": due("db.agents.register/get/list (register updates, keeps fields not given)."),
+    "R238": later(
+        "memory",
+        "search.upsert/query/delete/status/reindex with the given filters; project-scoped by default, "
+        "cross-project opt-in.",
+        departure="C14",
+    ),
+    "R239": due(
+        "hooks.sessionStart(agent_id, pid): creates or finds; returns session row, effort context (phases, "
+        "current phase, required files as paths), dehydration payload if resuming."
+    ),
+    "R240": due(
+        "hooks.preToolUse(session_id, tool, args) → `{allow:true}` or `{block:true, reason, injection}`; checks "
+        "heartbeat threshold and directive gate; replaces 3 hooks in one call.",
+        departure="C32",
+    ),
+    "R241": due(
+        "hooks.postToolUse(session_id, tool, result) → `{injections[], updated state}`; heartbeat, loaded_files "
+        "on Read, discovered directories; replaces 4 hooks."
+    ),
+    "R242": due("hooks.userPrompt(session_id, prompt): appends to messages; returns formatted content."),
+    "R243": due(
+        "11 further lifecycle hooks (15 total): sessionEnd, postToolUseFailure, preCompact, permissionRequest, "
+        "notification, stop, subagentStart, subagentStop, taskCompleted, teammateIdle; the fifteenth in the "
+        "shipped code is fleet-start. The seed names only the count, so publish ours."
+    ),
+    "R244": due(
+        "Hook output wrapped as Claude expects: `hookSpecificOutput.hookEventName` always present; deny carries a "
+        "reason; UserPromptSubmit text kept under ~9 K characters."
+    ),
+    "R245": due(
+        "Heartbeat defaults warn 3 / block 10, resettable by logging; own CLI commands exempt; loading and "
+        "dehydrating bypass.",
+        departure="C32",
+    ),
+    "R246": due("Starting a sub-agent does not end the parent's session."),
+    "R247": due(
+        "commands.effort.start: skill parse, task upsert + effort + session, RAG search, directive discovery, "
+        "markdown `## SRC_*`; rollback on failure leaves no rows."
+    ),
+    "R248": due(
+        "commands.session.continue(dir?): last session of the agent, new linked session, required files, "
+        "formatted output."
+    ),
+    "R249": due(
+        "commands.log.append: prefix from the effort, timestamp injected, appended to `{ordinal}_{SKILL}_LOG.md`."
+    ),
+    "R250": due("fs.files.read, fs.files.append, fs.paths.resolve."),
+    "R251": due("ai.generate, ai.embed provider-agnostic."),
+    "R252": due("agent.directives.discover/dereference/resolve; agent.skills.parse/list."),
+    "R253": due(
+        "Every RPC validated by schema; bad args → typed error naming the field; unknown command → typed error."
+    ),
+    "R254": due("All verbs consistent start/finish and idempotent.", departure="C9"),
+    "R255": due("effort.start is one transaction."),
     # Transport and process.
-    "R256": due("a unix socket, one JSON document per line, several requests per connection, in any chunks"),
-    "R257": due("ids are echoed; oversize, malformed and non-UTF-8 lines are answered and the connection lives"),
-    "R258": due("the database has a default place"),
-    "R259": due("engine and store open no file but the database"),
-    "R260": due("all access goes through operations or `ramet query`"),
-    "R261": due("no operation calls the daemon's own socket"),
-    "R262": due("without a daemon a command starts one, or fails with what to do"),
-    "R263": due("100 clients at once lose no update and never see a locked database"),
-    "R264": due("stale socket and pid are cleaned up, a second start is refused, the socket is 0600"),
-    "R265": due("queries only read"),
+    "R256": due(
+        "Unix domain socket, NDJSON, request and reply one line each; several requests per connection; partial "
+        "and coalesced reads handled."
+    ),
+    "R257": due(
+        "Request id echoed; oversize line refused; malformed JSON answered without dropping the connection; "
+        "non-UTF-8 handled."
+    ),
+    "R258": due("DB at `.claude/.engine.db` by default.", departure="C20"),
+    "R259": due(
+        "Daemon never opens files other than its DB (INV_DAEMON_IS_PURE_DB); provable by an import or syscall check.",
+        departure="C7",
+    ),
+    "R260": due("INV_ONE_ACCESS_PATH: all access by RPC or `engine query`."),
+    "R261": due("INV_NO_DAEMON_RECURSION: a handler never dials its own socket."),
+    "R262": due("INV_HARD_FAILURE: daemon down → exit 1, no silent fallback.", departure="C22"),
+    "R263": due(
+        "INV_DAEMON_IS_THE_LOCK: concurrent mutations serialise; 100 parallel clients produce no lost update and "
+        'no "database is locked".'
+    ),
+    "R264": due("Stale socket and stale PID cleaned; second start refused; socket mode 0600."),
+    "R265": due("`query` is read-only by default."),
     # Fleet and ownership.
-    "R266": due("an agent holds at most one active effort"),
-    "R267": due("an effort that an agent holds cannot be taken; the error names the holder"),
-    "R268": due("one question answers who is doing what"),
-    "R269": due("an agent's open session is taken up again, else a linked one starts"),
-    "R270": due("resuming is preferred to a new session"),
-    "R271": due("the status line shows the ordinal only above 1"),
-    "R272": due("artifacts are named after ordinal and skill"),
-    "R273": due("a new effort lists the reports of finished ones"),
-    "R274": due("the messages are the transcript of record"),
-    "R275": due("the markdown that agents get has a stable shape"),
-    "R276": due("a missing skill is an error"),
-    "R277": due("the schema changes by forward migrations; dropping is never automatic"),
-    "R278": due("each round of seed 004's decisions leads to a behaviour or a recorded departure"),
-    "R279": due("a missing skill, a failing step, corrupt JSON and a task without efforts are handled"),
-    "R280": due("the counts of operations are published by machine"),
+    "R266": due("agents.effort_id is ownership; agent has at most one active effort."),
+    "R267": due("An effort held by an agent cannot be taken by another (typed error naming the holder)."),
+    "R268": due('fleet_status answers "who is doing what" in one query.'),
+    "R269": due(
+        "Acquisition by agent id; open last session → resume the same context (`claude --resume`), closed → new "
+        "session linked."
+    ),
+    "R270": due("INV_SESSION_CONTINUITY: prefer resume over a new session."),
+    "R271": due(
+        "Status line `[brainstorm:P1]` for the first effort; `[2:impl:P3]`, `[3:brainstorm:P2]` later: ordinal "
+        "shown only when > 1."
+    ),
+    "R272": due("Artifacts `{ordinal}_{SKILL}.md`, `_LOG.md`, `_PLAN.md`, UPPER_SNAKE."),
+    "R273": due("New effort lists debriefs of finished prior efforts of the same task."),
+    "R274": due("Messages table is the transcript of record; no DIALOGUE.md written."),
+    "R275": due("Output markdown format (`## SRC_*`) stable."),
+    "R276": due("Missing skill = error.", departure="C8"),
+    "R277": due("Schema migration by drop and recreate.", departure="C4"),
+    "R278": due("Decision registry rounds 1-20 each traceable to a behaviour or a recorded departure."),
+    "R279": due(
+        'Adversarial cases named in "Hardening": null skill, rollback, corrupt JSON, schema validation, '
+        "zero-effort recovery."
+    ),
+    "R280": due("57 RPCs / 386+ tests are the seed's own counts; publish ours by machine.", departure="C25"),
     # What exists only because it is one system.
-    "R281": due("one spawn is one transaction"),
-    "R282": due("a child is found by any of its names"),
-    "R283": due("what the parent gets is what the child's effort keeps"),
-    "R284": due("resuming restores the conversation and the remaining tasks"),
-    "R285": due("an overflow writes a handoff boundary"),
-    "R286": due("depth, width, time and cost are checked in one place"),
-    "R287": due("cycles of spawns and of dependencies are one error"),
-    "R288": due("a plan reaches its implementer through compile"),
-    "R289": due("stuck and stale are one word for one session"),
-    "R290": due("one stream of events feeds everything that shows", later_part="console"),
-    "R291": due("every status is derived"),
-    "R292": due("a killed daemon loses nothing, and the next adopts its agents"),
-    "R293": due("one writer for library and command line"),
-    "R294": later("memory", "databases of the five systems are imported without loss"),
-    "R295": later("memory", "importing twice adds nothing and says the counts"),
-    "R296": due("secrets never appear in logs, events or errors", later_part="console"),
-    "R297": due("times are UTC, ISO-8601 with a zone"),
-    "R298": due(
-        "every limit in this list is a configuration key, with its default and source shown, or a constant with its "
-        "reason"
+    "R281": due(
+        "One spawn writes, in one transaction: spawn pointer (000), child session with parent id (002), "
+        "effort/session rows (004), job row (003), first turn (001)."
     ),
-    "R299": due("doctor checks tools, socket, database and disk"),
-    "R300": due("a no-op is a success with a reason"),
-    "R301": due("every retry is bounded, and a bound reached is seen once"),
-    "R302": due("uncommitted work is never deleted"),
-    "R303": due("facts that can be derived are derived"),
-    "R304": due("errors name the field, the value and the fix, everywhere"),
-    "R305": due("the latency of hooks has a budget, and is measured as p50, p95 and p99"),
-    "R306": due("log and poll files are capped"),
-    "R307": due("runs can be archived, are then hidden, and are purged", later_part="console: sessions too"),
-    "R308": due("no command is called checkpoint"),
-    "R309": due("a system without unix sockets is refused clearly"),
-    "R310": due("two operators on one PostgreSQL claim exclusively and read everything"),
-    "R311": due("a scripted agent ships with the tests"),
-    "R312": due("real agents are adapters"),
-    "R313": due(
-        "the documentation has a glossary, one table that maps each name of each seed to ours, and one list of "
-        "departures with reasons"
+    "R282": due(
+        "Any child can be reached from any of its five identities (tract id, run id, session id, task id, effort "
+        "id) with one lookup."
     ),
-    "R314": due("the list of operations and events is generated from the code and checked"),
-    "R315": due("migrations from every released schema; newer databases are refused"),
-    "R316": due("lists and stale queries stay within bounds under load"),
-    "R317": due("frames, phase labels, task files and saved conversations are fuzzed"),
+    "R283": due(
+        "Collapse of a child is what the parent receives as `notes`, and is stored as output_content of the "
+        "child's job."
+    ),
+    "R284": due(
+        "Resume of a run restores conversation from the tract, remaining tasks from the store, and the phase from "
+        "the effort."
+    ),
+    "R285": due("Overflow handover writes a `handoff` boundary commit whose fields become the dehydration payload."),
+    "R286": due(
+        "Depth, width, time and token budgets enforced at one place for every spawn path (CLI, tool, RPC, watch)."
+    ),
+    "R287": due("Cycle check (000) and task-DAG check (001) share one error type."),
+    "R288": due("Plan content reaches an implement child through compile, not through a file."),
+    "R289": due("Stuck rules (002) and stale view (004) report the same session with one status word."),
+    "R290": due("One event stream drives console, notifications, `logs --follow` and hooks.", later_part="console"),
+    "R291": due("Every status shown is derived from stored facts; no status column can disagree."),
+    "R292": due("A killed daemon loses nothing acknowledged; restart adopts live workers and reaps dead ones."),
+    "R293": due("One writer; library, CLI and hooks all go through it; measured under load."),
+    "R294": later(
+        "memory",
+        "Old databases of each kind (tract v2-v4, gza v3, Aurora checkpoint JSON, WorkRail session JSONL, Engine "
+        "v3 DB) import without loss.",
+        departure="C5",
+    ),
+    "R295": later("memory", "Import is idempotent and reports counts."),
+    "R296": due("Secrets (API keys, DB URLs) never in logs, events, errors or the console.", later_part="console"),
+    "R297": due("All timestamps UTC ISO-8601 with zone; no naive datetimes.", departure="C33"),
+    "R298": due("Every limit in this list is a config key with its default and source shown.", departure="R357"),
+    "R299": due("`doctor` checks tools in PATH, socket, DB version, worktree health, disk."),
+    "R300": due("A no-op is reported as success with reason, never as failure."),
+    "R301": due(
+        'Every retry loop has a bound and an independent breaker; hitting it yields one visible "needs attention" item.'
+    ),
+    "R302": due("Uncommitted work is never deleted without an explicit flag naming the path."),
+    "R303": due(
+        "Agent-supplied facts that can be derived (commit SHAs, changed files, exit codes) are derived, not believed."
+    ),
+    "R304": due("Error messages name the field, the value and the fix; hints come from the contract that failed."),
+    "R305": due("Hook latency budget stated and measured (p50/p99) since hooks run on every tool call."),
+    "R306": due("Log and poll files rotate or are capped."),
+    "R307": due(
+        "Sessions and runs can be archived, listed with archived hidden, and purged with retention.",
+        later_part="console: sessions too",
+    ),
+    "R308": due("Names: no command called `checkpoint`."),
+    "R309": due("Windows/no-Unix-socket fallback stated (or refused clearly)."),
+    "R310": due(
+        "Two operators on one Postgres store: claims exclusive, artifacts readable by both with no shared filesystem."
+    ),
+    "R311": due("Scripted fake agent CLI ships with the tests so every path runs offline."),
+    "R312": due("Real agent CLIs are adapters: command template, prompt on stdin, session-id capture, resume flag."),
+    "R313": due("Docs: glossary, one table mapping each seed term to ours, and one list of departures with reasons."),
+    "R314": due("Machine-readable API list (RPC names, schemas, events) generated from code and checked in CI."),
+    "R315": due("Migration test from each historical fixture, both directions of schema refusal."),
+    "R316": due(
+        "Load test: N sessions x M events; list, tree and stale queries stay inside stated bounds (the N+1 and "
+        "606-subprocess failures are the negative examples)."
+    ),
+    "R317": due("Fuzz: NDJSON framing, tasks.md grammar, phase labels, checkpoint JSON."),
     # The second release: structure.
     "R318": due(
         "`engine`, `store`, `store/sql/queries`, `model`, `protocol` and the conformance tests have the same "
