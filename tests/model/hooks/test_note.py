@@ -1,6 +1,6 @@
 """A note carries its time in a heading."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -13,12 +13,20 @@ AT = datetime(2026, 1, 5, 8, 0, 7, tzinfo=UTC)
 def test_the_time_is_in_the_first_heading() -> None:
     assert (
         entry("## Found it\nin the cart\n## Next\n", AT)
-        == "\n## [2026-01-05 08:00:07] Found it\nin the cart\n## Next\n"
+        == "\n## [2026-01-05T08:00:07Z] Found it\nin the cart\n## Next\n"
     )
 
 
+@pytest.mark.requirement("R297")
+def test_the_time_in_a_heading_has_its_zone_and_is_utc_wherever_it_comes_from() -> None:
+    elsewhere = AT.astimezone(timezone(timedelta(hours=-7)))
+    assert entry("found it", elsewhere) == entry("found it", AT)
+    stamp = entry("found it", AT).partition("[")[2].partition("]")[0]
+    assert datetime.fromisoformat(stamp) == AT
+
+
 def test_a_note_without_a_heading_gets_one() -> None:
-    assert entry("found it", AT) == "\n## [2026-01-05 08:00:07]\n\nfound it\n"
+    assert entry("found it", AT) == "\n## [2026-01-05T08:00:07Z]\n\nfound it\n"
 
 
 @pytest.mark.requirement("R249", "R272")

@@ -275,7 +275,7 @@ def test_a_note_goes_into_the_log_of_its_effort_with_its_time(storm: Desk) -> No
     second = storm.call("commands.log.append", effort_id=opened.effort.id, text="mended")
     assert first.path == second.path == f"{storm.task}/1_BRAINSTORM_LOG.md"
     assert Path(second.path).read_text() == (
-        "\n## [2026-01-05 08:00:00] Found it\nin the cart\n\n## [2026-01-05 08:01:01]\n\nmended\n"
+        "\n## [2026-01-05T08:00:00Z] Found it\nin the cart\n\n## [2026-01-05T08:01:01Z]\n\nmended\n"
     )
     logged = storm.world.call("events.list", kind="session.logged").items
     assert [each.data["text"] for each in logged] == ["## Found it\nin the cart", "mended"]

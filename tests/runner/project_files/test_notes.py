@@ -21,7 +21,7 @@ def session_id(desk: Desk) -> int:
 def test_two_notes_of_one_second_are_both_there_though_they_say_the_same(desk: Desk, session_id: int) -> None:
     keys = ("one", "two", "two", None, None)
     (log,) = {append(desk, session_id, "same", idempotency_key=key) for key in keys}
-    assert log.read_text().count("## [2026-01-05 08:00:00]\n\nsame\n") == 4
+    assert log.read_text().count("## [2026-01-05T08:00:00Z]\n\nsame\n") == 4
 
 
 def test_a_note_that_an_earlier_one_begins_with_is_there_too(desk: Desk, session_id: int) -> None:

@@ -182,7 +182,12 @@ def _not_before(tx: Transaction, request: CompleteWork, decision: Decision) -> s
     if request.retry_at is None:
         return None if decision.pause_ms is None else to_iso(tx.now_ms + decision.pause_ms)
     if request.retry_at.tzinfo is None:
-        raise InvalidParams("retry_at has no time zone", field="retry_at", value=request.retry_at.isoformat())
+        raise InvalidParams(
+            "retry_at has no time zone",
+            field="retry_at",
+            value=request.retry_at.isoformat(),
+            fix="give a time with its zone, such as 2026-01-31T12:00:00Z",
+        )
     return to_iso(from_datetime(request.retry_at))
 
 

@@ -1,7 +1,7 @@
 """A note: what an agent or a person writes into an effort's log, under a heading that says when."""
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 from ramet.model.record.skill import artifact_prefix
 
@@ -22,7 +22,7 @@ def log_file_named(prefix: str) -> str:
 
 def entry(text: str, at: datetime) -> str:
     """The note as the log has it: the time is in its first heading, or in one that it gets."""
-    stamp = f"## [{at:%Y-%m-%d %H:%M:%S}]"
+    stamp = f"## [{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}]"
     body = text.strip("\n")
     marked, count = _HEADING.subn(f"{stamp} ", body, count=1)
     return f"\n{marked}\n" if count else f"\n{stamp}\n\n{body}\n"
