@@ -1,14 +1,17 @@
 """The migration that brings spawns and annotations: from every version before it, again, interrupted, and recorded."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
+import psycopg
 import pytest
 from tests.conformance.history.story import say, spawn, texts
 from tests.world import FakeClock, World, open_in, open_world
 
-from ramet.errors import DatabaseNewer, MigrationFailed
+from ramet.errors import DatabaseForeign, DatabaseNewer, MigrationFailed
 from ramet.faults import FaultPoint, Faults
 from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
 from ramet.store.database import migrations as module
@@ -128,6 +131,54 @@ def test_opening_a_current_database_changes_nothing(tmp_path: Path, database_url
     store.close()
     with open_world(tmp_path, database_url) as world:
         assert world.dump() == before
+
+
+@pytest.mark.requirement("R16")
+@pytest.mark.parametrize("before", range(1, NUMBER))
+def test_no_step_runs_a_second_time_however_often_a_database_is_opened(
+    tmp_path: Path, database_url: str | None, only_known: Any, before: int
+) -> None:
+    only_known(before)
+    open_in(tmp_path, database_url).close()
+    only_known(load_migrations("sqlite")[-1].number)
+    with open_world(tmp_path, database_url) as world:
+        say(world, "a")
+        kept, recorded = world.dump(), world.sql("SELECT * FROM schema_migrations ORDER BY number")
+    for _ in range(3):
+        # The first statement of any step would end this.
+        store = open_in(tmp_path, database_url, faults=Interrupt(1), clock=FakeClock(9))
+        assert (store.migrated.applied, store.migrated.backup) == ([], None)
+        store.close()
+    with open_world(tmp_path, database_url) as world:
+        assert world.sql("SELECT * FROM schema_migrations ORDER BY number") == recorded
+        assert world.dump() == kept
+
+
+@pytest.mark.requirement("R16")
+def test_a_step_whose_record_was_lost_does_not_run_over_what_it_made(tmp_path: Path, database_url: str | None) -> None:
+    with open_world(tmp_path, database_url) as world:
+        say(world, "a")
+        spawn(world, "kid")
+        before = world.dump()
+        lost = world.sql("SELECT number, name, applied_at FROM schema_migrations WHERE number >= :first", first=NUMBER)
+        world.sql("DELETE FROM schema_migrations WHERE number >= :first", first=NUMBER)
+    for moment in range(2):
+        with pytest.raises((DatabaseForeign, MigrationFailed)):
+            open_in(tmp_path, database_url, clock=FakeClock(moment))
+    restore_records(tmp_path, database_url, lost)
+    with open_world(tmp_path, database_url) as world:
+        assert world.dump() == before
+
+
+def restore_records(folder: Path, url: str | None, rows: list[Any]) -> None:
+    """Puts the records back as a person would, with the database's own tools."""
+    statement = "INSERT INTO schema_migrations (number, name, applied_at) VALUES ({}, {}, {})"
+    if url is None:
+        with closing(apsw.Connection(str(folder / "ramet.db"))) as sqlite:
+            sqlite.executemany(statement.format("?", "?", "?"), rows)
+    else:
+        with psycopg.connect(url, autocommit=True) as postgres, postgres.cursor() as cursor:
+            cursor.executemany(statement.format("%s", "%s", "%s"), rows)
 
 
 @pytest.mark.requirement("R17")

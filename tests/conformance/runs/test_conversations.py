@@ -123,6 +123,20 @@ def test_a_run_whose_conversation_is_gone_is_read_as_one_without(world: World) -
     assert said(world, run) == [("user", "do 2"), ("assistant", "second")]
 
 
+@pytest.mark.requirement("R75")
+def test_a_run_that_was_saved_before_it_had_a_conversation_continues_with_an_empty_one(world: World) -> None:
+    run = start(world, "1", "2", "3")
+    do_next(world, run, output_content="first")
+    leave(world, run)
+    world.call("history.delete", branch=f"run/{run.id}")
+    world.sql("UPDATE runs SET branch = NULL")
+    found = get(world, run)
+    assert (found.conversation, found.branch, found.lines[0].output) == ([], None, "first")
+    attend(world, run, begins=True)
+    do_next(world, run, output_content="second")
+    assert (said(world, run), get(world, run).counts["completed"]) == ([], 2)
+
+
 def test_the_conversation_is_a_branch_like_any_other(world: World) -> None:
     run = start(world, "1")
     do_next(world, run, output_content="done it")

@@ -187,6 +187,15 @@ def test_keys_of_a_newer_version_are_ignored() -> None:
     assert (restored.max_tokens, ContextAccumulator.from_state({}).max_tokens) == (50, 100_000)
 
 
+@pytest.mark.requirement("R75")
+@pytest.mark.parametrize("state", [{}, {"max_tokens": 400}, {"max_tokens": 400, "interrupted": True}])
+def test_a_state_without_turns_is_restored_as_an_empty_conversation(state: dict[str, Any]) -> None:
+    restored = ContextAccumulator.from_state(state)
+    assert (restored.turns, restored.get_prompt(), restored.prompt_for("go")) == ([], "", "go")
+    assert restored.max_tokens == state.get("max_tokens", 100_000)
+    assert ContextAccumulator.from_dict([]).turns == []
+
+
 @pytest.mark.requirement("R99")
 @pytest.mark.parametrize(
     "turn",
