@@ -6,7 +6,7 @@ import pytest
 from tests.conformance import family
 from tests.world import World
 
-from ramet.errors import InvalidParams
+from ramet.errors import InvalidParams, PhaseNotSequential, UnknownPhase
 
 
 @pytest.mark.requirement("R304")
@@ -67,3 +67,35 @@ def test_a_child_that_is_refused_says_what_to_do(world: World) -> None:
     (result,) = world.call("spawn.agents", parent_session_id=above.session.id, agents=[order]).results
     assert result.notes.startswith("there is no skill 'nosuch'; ")
     assert "implement" in result.notes
+
+
+@pytest.mark.requirement("R304")
+@pytest.mark.parametrize(
+    ("entered", "label", "fix"),
+    [
+        ([], "2: Paint", "enter '1: Look', or give a reason"),
+        (["1", "2"], "1: Look", "finish the effort, or give a reason"),
+    ],
+)
+def test_a_phase_out_of_order_is_answered_with_one_that_can_be_entered(
+    world: World, entered: list[str], label: str, fix: str
+) -> None:
+    world.skill("paint", ["1: Look", "2: Paint"])
+    effort = world.effort("paint")
+    for past in entered:
+        world.call("db.effort.phase", effort_id=effort.id, label=past)
+    with pytest.raises(PhaseNotSequential) as refusal:
+        world.call("db.effort.phase", effort_id=effort.id, label=label)
+    assert (refusal.value.field, refusal.value.value) == ("label", label)
+    assert refusal.value.fix == fix
+
+
+@pytest.mark.requirement("R304")
+def test_a_phase_that_the_skill_lacks_is_answered_with_those_that_it_has(world: World) -> None:
+    world.skill("paint", ["1: Look", "2: Paint"])
+    effort = world.effort("paint")
+    with pytest.raises(UnknownPhase) as refusal:
+        world.call("db.effort.phase", effort_id=effort.id, label="sing")
+    assert (refusal.value.field, refusal.value.value) == ("label", "sing")
+    assert "1: Look" in refusal.value.fix
+    assert "2: Paint" in refusal.value.fix

@@ -243,6 +243,18 @@ def test_what_one_program_completed_another_reads(open_store: Open, shop: Path) 
         assert found(second, task).report_file is None
 
 
+@pytest.mark.requirement("R159")
+def test_a_text_is_read_on_a_machine_that_has_not_the_report_which_the_row_names(open_store: Open, shop: Path) -> None:
+    """A listed departure: the path stays on the row, for a person on the machine that ran the effort."""
+    with open_store() as first:
+        task = first.add("plan", task_type="plan")
+        first.mark_completed(task, report_file=".ramet/e1/1_PLAN.md", output_content="the plan")
+    assert not (shop / ".ramet/e1/1_PLAN.md").exists()
+    with open_store() as second:
+        assert (second.get_task_output(task), found(second, task).output_content) == ("the plan", "the plan")
+        assert found(second, task).report_file == ".ramet/e1/1_PLAN.md"
+
+
 def test_each_store_offers_the_tasks_of_its_own_project(store: Store, tmp_path: Path) -> None:
     store.add("here")
     mill = tmp_path / "mill"

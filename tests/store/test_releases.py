@@ -13,9 +13,12 @@ from typing import Any
 import apsw
 import pytest
 from tests.store.dumps import dump_schema
-from tests.world import World, open_world
+from tests.world import World, open_in, open_world
 
 import ramet
+from ramet.errors import DatabaseNewer
+from ramet.store.database import migrations
+from ramet.store.database.migrations import load_migrations
 
 DATA = Path(__file__).parent.parent / "data"
 RELEASES: list[dict[str, Any]] = json.loads((DATA / "releases.json").read_text(encoding="utf-8"))
@@ -54,12 +57,17 @@ def release(request: pytest.FixtureRequest) -> Any:
 @pytest.fixture
 def upgraded(release: dict[str, Any], tmp_path: Path, database_url: str | None) -> Iterator[World]:
     """A database that a release wrote, opened with the present code."""
-    if database_url is None:
-        load_sqlite(release, tmp_path / "ramet.db")
-    else:
-        load_postgres(release, database_url)
+    load(release, tmp_path, database_url)
     with open_world(tmp_path, database_url) as world:
         yield world
+
+
+def load(release: dict[str, Any], folder: Path, url: str | None) -> None:
+    """The database as the release left it."""
+    if url is None:
+        load_sqlite(release, folder / "ramet.db")
+    else:
+        load_postgres(release, url)
 
 
 def count_rows(world: World, tables: list[str]) -> dict[str, int]:
@@ -83,6 +91,24 @@ def test_an_upgrade_starts_at_the_schema_of_the_release_and_keeps_every_row(
     assert upgraded.store.migrated.before == release["schema_version"]
     assert count_rows(upgraded, list(release["rows"])) == release["rows"]
     assert upgraded.call("db.check").findings == []
+
+
+@pytest.mark.requirement("R315")
+def test_a_release_refuses_what_was_upgraded_since_and_changes_nothing(
+    release: dict[str, Any], tmp_path: Path, database_url: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other direction: the release knows its own migrations and none after them."""
+    load(release, tmp_path, database_url)
+    with open_world(tmp_path, database_url) as world:
+        before, latest = world.dump(), world.store.schema_version
+    known = [step for step in load_migrations("sqlite") if step.number <= release["schema_version"]]
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "load_migrations", lambda dialect: known)
+        with pytest.raises(DatabaseNewer) as refusal:
+            open_in(tmp_path, database_url)
+    assert (refusal.value.field, refusal.value.value) == ("schema_version", latest)
+    with open_world(tmp_path, database_url) as again:
+        assert again.dump() == before
 
 
 @pytest.mark.requirement("R315")

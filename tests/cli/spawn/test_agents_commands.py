@@ -43,6 +43,7 @@ def run_inside(ramet: CommandLine, **tried: list[str]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.requirement("R304")
 def test_its_own_session_effort_history_and_tree_are_shown_to_it(ramet: CommandLine) -> None:
     found = run_inside(
         ramet,

@@ -1,5 +1,6 @@
 """What the runner does for a child before it begins: its prompt, its place, and its tools."""
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,27 @@ def test_a_plan_in_the_parents_history_reaches_the_child_that_inherits_it(desk: 
     assert prompt.prompt.count(PLAN) == 1
     assert prompt.prompt.count("build what is planned") == 1
     assert prompt.instruction == "build what is planned"
+
+
+@pytest.mark.requirement("R104", "R288")
+def test_the_plan_of_a_planning_child_reaches_the_implementing_one_through_compile_and_through_no_file(
+    desk: Desk,
+) -> None:
+    """Its report is collapsed into the parent's history; a rewrite there is what the next child is told."""
+    above = parent(desk, prompt="Open the shop.")
+    planned = spawn(desk, above, workflowId="plan", goal="plan the till")
+    attempt = queue_worker.claim(desk.world, "host/2", effort_id=planned.id)
+    queue_worker.begin(desk.world, attempt, instance=queue_worker.OTHER_KEEPER)
+    queue_worker.complete(desk.world, attempt, output_content="THE TILL COUNTS TWICE")
+    branch = desk.world.call("db.session.get", session_id=above).branch
+    collapsed = desk.world.call("history.log", branch=branch, limit=1).items[0]
+    first = spawn(desk, above, workflowId="implement", inherit="full_clone")
+    assert desk.prompt(first).prompt.count("THE TILL COUNTS TWICE") == 1
+    desk.world.call("history.edit", branch=branch, target=collapsed.hash, text="THE TILL COUNTS THRICE")
+    second = spawn(desk, above, workflowId="implement", inherit="full_clone")
+    shutil.rmtree(desk.project)
+    told = desk.prompt(second).prompt
+    assert ("THE TILL COUNTS THRICE" in told, "THE TILL COUNTS TWICE" in told) == (True, False)
 
 
 def test_a_child_that_inherits_nothing_is_told_nothing_of_what_came_before(desk: Desk) -> None:

@@ -164,6 +164,25 @@ def test_a_parent_whose_time_is_over_leaves_its_child_finishing_and_linked(
     assert ask(connection, f"SELECT effort_id FROM sessions WHERE id = {child.parent}") == [[root]]
 
 
+@pytest.mark.requirement("R132", "R141")
+def test_a_child_that_its_parent_waits_for_ends_before_its_parents_time_is_over(
+    delegation: Delegation, daemon: Daemon, connection: Connection
+) -> None:
+    """A listed departure: the seed lets it continue, although its parent can no longer use what it finds."""
+    never = {"until": str(delegation.lock("never"))}
+    root = delegation.add(connection, {"children": [{"name": "a", "plan": never}]}, timeout_seconds=5)
+    run(daemon, 1).join(PATIENCE_SECONDS)
+    assert wait_for(lambda: is_finished(connection))
+    (child,) = children(connection)
+    assert child.outcome == "timeout"
+    assert ask(connection, f"SELECT effort_id FROM sessions WHERE id = {child.parent}") == [[root]]
+    allowed = "SELECT c.timeout_seconds < p.timeout_seconds, c.finished_at <= p.finished_at"
+    assert ask(connection, f"{allowed} FROM efforts c, efforts p WHERE c.id = {child.effort} AND p.id = {root}") == [
+        [1, 1]
+    ]
+    check_nothing_is_left(delegation.home)
+
+
 @pytest.mark.requirement("R133")
 def test_a_child_that_never_began_is_dropped_when_its_parent_dies(
     delegation: Delegation, daemon: Daemon, connection: Connection

@@ -1,6 +1,7 @@
 """What the agents of a run are told: exactly what the task file says, and what the lines before said."""
 
 import pytest
+from tests.conformance import queue_worker
 from tests.runner.desk import Desk
 from tests.runner.run_desk import RunDesk, line
 
@@ -73,6 +74,26 @@ def test_a_resumed_run_goes_on_with_its_conversation(desk: Desk) -> None:
     run.leave()
     run.attend()
     assert run.prompt(run.claim()) == "[User]\ntask 1\n\n[Assistant]\none\n\n[Current Task]\ntask 2"
+
+
+@pytest.mark.requirement("R284")
+def test_a_resumed_run_has_its_conversation_its_remaining_lines_and_the_phase_of_its_effort(desk: Desk) -> None:
+    run = RunDesk(desk, [line("1"), line("2", skill="implement"), line("3")])
+    run.run(output_content="one")
+    second = run.claim()
+    queue_worker.begin(desk.world, second, agent_id=second.lease_owner)
+    entered = desk.world.call("db.effort.phase", effort_id=second.id, label="1").current_phase
+    queue_worker.complete(desk.world, second, "error", failure="transient", reason="the power went")
+    desk.world.clock.advance(3600)
+    run.leave()
+    run.attend()
+    assert [each.state for each in run.detail.lines] == ["completed", "pending", "pending"]
+    again = run.claim()
+    assert (again.id, desk.world.call("db.effort.get", effort_id=again.id).current_phase) == (second.id, entered)
+    prompt = run.prompt(again)
+    assert "[User]\ntask 1\n\n[Assistant]\none\n\n" in prompt
+    assert f"This effort is in the phase {entered}." in prompt
+    assert prompt.endswith("task 2")
 
 
 def test_what_people_add_to_the_conversation_or_change_in_it_is_told_to_later_lines(desk: Desk) -> None:

@@ -108,7 +108,7 @@ def test_a_report_that_leads_outside_is_refused(desk: Desk, kind: str) -> None:
     assert desk.world.call("work.get", effort_id=plan.id).output_content == "a plan"
 
 
-@pytest.mark.requirement("R182")
+@pytest.mark.requirement("R182", "R228")
 def test_validation_says_whether_the_report_is_there_and_as_the_database_has_it(desk: Desk) -> None:
     plan = desk.run("plan", report_file=FILE, output_content="a plan")
 
@@ -133,6 +133,7 @@ def test_a_secret_that_was_taken_out_of_the_database_is_no_difference(desk: Desk
     assert checks["report"]
 
 
+@pytest.mark.requirement("R228")
 def test_an_effort_without_a_report_is_validated_as_before(desk: Desk) -> None:
     effort = desk.run("do")
     validation = desk.call("db.effort.validate", effort_id=effort.id)
