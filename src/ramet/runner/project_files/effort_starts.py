@@ -140,7 +140,7 @@ def _begin(machine: Machine, site: Site, request: OpenEffort, found: Found | Non
 
 def _list_parts(skill: SkillFile, folder: Path, mode: str | None) -> list[str]:
     """What belongs to a skill beside its text: what the mode means, and the files, as seen from its folder."""
-    modes = [f"mode {mode}: {skill.modes[mode]}"] if mode is not None and skill.modes.get(mode) else []
+    modes = [briefing.tell_mode(mode, skill.modes[mode])] if mode is not None and skill.modes.get(mode) else []
     templates = [f"template {name}: {folder / path}" for name, path in skill.templates.items()]
     return [*modes, *templates, *(f"needs {folder / path}" for path in skill.cmd_dependencies)]
 
