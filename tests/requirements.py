@@ -167,7 +167,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "interrupted=False, metadata={}, conversation=[].",
         departure="C36",
     ),
-    "R75": due("Old checkpoint without `conversation` loads as empty.", departure="C36"),
+    "R75": due(
+        "Old checkpoint without `conversation` loads as empty.",
+        departure="C36",
+        later_part="memory imports the files of checkpoints",
+    ),
     "R76": due("TaskState list persisted (pending, in_progress, completed, failed, skipped)."),
     "R77": due("`spawn_sequential(tasks, pass_context=True, stop_on_failure=False, context=None, **kwargs)`."),
     "R78": due("Returns results and the final context.", departure="C15"),
@@ -207,11 +211,10 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R103": due(
         "Tests at unit, integration and e2e level for accumulator, serialisation, sequential, resume, full workflow."
     ),
-    "R104": reason(
-        "its design names it for the future; a run's conversation is a branch, so it is summarised, forked and "
-        "shared as any other (docs/history.md)",
+    "R104": due(
         "Future, from the seed: `--interactive` REPL; LLM summarising trim; branching; shared context across "
         "agents (tract compression and branches give three of the four).",
+        later_part="two-way agents bring the interactive run",
     ),
     "R105": due(
         "`list` and `clean` of resumable runs (old CLI had `--list-checkpoints`, `--clean-checkpoints DAYS=7`)."
@@ -529,7 +532,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R246": due("Starting a sub-agent does not end the parent's session."),
     "R247": due(
         "commands.effort.start: skill parse, task upsert + effort + session, RAG search, directive discovery, "
-        "markdown `## SRC_*`; rollback on failure leaves no rows."
+        "markdown `## SRC_*`; rollback on failure leaves no rows.",
+        later_part="memory fills `## SRC_RELEVANT_DOCS`",
     ),
     "R248": due(
         "commands.session.continue(dir?): last session of the agent, new linked session, required files, "

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from tests.requirements import REQUIREMENTS
 
 TESTS = Path(__file__).parent
@@ -52,6 +53,18 @@ def test_every_due_requirement_has_a_test_or_a_reason() -> None:
 def test_no_test_carries_a_number_that_does_not_exist() -> None:
     unknown = {number: files for number, files in proved().items() if number not in REQUIREMENTS}
     assert unknown == {}
+
+
+@pytest.mark.requirement("R103")
+def test_conversations_are_tested_in_parts_joined_and_from_the_command_line() -> None:
+    levels = {
+        "the accumulator and its JSON, alone": "model/runs/test_conversation.py",
+        "sequential tasks, and with a daemon": "library/test_sequential.py",
+        "resuming, with the database": "runner/runs/test_run_prompts.py",
+        "the whole workflow, as a user types it": "cli/runs/test_run_options.py",
+        "the whole workflow, with every process killed": "crash/test_runs.py",
+    }
+    assert set(levels.values()) <= set(proved()["R103"])
 
 
 def test_nothing_is_proved_that_the_list_calls_later() -> None:

@@ -120,7 +120,7 @@ def test_claude_is_asked_for_the_second_task_with_the_answer_to_the_first(projec
     ]
 
 
-@pytest.mark.requirement("R92", "R93", "R94", "R98", "R284")
+@pytest.mark.requirement("R92", "R93", "R94", "R98", "R104", "R284")
 def test_codex_goes_on_with_what_claude_had_answered_before_everything_was_killed(held_project: Project) -> None:
     project = held_project
     left_behind = kill_in_the_second_task(project)

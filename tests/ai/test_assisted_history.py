@@ -51,6 +51,27 @@ def test_a_model_shortens_a_range(home: AiHome, scripted: ScriptedServer) -> Non
     assert _compiled(client) == before
 
 
+@pytest.mark.requirement("R104")
+def test_a_model_shortens_the_conversation_of_a_run_and_the_next_task_is_told_the_summary(home: AiHome) -> None:
+    home.serve()
+    client = home.connect()
+    client.call("db.project.upsert", path="/shop")
+    lines = [{"key": "1", "text": "paint the cart"}]
+    run = client.call("run.start", task="/shop/tasks/cart", name="tasks.md", mode="sequential", lines=lines)["result"]
+    said = [("user", "Which colour?"), ("assistant", "Blue, after much thought."), ("user", "And the wheels?")]
+    for role, content in said:
+        client.call("run.turn", run_id=run["id"], role=role, content=content)
+    branch = client.call("run.get", run_id=run["id"])["result"]["branch"]
+    newest, _, oldest = client.call("history.log", branch=branch)["result"]["items"]
+    span = {"from": oldest["hash"], "to": newest["hash"]}
+    client.call("history.compress", branch=branch, **span, method="model")
+    told = client.call("run.get", run_id=run["id"])["result"]["conversation"]
+    assert [turn["content"] for turn in told] == ["a short summary"]
+    client.call("history.undo", branch=branch)
+    told = client.call("run.get", run_id=run["id"])["result"]["conversation"]
+    assert [(turn["role"], turn["content"]) for turn in told] == said
+
+
 def test_a_model_reports_on_a_child(home: AiHome, scripted: ScriptedServer) -> None:
     scripted.text = "Subagent completed: the tests pass."
     home.serve()

@@ -188,7 +188,7 @@ def test_a_run_whose_everything_is_killed_goes_on_where_it_was(project: Project)
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.requirement("R89", "R92", "R93", "R94", "R97", "R98")
+@pytest.mark.requirement("R89", "R92", "R93", "R94", "R97", "R98", "R103")
 def test_ninety_lines_killed_after_seventy_resume_at_seventy(project: Project) -> None:
     lines = [line(number, "wait" if number == 71 else "") for number in range(1, 91)]
     (project.path / "tasks.md").write_text("".join(f"- [ ] {each['key']}. {each['text']}\n" for each in lines))

@@ -56,7 +56,7 @@ def test_a_programs_accumulator_knows_the_time() -> None:
     assert isinstance(ContextAccumulator.from_state(ContextAccumulator(9).to_state()), ContextAccumulator)
 
 
-@pytest.mark.requirement("R77", "R78", "R80", "R81", "R87")
+@pytest.mark.requirement("R77", "R78", "R80", "R81", "R87", "R103")
 def test_the_seeds_two_tasks_get_exactly_its_prompts() -> None:
     agents = Agents(["Auth uses JWT...", "None found."])
     results, context = asyncio.run(spawn_sequential(TWO, spawn=agents))
@@ -213,7 +213,7 @@ def test_the_daemon_runs_them_one_after_the_other(shop: Callable[[str], Path]) -
         assert [effort.task_id for effort in efforts] == [f"{project}/.ramet/tasks/spawned"] * 2
 
 
-@pytest.mark.requirement("R80", "R87")
+@pytest.mark.requirement("R80", "R87", "R103")
 def test_the_daemon_gives_agents_exactly_the_seeds_prompts(shop: Callable[[str], Path], daemon_home: Path) -> None:
     heard = daemon_home / "heard"
     shop(f"import sys; open({str(heard)!r}, 'a').write(sys.stdin.read() + '\\0'); print('Auth uses JWT...')")

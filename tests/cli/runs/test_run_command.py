@@ -207,7 +207,7 @@ def test_resume_runs_what_is_left_with_the_conversation(shop: CommandLine) -> No
     assert "✗ failed" in found["lines"][1]["output"]
 
 
-@pytest.mark.requirement("R352")
+@pytest.mark.requirement("R104", "R352")
 def test_a_summary_takes_effect_in_the_next_prompt_and_a_run_continues_on_a_fork(shop: CommandLine) -> None:
     run(shop, "- [ ] 1. echo alpha\n- [ ] 2. exit 3\n- [ ] 3. cat; exit 1\n- [ ] 4. cat\n", "--stop-on-failure")
     shop.ok("history", "compress", "run/1", "run/1~3", "run/1", "--text", "SUMMARY OF ALPHA")

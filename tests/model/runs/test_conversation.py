@@ -45,7 +45,7 @@ def test_limits_that_mean_nothing_are_refused(limits: dict[str, Any]) -> None:
     assert refused.value.field in limits
 
 
-@pytest.mark.requirement("R63", "R64")
+@pytest.mark.requirement("R63", "R64", "R103")
 def test_a_turn_is_stamped_estimated_and_given_back() -> None:
     accumulator = ContextAccumulator()
     turn = accumulator.add_turn("user", "Analyze auth module", NOW)
@@ -119,7 +119,7 @@ def test_the_window_always_holds_what_is_in_it(max_tokens: int, lengths: list[in
         assert all(turn.tokens == len(turn.content) // 4 for turn in accumulator.turns)
 
 
-@pytest.mark.requirement("R68")
+@pytest.mark.requirement("R68", "R103")
 def test_the_prompt_is_the_turns_under_their_roles_in_order() -> None:
     accumulator = ContextAccumulator()
     accumulator.add_turn("system", "Be brief.", NOW)
@@ -157,7 +157,7 @@ turns = st.builds(
 )
 
 
-@pytest.mark.requirement("R71", "R72")
+@pytest.mark.requirement("R71", "R72", "R103")
 @bounded()
 @given(st.lists(turns, max_size=15), st.integers(1, 10**6))
 def test_turns_come_back_from_json_as_they_were(said: list[Turn], max_tokens: int) -> None:

@@ -113,7 +113,7 @@ def test_what_a_tool_said_is_told_as_the_compile_has_it_and_settings_are_not(des
     assert ("[tool]\n3 passed\n" in prompt, "{}" in prompt) == (True, False)
 
 
-@pytest.mark.requirement("R352")
+@pytest.mark.requirement("R104", "R352")
 def test_a_run_continues_on_a_fork_and_leaves_its_former_branch_alone(desk: Desk) -> None:
     run = talk(desk)
     former = run.detail.branch

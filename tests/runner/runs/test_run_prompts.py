@@ -67,7 +67,7 @@ def test_a_long_conversation_is_windowed_and_says_so(desk: Desk) -> None:
     assert "answer 5" not in whole.context
 
 
-@pytest.mark.requirement("R93", "R284")
+@pytest.mark.requirement("R93", "R103", "R284")
 def test_a_resumed_run_goes_on_with_its_conversation(desk: Desk) -> None:
     run = RunDesk(desk, [line("1"), line("2")])
     run.run(output_content="one")
