@@ -101,3 +101,18 @@ def test_every_error_says_what_failed_and_how_to_fix_it(kind: type[errors.RametE
     error = kind()
     assert re.fullmatch(r"[A-Z][^\n]*\.", error.message)
     assert re.fullmatch(r"[^A-Z\s][^\n]*[^.\s]", error.fix)
+
+
+@pytest.mark.requirement("R304")
+def test_every_refused_parameter_names_its_field_and_a_fix_of_its_own() -> None:
+    """The hint of the class can only point to the list of parameters. What is accepted is known where it is refused."""
+    poor = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == errors.InvalidParams.__name__
+        and not {"field", "fix"} <= {keyword.arg for keyword in node.keywords}
+    ]
+    assert poor == []

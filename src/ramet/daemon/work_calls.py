@@ -72,7 +72,12 @@ class WorkCalls:
         """Wait until children have ended."""
         asker = asking_session(call.connection.principal or USER)
         if asker in request.session_ids:
-            raise InvalidParams("a session cannot wait for itself", field="session_ids", value=asker)
+            raise InvalidParams(
+                "a session cannot wait for itself",
+                field="session_ids",
+                value=asker,
+                fix="name only sessions that it spawned",
+            )
         self._start(call, self._wait(call, request.session_ids, request.timeout_seconds))
         return Later()
 

@@ -84,7 +84,11 @@ def encode(text: str) -> bytes:
 
 def _pack(request: Commit) -> Packed:
     if (request.text is None) == (request.content is None):
-        raise InvalidParams("give either text or content", field="text")
+        raise InvalidParams(
+            "give either text or content",
+            field="text",
+            fix="give text for a plain message, or content with its content_type",
+        )
     for key in RESERVED & (request.metadata or {}).keys():
         raise InvalidParams(
             f"metadata cannot have the key {key!r}", field=f"metadata.{key}", value=key, fix="choose another key"

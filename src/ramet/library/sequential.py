@@ -108,7 +108,9 @@ async def spawn_parallel(
 ) -> list[SpawnResult]:
     """Run tasks side by side, so many at a time; the results in the order of the tasks, a failure as a result."""
     if max_concurrent < 1:
-        raise InvalidParams("at least one task runs at a time", field="max_concurrent", value=max_concurrent)
+        raise InvalidParams(
+            "at least one task runs at a time", field="max_concurrent", value=max_concurrent, fix="give 1 or more"
+        )
     slots = asyncio.Semaphore(max_concurrent)
 
     async def run(task: SpawnTask) -> SpawnResult:

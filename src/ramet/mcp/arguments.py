@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 from ramet.errors import InvalidParams
 from ramet.protocol.fields import Id, TimeoutSeconds
 from ramet.protocol.spawn.children import ChildOrder
+from ramet.protocol.wire.frames import explain
 
 _Arguments = TypeVar("_Arguments")
 
@@ -42,6 +43,10 @@ class _Agents(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agents: Annotated[list[ChildOrder], Meta(min_length=1)]
 
 
+class _Wait(Struct, frozen=True, kw_only=True):
+    wait: bool = True
+
+
 class SpawnAgent(Struct, frozen=True, kw_only=True):
     """One child or several, and whether to wait for them."""
 
@@ -55,13 +60,13 @@ def check(kind: type[_Arguments], given: dict[str, Any]) -> _Arguments:
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
-        raise InvalidParams(str(error), fix="check the arguments against the tool's schema") from error
+        raise explain(str(error), kind, given) from error
 
 
 def check_spawn(given: dict[str, Any]) -> SpawnAgent:
     """A single child is described beside `wait`; several children are in `agents`."""
     rest = dict(given)
-    wait = check(bool, rest.pop("wait", True))
+    wait = check(_Wait, {name: rest.pop(name) for name in ("wait",) if name in rest}).wait
     if "agents" not in rest:
         return SpawnAgent(children=[check(ChildOrder, rest)], is_single=True, wait=wait)
     if others := sorted(set(rest) - {"agents"}):

@@ -285,7 +285,11 @@ def register(tx: Transaction, request: RegisterType) -> RegisteredType:
 def at(tx: Transaction, request: At) -> BranchRow:
     """Where a branch was at a time, or at one of its commits."""
     if (request.time is None) == (request.hash is None):
-        raise InvalidParams("give either a time or a hash", field="time")
+        raise InvalidParams(
+            "give either a time or a hash",
+            field="time",
+            fix="give time, such as 2026-01-31T12:00:00Z, or the hash of one of its commits",
+        )
     head = references.head(tx, request.branch)
     if request.hash is not None:
         point: Point | None = references.within(tx, references.spans(tx, head), request.hash, "hash")

@@ -67,7 +67,12 @@ def place(tx: Transaction, name: str, field: str) -> Point | None:
 def either(tx: Transaction, branch: str | None, commit_hash: str | None) -> Point | None:
     """What the one of the two that is given points at."""
     if (branch is None) == (commit_hash is None):
-        raise InvalidParams("give either a branch or a hash", field="branch", value=branch)
+        raise InvalidParams(
+            "give either a branch or a hash",
+            field="branch",
+            value=branch,
+            fix="give branch for its newest commit, or hash for one commit",
+        )
     if commit_hash is not None:
         return commit(tx, commit_hash)
     return point_of(head(tx, branch or ""))

@@ -272,7 +272,11 @@ def _find_project(tx: Transaction, told: Told) -> str:
     if around is not None and not (told.facts.is_repository and _is_within(suggested, around.path)):
         return around.path
     if suggested is None:
-        raise InvalidParams("the event does not name the directory of its session", field="event.cwd")
+        raise InvalidParams(
+            "the event does not name the directory of its session",
+            field="event.cwd",
+            fix="give the absolute path of the directory that the agent works in",
+        )
     return projects.upsert(tx, UpsertProject(path=suggested)).path
 
 

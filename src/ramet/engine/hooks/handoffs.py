@@ -86,7 +86,11 @@ def _last(tx: Transaction, request: ContinueSession) -> Session:
     if request.session_id is not None:
         return lookup.session(tx, request.session_id)
     if request.agent_id is None and request.task_id is None:
-        raise InvalidParams("name the session, the agent or the task to continue", field="session_id")
+        raise InvalidParams(
+            "name the session, the agent or the task to continue",
+            field="session_id",
+            fix="give one of: session_id, agent_id, task_id",
+        )
     task_id = None if request.task_id is None else lookup.absolute(request.task_id, "task_id")
     last = session_rows.find_last_root(tx.db, task_id=task_id, agent_id=request.agent_id)
     if last is None:

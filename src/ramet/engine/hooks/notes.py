@@ -28,7 +28,11 @@ def note(tx: Transaction, request: NoteLog) -> LogNoted:
 
 def _effort(tx: Transaction, request: NoteLog) -> Effort:
     if (request.session_id is None) == (request.effort_id is None):
-        raise InvalidParams("give either session_id or effort_id", field="session_id")
+        raise InvalidParams(
+            "give either session_id or effort_id",
+            field="session_id",
+            fix="give session_id for its effort's log, or effort_id",
+        )
     if request.effort_id is not None:
         return lookup.effort(tx, request.effort_id)
     return lookup.effort(tx, lookup.session(tx, request.session_id or 0).effort_id)

@@ -263,7 +263,12 @@ def add_turn(tx: Transaction, request: AddTurn) -> RunReply:
     """Add a turn to a run's conversation by hand."""
     run = find(tx, request.run_id)
     if run.branch is None:
-        raise InvalidParams(f"run {run.id} does not save its conversation", field="run_id", value=run.id)
+        raise InvalidParams(
+            f"run {run.id} does not save its conversation",
+            field="run_id",
+            value=run.id,
+            fix="start a run without `--no-save-conversation`",
+        )
     conversations.add(tx, run, request.role, request.content, None, request.line)
     return _reply(tx, run)
 

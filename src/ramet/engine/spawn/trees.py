@@ -111,7 +111,10 @@ def _members(tx: Transaction, request: Lookup[Any]) -> list[tuple[int, int]]:
     names = (request.session_id, request.effort_id, request.branch, request.task_id, request.run_id)
     if sum(name is not None for name in names) != 1:
         raise InvalidParams(
-            "give exactly one of session_id, effort_id, branch, task_id and run_id", field="session_id", value=names[0]
+            "give exactly one of session_id, effort_id, branch, task_id and run_id",
+            field="session_id",
+            value=names[0],
+            fix="keep the one that names what you look for, and leave the others out",
         )
     if request.effort_id is not None:
         return trees.list_members(tx.db, "effort", lookup.effort(tx, request.effort_id).id)

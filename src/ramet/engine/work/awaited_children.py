@@ -23,7 +23,12 @@ def expect(tx: Transaction, request: ExpectChildren) -> Expected:
     for session_id in request.session_ids:
         session = lookup.session(tx, session_id, "session_ids")
         if session.id == tx.asker:
-            raise InvalidParams("a session cannot wait for itself", field="session_ids", value=session.id)
+            raise InvalidParams(
+                "a session cannot wait for itself",
+                field="session_ids",
+                value=session.id,
+                fix="name only sessions that it spawned",
+            )
         effort = lookup.effort(tx, session.effort_id)
         if effort.lifecycle != "finished":
             unfinished[effort.id] = effort

@@ -33,7 +33,12 @@ def cancel(tx: Transaction, request: CancelSpawn) -> Killed:
 
 def _meant(tx: Transaction, request: Kill) -> Effort:
     if (request.effort_id is None) == (request.session_id is None):
-        raise InvalidParams("give either effort_id or session_id", field="effort_id", value=request.effort_id)
+        raise InvalidParams(
+            "give either effort_id or session_id",
+            field="effort_id",
+            value=request.effort_id,
+            fix="give effort_id for an effort, or session_id for the effort of a session",
+        )
     if request.session_id is not None:
         return lookup.effort(tx, lookup.session(tx, request.session_id).effort_id)
     return lookup.effort(tx, request.effort_id or 0)

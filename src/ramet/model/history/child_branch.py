@@ -60,7 +60,12 @@ class SpawnInfo(_Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.created_at.tzinfo is None:
-            raise InvalidParams("SpawnInfo.created_at has no time zone", field="created_at", value=self.created_at)
+            raise InvalidParams(
+                "SpawnInfo.created_at has no time zone",
+                field="created_at",
+                value=self.created_at,
+                fix="give a datetime with its zone, such as datetime.now(UTC)",
+            )
 
 
 @dataclass(frozen=True)

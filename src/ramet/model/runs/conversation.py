@@ -52,7 +52,9 @@ class ContextAccumulator:
 
     def __init__(self, max_tokens: int = MAX_TOKENS, trim_strategy: str = "sliding") -> None:
         if max_tokens < 1:
-            raise InvalidParams("max_tokens must be at least 1", field="max_tokens", value=max_tokens)
+            raise InvalidParams(
+                "max_tokens must be at least 1", field="max_tokens", value=max_tokens, fix="give 1 or more tokens"
+            )
         if trim_strategy not in get_args(TrimStrategy):
             raise InvalidParams(
                 f"there is no trim strategy {trim_strategy!r}",

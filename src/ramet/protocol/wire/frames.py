@@ -152,8 +152,8 @@ _STEP = re.compile(r"[^.\[\]]+|\.\.\.")
 _QUOTED = re.compile(r"field `(?P<name>[^`]+)`")
 
 
-def explain(complaint: str, request: type[Request[Any]], params: Any) -> InvalidParams:
-    """The error for wrong parameters, in words for people: the field, its value and a fix."""
+def explain(complaint: str, request: type[Any], params: Any) -> InvalidParams:
+    """The error for parameters that are not as their type says, in words for people: the field, its value and a fix."""
     path = match["path"] if (match := _AT.search(complaint)) else ""
     problem = _AT.sub("", complaint)
     known = _known(request, path)
@@ -178,7 +178,7 @@ def explain(complaint: str, request: type[Request[Any]], params: Any) -> Invalid
         )
     wanted = _wanted(problem)
     if wanted is None:
-        return InvalidParams(f"{field}: {problem}", field=field, value=value)
+        return InvalidParams(f"{field}: {problem}", field=field, value=value, fix=known)
     return InvalidParams(f"{field} {_given(value)}must be {wanted}", field=field, value=value, fix=f"give {wanted}")
 
 
@@ -258,21 +258,21 @@ def _given(value: Any) -> str:
     return f"is {shown}, but " if 0 < len(shown) <= _LONGEST_SHOWN else ""
 
 
-def _known(request: type[Request[Any]], path: str) -> str:
+def _known(request: type[Any], path: str) -> str:
     """The fields that the object at a path can have."""
     inner = [kind for kind in _types_at(request, path) if isinstance(kind, msgspec.inspect.StructType)] if path else []
-    names = [field.encode_name for field in inner[0].fields] if inner else request.__struct_fields__
+    names = [field.encode_name for field in inner[0].fields] if inner else request.__struct_encode_fields__
     of_inner = f" of {path}" if inner else ""
     return f"the parameters{of_inner} are: {', '.join(names) or 'none'}"
 
 
-def _choices(request: type[Request[Any]], path: str) -> list[str]:
+def _choices(request: type[Any], path: str) -> list[str]:
     """The values that a field of a closed set accepts."""
     kinds = _types_at(request, path) if path else []
     return [str(v) for kind in kinds if isinstance(kind, msgspec.inspect.LiteralType) for v in kind.values]
 
 
-def _types_at(request: type[Request[Any]], path: str) -> list[msgspec.inspect.Type]:
+def _types_at(request: type[Any], path: str) -> list[msgspec.inspect.Type]:
     """The types that the value at a path can have."""
     kinds: list[msgspec.inspect.Type] = [msgspec.inspect.type_info(request)]
     for step in _STEP.findall(path):
