@@ -808,6 +808,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "An agent that Ramet runs enters phases of its own effort (tool and CLI), sees refusals, submits proofs; `ps`, "
         "status line and gates show and use them. [R216-R229 for agents that Ramet runs]"
     ),
+    "R350": due(
+        "`db.effort.validate` performs the seed's three checks (bare tags, checklists, request files) beside ours. "
+        "[R228]"
+    ),
     "R352": due(
         "A run's prompt is the compile of its branch: compress, skip, edit and reset change the next prompt as they "
         "change `compile`; a run can continue on a fork; a run whose branch was never rewritten gets prompts "

@@ -9,11 +9,23 @@ from ramet.runner.attempts import prompts
 from ramet.runner.machine import Machine
 from ramet.runner.project_files import directives, effort_starts, files, session_undo, skills
 from ramet.runner.runs import branches
-from ramet.runner.settlement import reports, worktrees
+from ramet.runner.settlement import reports, validation, worktrees
 
 __all__ = ["answer", "answers"]
 
-_REGISTERED = (branches, directives, drivers, effort_starts, files, prompts, reports, session_undo, skills, worktrees)
+_REGISTERED = (
+    branches,
+    directives,
+    drivers,
+    effort_starts,
+    files,
+    prompts,
+    reports,
+    session_undo,
+    skills,
+    validation,
+    worktrees,
+)
 
 
 def answer(machine: Machine, request: Request[Any]) -> Any:

@@ -7,6 +7,7 @@ A directive may import other files: `@docs/style.md` outside of code names one, 
 
 import hashlib
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -57,20 +58,26 @@ def is_plain(path: str) -> bool:
 def find_imports(text: str) -> list[str]:
     """The paths that a text imports, each once, in order. What stands in code is an example, and imports nothing."""
     found: dict[str, None] = {}
+    for _, line in lines_outside_code(text):
+        found |= dict.fromkeys(_imports_of(line))
+    return list(found)
+
+
+def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a markdown text with their numbers, without what stands in code."""
     fence = None
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines(), 1):
         mark = _FENCE.match(line)
         if fence is None and mark is None:
-            found |= dict.fromkeys(_imports_of(line))
+            yield number, _without_code(line)
         elif mark is not None and fence is None:
             fence = mark[1]
         elif mark is not None and fence is not None and mark[1].startswith(fence):
             fence = None
-    return list(found)
 
 
 def _imports_of(line: str) -> list[str]:
-    named = (match[1].rstrip(_PUNCTUATION) for match in _IMPORT.finditer(_without_code(line)))
+    named = (match[1].rstrip(_PUNCTUATION) for match in _IMPORT.finditer(line))
     return [path for path in named if path]
 
 

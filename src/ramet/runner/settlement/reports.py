@@ -4,10 +4,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from ramet.errors import PathOutside, ReportMissing
-from ramet.model.record.effort import Check, Effort
+from ramet.model.record.effort import Effort
 from ramet.model.record.prompt import report_file_of
 from ramet.model.redaction import Redactor
-from ramet.protocol.record.efforts import CheckRecord, ValidateEffort, Validation, nest
+from ramet.protocol.record.efforts import nest
 from ramet.protocol.work.attempts import WorkChain
 from ramet.protocol.work.queue import SetOutput
 from ramet.protocol.work.worktrees import Synced, SyncReport
@@ -79,35 +79,9 @@ def sync(machine: Machine, request: SyncReport) -> Synced:
     )
 
 
-@answers(ValidateEffort)
-def validate(machine: Machine, request: ValidateEffort) -> Validation:
-    """The operation `db.effort.validate`: what the engine finds, and whether the report is as the database has it."""
-    validation = machine.ask(CheckRecord(effort_id=request.effort_id))
-    chain = machine.ask(WorkChain(effort_id=request.effort_id, host=machine.host))
-    if chain.efforts[0].report_file is None:
-        return validation
-    check = _check_report(chain.project_path, nest(chain.efforts[0]), machine.redactor_in(chain.project_path))
-    return Validation(
-        effort_id=validation.effort_id,
-        passed=validation.passed and check.passed,
-        checks=[*validation.checks, check],
-    )
-
-
 def _read_strictly(project_path: str, effort: Effort, report_file: str) -> Report | None:
     """The same as `find`, but a path that leads out is an error, because the caller named it."""
     for root in (project_path, effort.place.worktree):
         if root is not None and Path(root).is_dir() and (found := reports.read(root, report_file)) is not None:
             return found
     return None
-
-
-def _check_report(project_path: str, effort: Effort, redactor: Redactor) -> Check:
-    """What is stored is the file without its secrets."""
-    found = find(project_path, effort)
-    if found is None:
-        return Check(name="report", passed=False, detail=f"{effort.report_file} is not on this disk")
-    if redactor.redact(found.text).text != effort.output_content:
-        detail = f"{effort.report_file} differs from the database; `ramet report sync e{effort.id}` saves it there"
-        return Check(name="report", passed=False, detail=detail)
-    return Check(name="report", passed=True, detail=f"{effort.report_file} matches the database")
