@@ -27,10 +27,8 @@ def _show_work() -> None:
     say("A project, a task, and two agents with one effort each. The daemon starts by itself.")
     run("ramet project add . --name shop")
     run("ramet task add tasks/checkout --title 'Pay by invoice'")
-    run("ramet effort start tasks/checkout plan")
-    run("ramet effort start tasks/checkout implement")
-    run("ramet session start tasks/checkout e1 --agent planner --native claude:7f3a")
-    run("ramet session start tasks/checkout e2 --agent builder --native codex:c41e")
+    run("ramet effort start tasks/checkout plan --agent planner --native claude:7f3a")
+    run("ramet effort start tasks/checkout implement --agent builder --native codex:c41e")
 
     say("Phases are entered in order. Skipping one needs a reason, and the reason is kept.")
     run("ramet effort phase e1 '1: Understand'")

@@ -808,6 +808,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "An agent that Ramet runs enters phases of its own effort (tool and CLI), sees refusals, submits proofs; `ps`, "
         "status line and gates show and use them. [R216-R229 for agents that Ramet runs]"
     ),
+    "R349": due(
+        "`ramet effort start DIR SKILL` is the seed's compound command for built-in and project skills alike: task, "
+        "effort, session, debriefs, directives, `## SRC_*`. [R247, R273]"
+    ),
     "R350": due(
         "`db.effort.validate` performs the seed's three checks (bare tags, checklists, request files) beside ours. "
         "[R228]"

@@ -53,3 +53,8 @@ class CommandLine:
     def json(self, *arguments: str) -> Any:
         """The one JSON document that it prints."""
         return json.loads(self.ok(*arguments, "--json"))
+
+    def begin_effort(self, task: str, skill: str) -> None:
+        """An effort that no session works on yet, as a program would start it."""
+        params = {"task_id": str(self.cwd / task), "skill": skill}
+        self.ok("rpc", "call", "db.effort.start", json.dumps(params))

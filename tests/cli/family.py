@@ -15,7 +15,7 @@ def begin(shop: CommandLine) -> CommandLine:
     shop.configure({"drivers": drivers})
     shop.ok("project", "add", ".")
     shop.ok("task", "add", "tasks/cart")
-    shop.ok("effort", "start", "tasks/cart", "plan")
+    shop.begin_effort("tasks/cart", "plan")
     shop.ok("session", "start", "tasks/cart", "e1", "--agent", "planner", "--native", "claude:2f1c")
     return shop
 

@@ -14,7 +14,7 @@ def work(ramet: CommandLine) -> CommandLine:
     """A project with a task and an effort, e1."""
     ramet.ok("project", "add", ".", "--name", "site")
     ramet.ok("task", "add", "login", "--title", "Log in", "--keywords", "auth")
-    ramet.ok("effort", "start", "login", "implement")
+    ramet.begin_effort("login", "implement")
     return ramet
 
 
@@ -70,7 +70,7 @@ def test_a_session_is_named_by_number_or_by_its_native_id(work: CommandLine) -> 
 
 def test_a_session_goes_on_with_another_effort(work: CommandLine) -> None:
     work.ok("session", "start", "login", "e1")
-    work.ok("effort", "start", "login", "review")
+    work.begin_effort("login", "review")
     assert work.ok("session", "bind", "s1", "e2") == "session s1 now works on effort e2\n"
 
 

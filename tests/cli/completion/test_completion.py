@@ -123,7 +123,7 @@ def test_efforts_sessions_runs_and_branches_are_offered_with_their_titles(fleet:
     assert answers["e1"].startswith(_SHOWN)
     assert "\x1b" not in answers["e1"]
     fleet.ok("task", "add", "cart")
-    fleet.ok("effort", "start", "cart", "plan")
+    fleet.begin_effort("cart", "plan")
     fleet.ok("session", "start", "cart", "e2")
     assert [line.split("\t")[1] for line in _complete(fleet, "bash", "ramet session show ")] == ["s1"]
     assert [line.split("\t")[1] for line in _complete(fleet, "bash", "ramet history log what-i")] == ["what-if"]

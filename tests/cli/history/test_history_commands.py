@@ -128,7 +128,7 @@ def test_a_branch_is_read_as_it_stood_before(history: CommandLine) -> None:
 def test_show_tells_what_a_reference_names(history: CommandLine) -> None:
     history.ok("project", "add", ".")
     history.ok("task", "add", "cart")
-    history.ok("effort", "start", "cart", "plan")
+    history.begin_effort("cart", "plan")
     history.ok("session", "start", "cart", "e1")
     history.ok("session", "say", "s1", "user", "hello \x1b[31mthere")
     assert history.json("show", "e1")["skill"] == "plan"

@@ -23,7 +23,7 @@ def work(ramet: CommandLine) -> CommandLine:
     """A project with a task and an effort that nobody holds."""
     ramet.ok("project", "add", ".")
     ramet.ok("task", "add", "login")
-    ramet.ok("effort", "start", "login", "implement")
+    ramet.begin_effort("login", "implement")
     ramet.ok("agent", "register", "blue")
     return ramet
 
@@ -69,7 +69,7 @@ def test_however_narrow_the_terminal_is_it_shows_what_the_agents_do(
     work: CommandLine, columns: int, hidden: set[str]
 ) -> None:
     work.ok("skill", "add", "implementing", "--phase", "1: Test everything")
-    work.ok("effort", "start", "login", "implementing")
+    work.begin_effort("login", "implementing")
     work.ok("agent", "register", "blue", "--label", "the blue one")
     work.ok("agent", "assign", "blue", "e2")
     work.ok("effort", "phase", "e2", "1: Test everything")

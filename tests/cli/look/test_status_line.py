@@ -20,9 +20,9 @@ def agent(shop: CommandLine) -> CommandLine:
     shop.ok("project", "add", ".")
     shop.ok("skill", "add", "impl", "--phase", "1: Look", "--phase", "2: Sketch", "--phase", "3: Build")
     shop.ok("task", "add", "login")
-    shop.ok("effort", "start", "login", "impl")
+    shop.begin_effort("login", "impl")
     shop.ok("effort", "finish", "e1")
-    shop.ok("effort", "start", "login", "impl")
+    shop.begin_effort("login", "impl")
     for phase in ("1: Look", "2: Sketch", "3: Build"):
         shop.ok("effort", "phase", "e2", phase)
     shop.ok("agent", "register", "blue")

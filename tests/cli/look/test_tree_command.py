@@ -55,7 +55,7 @@ def test_only_what_is_below_can_be_asked_for(ramet: CommandLine) -> None:
 
 def test_without_a_name_it_is_what_is_going_on_or_else_the_newest(ramet: CommandLine) -> None:
     assert len(ramet.json("tree")["items"]) == 4
-    ramet.ok("effort", "start", "tasks/cart", "plan")
+    ramet.begin_effort("tasks/cart", "plan")
     ramet.ok("session", "start", "tasks/cart", "e5", "--agent", "second")
     ramet.ok("session", "finish", "s1")
     assert [row["id"] for row in ramet.json("tree")["items"]] == [5]

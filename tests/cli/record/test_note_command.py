@@ -37,12 +37,64 @@ def test_an_effort_begins_by_its_skill_file_and_prints_a_briefing(storm: Command
     assert storm.json("task", "show", "login")["dir_path"] == str(storm.cwd / "login")
 
 
+@pytest.mark.requirement("R247", "R273", "R349")
+def test_a_built_in_skill_begins_as_one_of_the_project_s_with_what_it_left_for_the_next(storm: CommandLine) -> None:
+    (storm.cwd / "AGENTS.md").write_text("Be brief.")
+    storm.ok("effort", "start", "login", "brainstorm", "--agent", "blue")
+    (storm.cwd / "login").mkdir()
+    (storm.cwd / "login" / "1_BRAINSTORM.md").write_text("We chose a tree.")
+    storm.ok("effort", "finish", "e1")
+    printed = storm.ok("effort", "start", "login", "implement", "--session", "s1")
+    assert printed.startswith(f"# e2: implement on {storm.cwd}/login\n\n## SRC_EFFORT\n")
+    assert "- phases: 1: Prepare, 2: Build, 3: Test, 4: Finish" in printed
+    assert f"- e1 brainstorm, success: {storm.cwd}/login/1_BRAINSTORM.md" in printed
+    assert "> We chose a tree." in printed
+    assert f"## SRC_DIRECTIVES\n- {storm.cwd}/AGENTS.md\n" in printed
+    assert "## SRC_NEXT_SKILLS\n- review\n" in printed
+    assert [(row["id"], row["effort_id"]) for row in storm.json("session", "list", "--open")["items"]] == [(1, 2)]
+
+
+@pytest.mark.requirement("R349")
+@pytest.mark.parametrize("skill", ["plan", "brainstorm", "paint"])
+def test_every_kind_of_skill_makes_the_task_the_effort_and_the_session(storm: CommandLine, skill: str) -> None:
+    storm.ok("skill", "add", "paint", "--phase", "1: Mix")
+    who = ("--agent", "blue", "--native", "codex:2f1c")
+    opened = storm.json("effort", "start", "shop/new", skill, *who, "--directory", "src", "--request", "ask.md")
+    assert (opened["effort"]["skill"], opened["effort"]["task_id"]) == (skill, str(storm.cwd / "shop/new"))
+    assert opened["effort"]["metadata"] == {"request_files": [str(storm.cwd / "ask.md")]}
+    assert opened["effort"]["discovered_directories"] == [str(storm.cwd / "src")]
+    session = opened["session"]
+    assert [session[name] for name in ("effort_id", "agent_id", "driver", "native_id")] == [1, "blue", "codex", "2f1c"]
+    assert storm.json("task", "show", "shop/new")["dir_path"] == str(storm.cwd / "shop/new")
+    headings = re.findall(r"^## (\w+)$", opened["markdown"], re.MULTILINE)
+    assert [heading for heading in headings if not heading.startswith("SRC_")] == []
+    assert len(headings) == 7
+
+
+@pytest.mark.requirement("R349", "R304")
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("login", "sing"), 2, "there is no skill 'sing'"),
+        (("/nowhere/login", "plan"), 3, "no project contains /nowhere/login"),
+        (("login", "plan", "--session", "s9"), 3, "s9"),
+        (("login", "plan", "--directory", "/etc"), 2, "/etc is outside"),
+    ],
+)
+def test_an_effort_that_cannot_begin_leaves_nothing(
+    storm: CommandLine, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    done = storm("effort", "start", *arguments)
+    assert (done.returncode, said in done.stderr, "fix:" in done.stderr) == (status, True, True)
+    assert (storm.json("task", "list")["items"], storm.json("session", "list")["items"]) == ([], [])
+
+
 @pytest.mark.requirement("R276", "R304")
 def test_a_broken_skill_file_is_named_with_its_line_and_begins_nothing(storm: CommandLine) -> None:
     (storm.cwd / ".claude" / "skills" / "brainstorm" / "SKILL.md").write_text(STORM.replace("[implement]", "{a: b}"))
     done = storm("effort", "start", "login", "brainstorm")
     assert (done.returncode, "line 5: next-skills is not a list" in done.stderr) == (2, True)
-    assert storm("effort", "start", "login", "sing").returncode == 3, "there is no task, as ever"
+    assert storm("effort", "start", "login", "sing").returncode == 2, "there is no such skill"
     assert storm.json("task", "list")["items"] == []
 
 

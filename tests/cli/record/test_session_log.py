@@ -13,7 +13,7 @@ def talk(ramet: CommandLine) -> CommandLine:
     """A session s1 in which five things were said."""
     ramet.ok("project", "add", ".")
     ramet.ok("task", "add", "login")
-    ramet.ok("effort", "start", "login", "implement")
+    ramet.begin_effort("login", "implement")
     ramet.ok("session", "start", "login", "e1")
     for number in range(5):
         message = {"session_id": 1, "role": "user", "content": f"say {number}"}

@@ -19,7 +19,7 @@ def shared(ramet: CommandLine, postgres_url: str) -> CommandLine:
 def test_a_project_may_keep_everything_on_a_server(shared: CommandLine) -> None:
     shared.ok("project", "add", ".")
     shared.ok("task", "add", "login")
-    shared.ok("effort", "start", "login", "implement")
+    shared.begin_effort("login", "implement")
     shared.ok("session", "start", "login", "e1", "--native", "claude:abc")
     assert shared.json("effort", "show", "e1")["skill"] == "implement"
     assert shared.json("session", "show", "claude:abc")["id"] == 1

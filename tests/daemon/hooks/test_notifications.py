@@ -77,7 +77,7 @@ def begin(ramet: CommandLine) -> None:
     """The session s1 of a person's own agent, at work on e1. The first command starts the daemon."""
     ramet.ok("project", "add", ".")
     ramet.ok("task", "add", "tasks/shop")
-    ramet.ok("effort", "start", "tasks/shop", "plan")
+    ramet.begin_effort("tasks/shop", "plan")
     ramet.ok("session", "start", "tasks/shop", "e1", "--agent", "planner")
 
 

@@ -113,6 +113,14 @@ def test_the_briefing_says_what_the_mode_means_and_where_the_skill_keeps_its_fil
     assert "- mode" not in start(storm, mode="loose").markdown
 
 
+@pytest.mark.requirement("R304", "R349")
+def test_a_mode_with_several_facts_is_told_as_json(storm: Desk) -> None:
+    modes = "modes: {focused: {description: one question at a time, rounds: 3}}\n"
+    storm.write(".claude/skills/brainstorm/SKILL.md", STORM.replace("directives:", f"{modes}directives:"))
+    told = sections(start(storm, mode="focused").markdown)["SRC_SKILL"]
+    assert '- mode focused: {"description": "one question at a time", "rounds": 3}' in told
+
+
 @pytest.mark.requirement("R247", "R276")
 def test_an_unknown_skill_is_an_error_that_names_the_known_and_leaves_nothing(storm: Desk) -> None:
     before = storm.world.dump()

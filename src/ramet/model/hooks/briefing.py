@@ -4,7 +4,6 @@ It is markdown with sections whose names never change, all of them, in one order
 `(none)`. What another agent wrote is material: it is quoted line by line, so that nothing of it can look like ours.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -82,12 +81,6 @@ def go_on(
             "SRC_WARNINGS": _list(warnings),
         },
     )
-
-
-def tell_mode(mode: str, meaning: object) -> str:
-    """What a mode means: the words of the skill's file, or its fields as JSON."""
-    said = meaning if isinstance(meaning, str) else json.dumps(meaning, ensure_ascii=False)
-    return f"mode {mode}: {said}"
 
 
 def debrief_file_of(effort: Effort) -> str:

@@ -1,5 +1,6 @@
 """A skill: a recipe with phases. The built-in ones exist in every project without being registered."""
 
+import json
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -88,6 +89,14 @@ BUILT_IN: dict[str, BuiltInSkill] = {
 
 WITHOUT_FILE = frozenset({"do", "shell"})
 """Skills that no file changes: their agents are told the task and nothing else."""
+
+
+def mode_meaning(modes: dict[str, Any] | None, mode: str | None) -> str | None:
+    """What a mode of a skill means, as text; None if the skill says nothing of it."""
+    meaning = (modes or {}).get(mode or "")
+    if not meaning:
+        return None
+    return meaning if isinstance(meaning, str) else json.dumps(meaning, ensure_ascii=False)
 
 
 def artifact_prefix(ordinal: int, skill: str) -> str:

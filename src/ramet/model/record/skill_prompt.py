@@ -5,14 +5,13 @@ The text of a file is quoted between seals, so that none of its lines can pass f
 its own. What does not fit is left out, and the prompt says where the rest is.
 """
 
-import json
 from collections.abc import Sequence
 
 from msgspec import Struct
 
 from ramet.model.record.effort import Effort
 from ramet.model.record.phase import Phase, parse_phases
-from ramet.model.record.skill import WITHOUT_FILE, Skill, SkillText
+from ramet.model.record.skill import WITHOUT_FILE, Skill, SkillText, mode_meaning
 from ramet.model.seal import make_seal
 
 _CHARACTERS_PER_TOKEN = 4
@@ -74,11 +73,8 @@ def _tell_file(skill: Skill, text: SkillText, room: _Room) -> str:
 
 
 def _tell_mode(effort: Effort, skill: Skill) -> str:
-    meaning = (skill.modes or {}).get(effort.mode or "")
-    if not meaning:
-        return ""
-    said = meaning if isinstance(meaning, str) else json.dumps(meaning, ensure_ascii=False)
-    return f"Mode {_line(effort.mode or '')}: {_line(said)}"
+    meaning = mode_meaning(skill.modes, effort.mode)
+    return "" if meaning is None else f"Mode {_line(effort.mode or '')}: {_line(meaning)}"
 
 
 def _tell_directives(skill: Skill) -> str:

@@ -18,7 +18,7 @@ from ramet.model.hooks.note import entry, log_file_named
 from ramet.model.record.effort import Effort
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.prompt import report_file_of
-from ramet.model.record.skill import Skill
+from ramet.model.record.skill import Skill, mode_meaning
 from ramet.model.record.skill_file import SkillFile
 from ramet.protocol.hooks.compactions import ShowContract
 from ramet.protocol.hooks.effort_starts import (
@@ -140,7 +140,8 @@ def _begin(machine: Machine, site: Site, request: OpenEffort, found: Found | Non
 
 def _list_parts(skill: SkillFile, folder: Path, mode: str | None) -> list[str]:
     """What belongs to a skill beside its text: what the mode means, and the files, as seen from its folder."""
-    modes = [briefing.tell_mode(mode, skill.modes[mode])] if mode is not None and skill.modes.get(mode) else []
+    meaning = mode_meaning(skill.modes, mode)
+    modes = [] if meaning is None else [f"mode {mode}: {meaning}"]
     templates = [f"template {name}: {folder / path}" for name, path in skill.templates.items()]
     return [*modes, *templates, *(f"needs {folder / path}" for path in skill.cmd_dependencies)]
 

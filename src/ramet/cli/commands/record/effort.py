@@ -10,16 +10,14 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, clean, print_json, print_table, say, show_items
 from ramet.cli.screens.effort import show_effort
 from ramet.cli.times import ago
-from ramet.errors import ProjectNotFound
+from ramet.model.hooks.artifact import REQUEST_FILES
 from ramet.model.record.effort import Outcome
 from ramet.protocol.hooks.effort_starts import OpenEffort
-from ramet.protocol.hooks.skill_files import ListSkillFiles
 from ramet.protocol.record.efforts import (
     EffortReply,
     EnterPhase,
     FinishEffort,
     ListEfforts,
-    StartEffort,
     ValidateEffort,
 )
 
@@ -39,11 +37,38 @@ def effort() -> None:
     """Start, list and finish efforts: skills applied to tasks. Name one as e12 or 12."""
 
 
-@effort.command(examples=["ramet effort start login implement", "ramet effort start login plan --session s7"])
+@effort.command(
+    examples=[
+        "ramet effort start login implement",
+        "ramet effort start login plan --session s7",
+        "ramet effort start login review --agent blue",
+    ]
+)
 @click.argument("task", type=references.path)
 @click.argument("skill")
 @click.option("--mode", help="The mode of the skill.")
 @click.option("--session", type=references.session, help="The session that continues with the new effort.")
+@click.option("--agent", help="The agent that works on it (default: the agent that runs this command).")
+@click.option(
+    "--native",
+    type=references.native,
+    metavar="DRIVER:ID",
+    help="The agent program, and its own ID for the session.",
+)
+@click.option(
+    "--directory",
+    "directories",
+    type=references.path,
+    multiple=True,
+    help="Another directory of the work, whose directives apply (repeatable).",
+)
+@click.option(
+    "--request",
+    "requests",
+    type=references.path,
+    multiple=True,
+    help="A request file that the effort responds to (repeatable). `ramet effort validate` checks it.",
+)
 @click.option(
     "--metadata",
     type=references.json_object,
@@ -51,48 +76,41 @@ def effort() -> None:
     help="Any facts to store with the effort, as a JSON object.",
 )
 @click.pass_obj
-def start(
+def start(  # noqa: PLR0913  one for each option
     invocation: Invocation,
+    *,
     task: str,
     skill: str,
     mode: str | None,
     session: int | str | None,
+    agent: str | None,
+    native: tuple[str, str] | None,
+    directories: tuple[str, ...],
+    requests: tuple[str, ...],
     metadata: dict[str, Any] | None,
 ) -> None:
     """Start an effort: apply SKILL to TASK.
 
-    If SKILL has a SKILL.md file, this also creates TASK if it is new, starts or continues a session, and prints a
-    briefing for the agent.
+    Creates TASK if it is new, starts a session or continues the caller's, and prints a briefing for the agent: the
+    skill, the debriefs of the task's finished efforts, and the directives that apply.
     """
-    if _has_file(invocation, task, skill):
-        who = callers.identify(invocation.environ) if session is None else callers.Caller()
-        opened = invocation.ask(
-            OpenEffort(
-                task_id=task,
-                skill=skill,
-                mode=mode,
-                metadata=metadata,
-                session_id=who.get("session_id", session),
-                agent_id=who.get("agent_id"),
-                driver=who.get("driver"),
-                native_id=who.get("native_id"),
-            )
+    is_named = session is not None or agent is not None or native is not None
+    who = callers.Caller() if is_named else callers.identify(invocation.environ)
+    driver, native_id = native or (who.get("driver"), who.get("native_id"))
+    opened = invocation.ask(
+        OpenEffort(
+            task_id=task,
+            skill=skill,
+            mode=mode,
+            metadata={**(metadata or {}), REQUEST_FILES: list(requests)} if requests else metadata,
+            directories=list(directories),
+            session_id=who.get("session_id", session),
+            agent_id=who.get("agent_id", agent),
+            driver=driver,
+            native_id=native_id,
         )
-        return print_json(opened) if invocation.as_json else click.echo(clean(opened.markdown), nl=False)
-    reply = invocation.ask(StartEffort(task_id=task, skill=skill, mode=mode, metadata=metadata, session_id=session))
-    return say(
-        invocation,
-        reply,
-        f"effort e{reply.id}: {skill} on {task} (its files start with {reply.artifact_prefix})",
     )
-
-
-def _has_file(invocation: Invocation, task: str, skill: str) -> bool:
-    try:
-        found = invocation.ask(ListSkillFiles(project=task)).items
-    except ProjectNotFound:
-        return False
-    return any(each.name == skill for each in found)
+    return print_json(opened) if invocation.as_json else click.echo(clean(opened.markdown), nl=False)
 
 
 @effort.command("list", examples=["ramet effort list login"])
@@ -146,7 +164,7 @@ def finish(invocation: Invocation, effort_id: int, outcome: Outcome, keywords: s
 @click.argument("effort_id", metavar="EFFORT", type=references.effort)
 @click.pass_context
 def validate(ctx: click.Context, effort_id: int) -> None:
-    """Check that an effort's record is complete. Exits with 1 if it is not."""
+    """Check that an effort's record is complete, and its files, checklists and requests. Exits with 1 if not."""
     invocation: Invocation = ctx.obj
     reply = invocation.ask(ValidateEffort(effort_id=effort_id))
     if invocation.as_json:
