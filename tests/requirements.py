@@ -816,6 +816,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`db.effort.validate` performs the seed's three checks (bare tags, checklists, request files) beside ours. "
         "[R228]"
     ),
+    "R351": due(
+        "Session start injects the project's standards, and tool hooks inject templates and phase commands, as seed "
+        "004 lists them. [R241]"
+    ),
     "R352": due(
         "A run's prompt is the compile of its branch: compress, skip, edit and reset change the next prompt as they "
         "change `compile`; a run can continue on a fork; a run whose branch was never rewritten gets prompts "

@@ -38,6 +38,7 @@ from ramet.protocol.hooks.hooks import HookFacts
 from ramet.runner.context import RunnerContext
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer
+from ramet.runner.project_files import session_files
 from ramet.runner.project_files.skill_discovery import discover
 from ramet.store import Store, open_store
 from ramet.store.database.sqlite.store import SqliteStore
@@ -144,7 +145,7 @@ def build_hook_service(
     """Who answers the hooks of agents that people started themselves, and who reads their transcripts behind them."""
     places, host = machine.places, machine.host
     patience = Patience.of(load_own(machine.environ).settings.hooks)  # which the hook program keeps to
-    gather = partial(_gather, machine.git.within(patience.git))
+    gather = partial(_gather, machine.git.within(patience.git), machine)
     lookers = DiskLookups(patience)
     redacting = ProjectRedaction(requester, machine.redactor_in, machine.redactor)
     transcript_feed = TranscriptFeed(
@@ -168,11 +169,12 @@ def build_hook_service(
     return hook_service, transcript_feed
 
 
-def _gather(git: Git, event: HookEvent) -> HookFacts:
+def _gather(git: Git, machine: Machine, event: HookEvent) -> HookFacts:
     """What the disk says about the directory of a hook."""
     vendor = registry.hooks().get(event.vendor)
     own = None if vendor is None else vendor.own_directives
-    return surroundings.gather(git, event, own, registry.directive_files())
+    facts = surroundings.gather(git, event, own, registry.directive_files())
+    return session_files.add(machine.environ, event, facts)
 
 
 def build_vanished_agents(requester: Requester, machine: Machine, transcript_feed: TranscriptFeed) -> VanishedAgents:

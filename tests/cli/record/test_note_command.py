@@ -155,3 +155,32 @@ def test_an_agent_goes_on_in_the_window_that_it_has(storm: CommandLine) -> None:
     done = storm("session", "continue", "s1", "--json", environ={"CLAUDE_CODE_SESSION_ID": "2f1c"})
     session = json.loads(done.stdout)["session"]
     assert (session["id"], session["prev_session_id"], session["effort_id"]) == (2, 1, 1)
+
+
+@pytest.mark.requirement("R351")
+def test_an_agent_is_told_standards_templates_and_the_commands_of_its_phase(storm: CommandLine) -> None:
+    folder = storm.cwd / ".claude/skills/brainstorm"
+    phases = 'phases: ["1: Dialogue Loop", {label: "2: Synthesis", commands: [WEIGH.md]}]\ntemplates: {debrief: D.md}'
+    (folder / "SKILL.md").write_text(STORM.replace('phases: ["1: Dialogue Loop", "2: Synthesis"]', phases))
+    (folder / "WEIGH.md").write_text("Weigh each answer.")
+    (folder / "D.md").write_text("# What was decided")
+    (storm.cwd / ".git").mkdir()
+    (storm.cwd / ".directives").mkdir()
+    (storm.cwd / ".directives/INVARIANTS.md").write_text("Prices are in cents.")
+
+    def hook(event: str, **said: object) -> str:
+        payload = {"session_id": "2f1c", "hook_event_name": event, "cwd": str(storm.cwd), **said}
+        printed = storm.ok("rpc", "call", "hooks.event", json.dumps({"vendor": "claude", "payload": payload}))
+        output = json.loads(printed)["output"] or {}
+        return str(output.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+    def run(*command: str) -> str:
+        assert storm(*command, environ={"CLAUDE_CODE_SESSION_ID": "2f1c"}).returncode == 0
+        used = {"tool_name": "Bash", "tool_input": {"command": " ".join(["ramet", *command])}, "tool_use_id": "t"}
+        return hook("PostToolUse", **used)
+
+    assert "Prices are in cents." in hook("SessionStart", source="startup")
+    started = run("effort", "start", "login", "brainstorm")
+    assert ("# What was decided" in started, "Weigh each answer." in started) == (True, False)
+    assert run("effort", "phase", "e2", "1") == ""
+    assert "Weigh each answer." in run("effort", "phase", "e2", "2")

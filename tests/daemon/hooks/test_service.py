@@ -18,6 +18,7 @@ from ramet.daemon.executors.requester import Requester
 from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
 from ramet.daemon.hooks.service import HookService
 from ramet.errors import InvalidParams, SessionNotFound
+from ramet.model.hooks.directive import Directive
 from ramet.model.hooks.hook import HookAnswer, HookEvent
 from ramet.protocol.hooks.hooks import HookFacts, HookProcess, HookReply, RecordHook
 
@@ -73,7 +74,8 @@ class Hooked:
     def _gather(self, event: HookEvent) -> HookFacts:
         self.gathered.append(event)
         self.disk.wait(PATIENCE_SECONDS)
-        return HookFacts(project="/p", uncommitted=["a.txt"])
+        invoked = [Directive(path="/p/T.md", text="# T", hash="1")] if event.tool == "Skill" else []
+        return HookFacts(project="/p", uncommitted=["a.txt"], skill_files=invoked)
 
     def _find_process(self, vendor: str, caller: int, pid: int | None) -> HookProcess | None:
         self.sought.append((vendor, caller, pid))
@@ -127,6 +129,16 @@ def test_the_process_is_looked_for_where_a_session_begins_and_where_the_engine_a
         hooked.event("claude", recorded(name), pid=99)
     assert [record.facts.process and record.facts.process.pid for record in hooked.records] == [4711, None, 4711]
     assert hooked.sought == [("claude", os.getpid(), 99)] * 2
+
+
+@pytest.mark.requirement("R351")
+def test_the_files_of_a_skill_are_looked_up_when_an_agent_invokes_it(server: RunningServer) -> None:
+    hooked = Hooked(server, replying())
+    for tool in ("Skill", "Bash"):
+        payload = recorded("claude/PostToolUse.Bash.json") | {"tool_name": tool, "tool_input": {"skill": "paint"}}
+        hooked.event("claude", payload)
+    assert [event.tool_input for event in hooked.gathered] == [{"skill": "paint"}]
+    assert [[each.path for each in record.facts.skill_files] for record in hooked.records] == [["/p/T.md"], []]
 
 
 @pytest.mark.parametrize("failure", [SessionNotFound("there is no session 9"), ValueError("a mistake of ours")])

@@ -46,6 +46,21 @@ def refused(text: str | bytes, folder: str | None = None) -> SkillFileInvalid:
     return caught.value
 
 
+@pytest.mark.requirement("R351")
+@pytest.mark.parametrize(("written", "read"), [("CMD.md", ["CMD.md"]), ("[a.md, b/c.md]", ["a.md", "b/c.md"])])
+def test_a_phase_names_its_command_files(written: str, read: list[str]) -> None:
+    skill = parse(WHOLE.replace("proof: [choice]", f"commands: {written}"))
+    assert skill.phases[2] == {"label": "3: Decide", "commands": read}
+
+
+@pytest.mark.requirement("R351")
+@pytest.mark.parametrize("written", ["7", "{a: b}", "[[a]]", "['']", "[3]"])
+def test_command_files_that_are_no_paths_are_refused_with_their_line(written: str) -> None:
+    error = refused(WHOLE.replace("proof: [choice]", f"commands: {written}"))
+    assert (error.line, (error.field or "").startswith("phases[2].commands")) == (14, True)
+    assert error.fix
+
+
 @pytest.mark.requirement("R252")
 def test_a_whole_file_says_what_the_open_format_has_and_what_ramet_has() -> None:
     skill = parse(WHOLE, "brainstorm")

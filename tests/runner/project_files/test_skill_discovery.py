@@ -187,6 +187,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "no format": (_front("ramet-format: soon"), "write `ramet-format: 1`"),
     "an object of Python": (_front("modes: !!python/object/apply:os.system [true]"), "fix the YAML"),
     "phases out of order": (_front('phases: ["2: B", "1: A"]'), "ascending order"),
+    "commands that are no paths": (_front('phases: [{label: "1: A", commands: {b: c}}]'), "write it as a list"),
     "binary": (_binary, "save it as UTF-8"),
 }
 
@@ -206,6 +207,19 @@ def test_a_broken_file_is_refused_with_its_path_and_a_fix_and_changes_nothing(pa
     before = paint.world.dump()
     with pytest.raises(SkillFileInvalid) as caught:
         paint.submit(way, **ways[way])
+    assert str(paint.project / FILE) in caught.value.message
+    assert fix in (caught.value.fix or "")
+    assert paint.world.dump() == before
+
+
+@pytest.mark.requirement("R349")
+@pytest.mark.parametrize("case", BROKEN)
+def test_no_effort_starts_by_a_broken_file_and_nothing_changes(paint: Desk, case: str) -> None:
+    break_it, fix = BROKEN[case]
+    break_it(paint.project / FILE)
+    before = paint.world.dump()
+    with pytest.raises(SkillFileInvalid) as caught:
+        paint.call("commands.effort.start", task_id=f"{paint.project}/tasks/new", skill="paint")
     assert str(paint.project / FILE) in caught.value.message
     assert fix in (caught.value.fix or "")
     assert paint.world.dump() == before

@@ -18,6 +18,7 @@ from ramet.daemon.wire.answers import Later, answers
 from ramet.daemon.wire.calls import Call
 from ramet.errors import InvalidParams, RametError
 from ramet.model.hooks.hook import HookEvent
+from ramet.model.hooks.skill_files import SKILL_TOOL
 from ramet.model.principal import RUNNER, USER, asking_session
 from ramet.model.record.project import place_inside
 from ramet.protocol.hooks.hooks import (
@@ -39,8 +40,8 @@ from ramet.vendors.contract import hook_payload
 
 log = logging.getLogger(__name__)
 
-_TOUCHING = ("Read", "Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch")
-"""The tools after which the directives of a file's directory may have to be told."""
+_TOUCHING = ("Read", "Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", SKILL_TOOL)
+"""The tools after which the directives of a file's directory, or the files of a skill, may have to be told."""
 
 _UNKNOWN = HookEvent(vendor="unknown", moment="other", name="unknown", native_id="")
 """What a program tells whose words we do not know."""
@@ -186,9 +187,11 @@ class HookService:
         return await self._lookers.look(event, look) or HookFacts(project=event.cwd)
 
     async def _look_up_rules(self, event: HookEvent) -> HookFacts:
-        """Only the directives, at a tool call. Whose it is would take as long again; it is asked of a new session."""
+        """Only the directives and the files of a skill, at a tool call. Whose it is would take as long again; it is
+        asked of a new session.
+        """
         facts = await self._lookers.look(event, lambda: self._gather(event))
-        return HookFacts(directives=facts.directives) if facts else HookFacts()
+        return HookFacts(directives=facts.directives, skill_files=facts.skill_files) if facts else HookFacts()
 
 
 def _named_after(native_id: str | None, path: str | None) -> str | None:

@@ -1,7 +1,7 @@
 """Directives: what a project tells agents in its files, told once to each context window, and again when it changes."""
 
 import posixpath
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ramet.engine.transaction import Transaction
 from ramet.model.hooks.directive import Directive
@@ -15,9 +15,12 @@ _LONGEST = 12_000
 _MOST_PLACES = 500
 _MARK = "--- "
 """Before the name of a directive."""
+_HEAD = "Rules for the directories you work in, from the project's own files:"
 
 
-def tell(tx: Transaction, hooked: Hooked, found: Sequence[Directive], files: Sequence[str] = ()) -> str | None:
+def tell(
+    tx: Transaction, hooked: Hooked, found: Sequence[Directive], files: Sequence[str] = (), head: str = _HEAD
+) -> str | None:
     """The directives that a session receives: those that it does not know, or knows in an older version. The
     directories of the files that it has used are known from now on.
     """
@@ -25,18 +28,31 @@ def tell(tx: Transaction, hooked: Hooked, found: Sequence[Directive], files: Seq
         return None
     known = hooks.list_told(tx.db, hooked.id)
     directories = _list_new(known, files)
-    news = [each for each in found if "\0" not in each.path and known.get(each.path) != each.hash]
+    news = _list_news(known, found)
     for path in directories:
         hooks.tell(tx.db, hooked.id, path, None)
+    if directories or news:
+        _discover(tx, hooked, directories, [each.path for each in news])
+    return _note_told(tx, hooked, news, head)
+
+
+def tell_files(tx: Transaction, hooked: Hooked, found: Sequence[Directive], head: str) -> str | None:
+    """Other files that a session receives, in the same way; they make no rules for a directory."""
+    return _note_told(tx, hooked, _list_news(hooks.list_told(tx.db, hooked.id), found), head) if found else None
+
+
+def _list_news(known: Mapping[str, str | None], found: Sequence[Directive]) -> list[Directive]:
+    return [each for each in found if "\0" not in each.path and known.get(each.path) != each.hash]
+
+
+def _note_told(tx: Transaction, hooked: Hooked, news: Sequence[Directive], head: str) -> str | None:
+    if not news:
+        return None
     for each in news:
         hooks.tell(tx.db, hooked.id, each.path, each.hash)
     paths = [each.path for each in news]
-    if directories or paths:
-        _discover(tx, hooked, directories, paths)
-    if not paths:
-        return None
     tx.record("session.directed", effort_id=hooked.effort_id, session_id=hooked.id, data={"paths": paths})
-    return _render(news)
+    return _render(news, head)
 
 
 def _list_new(known: Collection[str], files: Sequence[str]) -> list[str]:
@@ -58,7 +74,7 @@ def _joined(known: list[str], new: list[str]) -> list[str]:
     return list(dict.fromkeys([*known, *new]))[:_MOST_PLACES]
 
 
-def _render(news: Sequence[Directive]) -> str:
+def _render(news: Sequence[Directive], head: str) -> str:
     """The files, each with its name; what does not fit is named, to be read."""
     parts, left = [], _LONGEST
     for each in news:
@@ -68,7 +84,7 @@ def _render(news: Sequence[Directive]) -> str:
             continue
         parts.append(text)
         left -= len(text)
-    return "Rules for the directories you work in, from the project's own files:\n\n" + "\n\n".join(parts)
+    return f"{head}\n\n" + "\n\n".join(parts)
 
 
 def _quote(text: str) -> str:

@@ -18,12 +18,14 @@ from ramet.engine.hooks import (
     directives,
     gates,
     resume_contracts,
+    skill_files,
 )
 from ramet.engine.record import lookup, session_usage, sessions
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head
 from ramet.model.history.commit import CommitFacts
 from ramet.model.hooks.hook import HookAnswer, HookEvent, Moment
+from ramet.model.hooks.skill_files import SKILL_TOOL
 from ramet.model.hooks.status_line import status_line
 from ramet.model.hooks.touched_files import touched_files
 from ramet.model.names import clean_name
@@ -42,6 +44,7 @@ _LONGEST_TEXT = 500
 _MOST_READ = 32_000
 """Of a text whose beginning is kept, in characters."""
 _SAME_PROMPT_MS = 60_000
+_STANDARDS = "Standards of this project, from its own files:"
 
 
 class Happening(Struct, frozen=True):
@@ -77,9 +80,15 @@ def _start(tx: Transaction, now: Happening) -> HookAnswer:
     if source in ("compact", "clear"):
         hooks.forget_told(tx.db, hooked.id)
     _beat(tx, now, calls=0, tools=_idle(hooked))
+    standards = directives.tell(tx, hooked, now.facts.standards, head=_STANDARDS)
     told = directives.tell(tx, hooked, now.facts.directives)
+    files = skill_files.tell(tx, hooked)
     contract = resume_contracts.for_start(tx, hooked, source, now.facts.uncommitted)
-    return HookAnswer(context="\n\n".join(text for text in (contract, told) if text) or None)
+    return HookAnswer(context=_join(contract, standards, told, files))
+
+
+def _join(*texts: str | None) -> str | None:
+    return "\n\n".join(text for text in texts if text) or None
 
 
 def _end(tx: Transaction, now: Happening) -> HookAnswer:
@@ -104,8 +113,13 @@ def _after_tool(tx: Transaction, now: Happening) -> HookAnswer:
     hooked, event = now.hooked, now.event
     files = [tx.contents.redact(file) for file in touched_files(event)]
     read = _add_files(hooked, files) if event.tool in _READING else None
-    _beat(tx, now, calls=0 if gates.is_own(event) else 1, tools=_returned(now), files=read)
-    return HookAnswer(context=directives.tell(tx, hooked, now.facts.directives, files))
+    is_own = gates.is_own(event)
+    _beat(tx, now, calls=0 if is_own else 1, tools=_returned(now), files=read)
+    told = directives.tell(tx, hooked, now.facts.directives, files)
+    if not is_own and event.tool != SKILL_TOOL:
+        return HookAnswer(context=told)
+    # Only such a call can start an effort, enter a phase or invoke a skill.
+    return HookAnswer(context=_join(told, skill_files.tell(tx, hooked, now.facts.skill_files)))
 
 
 def _after_failure(tx: Transaction, now: Happening) -> HookAnswer:

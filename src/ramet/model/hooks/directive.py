@@ -17,6 +17,11 @@ FILE_NAME = "AGENTS.md"
 FOLDER = ".directives"
 """Or it is a markdown file in a folder of this name."""
 
+STANDARDS = ("COMMANDS.md", "INVARIANTS.md", "SIGILS.md")
+"""A project's standards: directives of these names, in such a folder of the project's own. Each context window gets
+them first, wherever in the project it works.
+"""
+
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _TICKS = re.compile(r"(`+)")
 _IMPORT = re.compile(r"(?<![\w@./`])@([^\s@`]+)")

@@ -40,11 +40,13 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
 
 
 class Phase(Struct, frozen=True):
-    """A declared phase: where it stands, how it is called, what it wants proved."""
+    """A declared phase: where it stands, how it is called, what it wants proved, and which command files it needs."""
 
     place: Place
     label: str
     proof: dict[str, str]
+    commands: tuple[str, ...] = ()
+    """Paths below the skill's folder."""
 
 
 def parse_place(label: str) -> Place | None:
@@ -76,7 +78,7 @@ def parse_phases(declared: Sequence[Any] | None) -> tuple[Phase, ...]:
                 value=label,
                 fix="list the phases in ascending order, each number once",
             )
-        phases.append(Phase(place, label.strip(), _proof_fields(item, index)))
+        phases.append(Phase(place, label.strip(), _proof_fields(item, index), _commands(item)))
     return tuple(phases)
 
 
@@ -93,6 +95,14 @@ def _proof_fields(item: Any, index: int) -> dict[str, str]:
         value=wanted,
         fix=f"use types from: {', '.join(PROOF_TYPES)}",
     )
+
+
+def _commands(item: Any) -> tuple[str, ...]:
+    """The command files of a phase. A skill file with others is refused; what is registered otherwise counts for
+    nothing, because phases had no such field before.
+    """
+    named = item.get("commands") if isinstance(item, dict) else None
+    return tuple(path for path in named if isinstance(path, str)) if isinstance(named, list) else ()
 
 
 def resolve(label: str, phases: Sequence[Phase]) -> Phase:

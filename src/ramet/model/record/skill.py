@@ -33,6 +33,8 @@ class SkillText(Struct, frozen=True, kw_only=True):
     """The text below the front matter."""
     template_texts: dict[str, str]
     """The texts of its templates, by name; one that cannot be read is not here."""
+    command_texts: dict[str, str] = {}
+    """The texts of the command files that it names, by path; one that cannot be read is not here."""
 
 
 class BuiltInSkill(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ramet.errors import InvalidParams, SkillFileInvalid
 from ramet.model.record.phase import parse_phases
@@ -173,6 +174,8 @@ def _label(field: "Field", item: Any) -> Any:
         if isinstance(number, int | float) and isinstance(name, str):
             return f"{number}: {name}"
     _plain(field, item)
+    if isinstance(item, dict) and "commands" in item:
+        return item | {"commands": _texts(replace(field, name=f"{field.name}.commands"), item["commands"])}
     return item
 
 

@@ -39,7 +39,7 @@ def compose(effort: Effort, skill: Skill | None, text: SkillText | None, max_tok
         _tell_mode(effort, skill),
         _tell_directives(skill),
         _tell_templates(skill, text, room),
-        _tell_phases(effort, parse_phases(skill.phases)),
+        _tell_phases(effort, parse_phases(skill.phases), _folder(text)),
     ]
     return SkillPrompt("\n\n".join(part for part in parts if part), room.is_cut)
 
@@ -85,7 +85,7 @@ def _tell_directives(skill: Skill) -> str:
 def _tell_templates(skill: Skill, text: SkillText | None, room: _Room) -> str:
     """Each template with its text; one whose text is not known, with its path alone."""
     texts = {} if text is None else text.template_texts
-    folder = "" if text is None else text.file.rpartition("/")[0] + "/"
+    folder = _folder(text)
     told = []
     for name, path in list((skill.templates or {}).items())[:_MOST_LISTED]:
         head = f"Template {_line(name)}, {_line(folder + str(path))}"
@@ -93,10 +93,14 @@ def _tell_templates(skill: Skill, text: SkillText | None, room: _Room) -> str:
     return "\n\n".join(told)
 
 
-def _tell_phases(effort: Effort, phases: Sequence[Phase]) -> str:
+def _folder(text: SkillText | None) -> str:
+    return "" if text is None else text.file.rpartition("/")[0] + "/"
+
+
+def _tell_phases(effort: Effort, phases: Sequence[Phase], folder: str) -> str:
     if not phases:
         return ""
-    listed = _list("", [_name(phase) for phase in phases[:_MOST_PHASES]]).lstrip("\n")
+    listed = _list("", [_name(phase, folder) for phase in phases[:_MOST_PHASES]]).lstrip("\n")
     return (
         "## Phases:\nWork through these phases in order. When you start a phase, call Ramet's tool `phase` with its "
         f"label, or run `ramet effort phase e{effort.id} LABEL`. If the phase requires a proof, pass it as `proof`, an "
@@ -105,9 +109,10 @@ def _tell_phases(effort: Effort, phases: Sequence[Phase]) -> str:
     )
 
 
-def _name(phase: Phase) -> str:
-    proof = f" (proof: {', '.join(f'{_line(name)}: {kind}' for name, kind in phase.proof.items())})"
-    return _line(phase.label) + (proof if phase.proof else "")
+def _name(phase: Phase, folder: str) -> str:
+    proof = ", ".join(f"{_line(name)}: {kind}" for name, kind in phase.proof.items())
+    files = ", ".join(_line(folder + path) for path in phase.commands[:_MOST_LISTED])
+    return _line(phase.label) + (f" (proof: {proof})" if proof else "") + (f" (read first: {files})" if files else "")
 
 
 def _say_where(effort: Effort) -> str:

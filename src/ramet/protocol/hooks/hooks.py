@@ -27,14 +27,18 @@ class HookProcess(Struct, frozen=True, kw_only=True):
 
 class HookFacts(Struct, frozen=True, kw_only=True):
     """Facts about the machine on which a hook was called. They are gathered only for hooks that use them: the start of
-    a session, a compaction, a tool that reads or changes a file, and before a change if `hooks.directive_gate` is
-    `block`.
+    a session, a compaction, a tool that reads or changes a file or invokes a skill, and before a change if
+    `hooks.directive_gate` is `block`.
     """
 
     uncommitted: list[str] = []
     """Files with uncommitted changes, relative to the project."""
     directives: list[Directive] = []
     """The directives that apply to the event's file, outermost first."""
+    standards: list[Directive] = []
+    """The project's standards, at the start of a session."""
+    skill_files: list[Directive] = []
+    """The templates and first command files of the skill that a tool call invokes."""
     project: str | None = None
     """The directory that would be a project if none is registered above the session's directory: the root of the git
     repository, or the directory itself.

@@ -4,11 +4,13 @@ A skill's files are read once, here. The database keeps what they say, in the tr
 agent is told the same on every machine, and a file that is broken later changes nothing for work that is queued.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ramet.errors import ProjectNotFound, RametError
+from ramet.model.record.phase import parse_phases
 from ramet.model.record.skill import BUILT_IN, SkillText
 from ramet.model.record.skill_file import SkillFile
 from ramet.protocol.operation import Request
@@ -25,7 +27,8 @@ from ramet.workspace.files import project_files, skills
 from ramet.workspace.files.skills import Found
 
 MOST_TEMPLATE_BYTES = 64 * 1024
-"""Of one template: a longer one is named in the prompt, and not quoted."""
+"""Of one template or command file: a longer one is named and not quoted."""
+_MOST_COMMANDS = 100
 
 
 def discover(machine: Machine, request: Request[Any], asker: int | None) -> dict[str, SkillDefinition | RametError]:
@@ -62,17 +65,24 @@ def define(found: Found) -> SkillDefinition | None:
             file=found.path,
             description=skill.description,
             instructions=skill.body,
-            template_texts=_read_templates(skill, Path(found.path).parent, found.root),
+            template_texts=_read_texts(found, skill.templates),
+            command_texts=_read_texts(found, {path: path for path in _list_commands(skill)}),
         ),
     )
 
 
-def _read_templates(skill: SkillFile, folder: Path, root: Path) -> dict[str, str]:
-    """The templates that can be read; each has to stay where its skill has to stay."""
+def _list_commands(skill: SkillFile) -> list[str]:
+    """The command files that a skill or one of its phases names, each once."""
+    of_phases = [path for phase in parse_phases(skill.phases) for path in phase.commands]
+    return list(dict.fromkeys([*skill.cmd_dependencies, *of_phases]))[:_MOST_COMMANDS]
+
+
+def _read_texts(found: Found, paths: Mapping[str, str]) -> dict[str, str]:
+    """The files of a skill that can be read; each has to stay where the skill has to stay."""
     texts = {}
-    for name, path in skill.templates.items():
+    for name, path in paths.items():
         with suppress(RametError):
-            text = project_files.read(root, folder / path, MOST_TEMPLATE_BYTES)
+            text = project_files.read(found.root, Path(found.path).parent / path, MOST_TEMPLATE_BYTES)
             texts[name] = text.replace("\0", "")
     return texts
 

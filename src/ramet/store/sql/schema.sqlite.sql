@@ -573,7 +573,8 @@ CREATE TABLE skill_texts (
     file           TEXT NOT NULL,
     description    TEXT NOT NULL,
     instructions   TEXT NOT NULL,
-    template_texts TEXT NOT NULL
+    template_texts TEXT NOT NULL,
+    command_texts  TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
 
 -- Efforts as people see them: with the first effort that a queued one waits for, and how that one stands.

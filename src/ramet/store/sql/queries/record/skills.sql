@@ -36,14 +36,15 @@ ORDER BY name, project_id;
 
 -- name: put_text
 -- Keep the text of a skill's file.
-INSERT INTO skill_texts (skill_id, file, description, instructions, template_texts)
-VALUES (:skill_id, :file, :description, :instructions, :template_texts)
+INSERT INTO skill_texts (skill_id, file, description, instructions, template_texts, command_texts)
+VALUES (:skill_id, :file, :description, :instructions, :template_texts, :command_texts)
 ON CONFLICT (skill_id) DO UPDATE SET
     file = excluded.file,
     description = excluded.description,
     instructions = excluded.instructions,
-    template_texts = excluded.template_texts;
+    template_texts = excluded.template_texts,
+    command_texts = excluded.command_texts;
 
 -- name: text_of
 -- The text of a skill's file.
-SELECT file, description, instructions, template_texts FROM skill_texts WHERE skill_id = :skill_id;
+SELECT file, description, instructions, template_texts, command_texts FROM skill_texts WHERE skill_id = :skill_id;
