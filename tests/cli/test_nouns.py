@@ -117,6 +117,22 @@ def test_skills_belong_to_the_project_around(work: CommandLine) -> None:
     assert (outside.returncode, "is not in a project" in outside.stderr) == (3, True)
 
 
+@pytest.mark.requirement("R347")
+def test_skill_files_that_are_not_registered_yet_are_listed_with_what_is_wrong(work: CommandLine) -> None:
+    for name, text in {"paint": "---\nname: paint\ndescription: Paint.\n---\n", "sand": "half writ"}.items():
+        file = work.cwd / f".agents/skills/{name}/SKILL.md"
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    listed = work.json("skill", "list")
+    assert [(row["name"], row["error"] is None) for row in listed["files"]] == [("paint", True), ("sand", False)]
+    assert "paint" not in {row["name"] for row in listed["items"]}
+    assert f"{work.cwd}/.agents/skills/paint/SKILL.md" in work.ok("skill", "list", "--project", "1")
+    work.ok("effort", "start", "login", "paint")
+    listed = work.json("skill", "list")
+    assert [row["name"] for row in listed["files"]] == ["sand"]
+    assert "paint" in {row["name"] for row in listed["items"]}
+
+
 @pytest.mark.parametrize("definition", ['{"phasez": []}', '{"phases": 3}', '{"modes": {"a": NaN}}'])
 def test_a_skill_that_is_not_understood_is_refused(work: CommandLine, definition: str) -> None:
     assert work("skill", "add", "dig", "--file", "-", stdin=definition).returncode == 2

@@ -77,7 +77,7 @@ def test_every_kind_of_skill_makes_the_task_the_effort_and_the_session(storm: Co
     [
         (("login", "sing"), 2, "there is no skill 'sing'"),
         (("/nowhere/login", "plan"), 3, "no project contains /nowhere/login"),
-        (("login", "plan", "--session", "s9"), 3, "s9"),
+        (("login", "plan", "--session", "s9"), 3, "there is no session 9"),
         (("login", "plan", "--directory", "/etc"), 2, "/etc is outside"),
     ],
 )

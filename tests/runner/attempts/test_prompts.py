@@ -181,6 +181,16 @@ def test_an_agent_that_goes_on_is_not_told_everything_again(desk: Desk) -> None:
     assert PLAN not in going_on.prompt
 
 
+@pytest.mark.requirement("R284", "R348")
+def test_an_agent_that_goes_on_is_told_the_phase_of_its_effort(desk: Desk) -> None:
+    effort = desk.add("plan")
+    assert "is in the phase" not in prompts.continuation(desk.prompt(effort), None).prompt
+    for label in ("1", "2"):
+        desk.world.call("db.effort.phase", effort_id=effort.id, label=label)
+    going_on = prompts.continuation(desk.prompt(effort), "the connection broke")
+    assert "the connection broke. This effort is in the phase 2: Draft. Check what" in going_on.prompt
+
+
 def test_an_effort_that_does_not_exist_has_no_prompt(desk: Desk) -> None:
     with pytest.raises(EffortNotFound):
         desk.call("work.prompt", effort_id=4711)

@@ -117,7 +117,12 @@ def _name(phase: Phase, folder: str) -> str:
 
 def _say_where(effort: Effort) -> str:
     """A further attempt continues where the last one was."""
-    return f"\nThis effort is in the phase {_line(effort.current_phase)}." if effort.current_phase else ""
+    return f"\n{say_phase(effort.current_phase)}" if effort.current_phase else ""
+
+
+def say_phase(label: str) -> str:
+    """The phase that an effort is in, as a sentence."""
+    return f"This effort is in the phase {_line(label)}."
 
 
 def _list(head: str, items: Sequence[str]) -> str:

@@ -51,6 +51,8 @@ class Prompt(Struct, frozen=True, kw_only=True):
     report_file: str | None
     cut: bool
     """Whether the context was shortened to fit `work.prompt_max_tokens`."""
+    phase: str | None = None
+    """The phase that the effort is in; null before it has entered one."""
 
 
 class WorkPrompt(Request[Prompt], frozen=True, kw_only=True):

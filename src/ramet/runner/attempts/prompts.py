@@ -48,6 +48,7 @@ def build(machine: Machine, effort_id: int) -> Prompt:
         context=_join(told.text, composed.context),
         report_file=prompting.report_file_of(nest(effort)),
         cut=composed.cut or told.cut,
+        phase=effort.current_phase,
     )
 
 
@@ -124,6 +125,9 @@ def _round(machine: Machine, effort: Effort, ancestors: Sequence[Effort]) -> str
 def continuation(prompt: Prompt, reason: str | None) -> Prompt:
     """The prompt of an agent that continues in its own context window, which has the rest."""
     why = f"Your last attempt ended before the task was done: {reason}." if reason else "Continue where you left off."
+    if prompt.phase is not None:
+        # Somebody else may have moved the effort since, and what the window has of it is older.
+        why += f" {skill_prompt.say_phase(prompt.phase)}"
     text = f"{why} Check what is already there, then finish the task, which is unchanged:\n\n{prompt.instruction}"
     if prompt.report_file is not None:
         text += f"\n\nWrite your report to `{prompt.report_file}`, as before."

@@ -1,14 +1,17 @@
 """`ramet skill`: list, show and change the skills of a project."""
 
 import click
+from msgspec.structs import asdict
 
 from ramet.cli import references
 from ramet.cli.command import Group
-from ramet.cli.commands.record.project import find_project
+from ramet.cli.commands.record.project import find_project, path_here
 from ramet.cli.exchanges import ask_as_written
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, say, show_items, show_row
+from ramet.cli.output import Columns, pick_cells, print_json, print_table, say, show_items, show_row
 from ramet.model.record.skill import Skill
+from ramet.protocol.hooks.skill_files import ListSkillFiles, SkillEntry
+from ramet.protocol.record.projects import ListProjects
 from ramet.protocol.record.skills import DeleteSkill, FindSkills, GetSkill, ListSkills, UpsertSkill
 
 _of_project = click.option(
@@ -29,6 +32,14 @@ _COLUMNS: Columns[Skill] = {
     "FROM": lambda row: "built in" if row.id is None else "the project",
     "PHASES": _phases,
     "NEXT": lambda row: row.next_skills,
+}
+
+
+_FILE_COLUMNS: Columns[SkillEntry] = {
+    "SKILL": lambda row: row.name,
+    "FROM": lambda row: "the project" if row.source == "project" else "the user",
+    "FILE": lambda row: row.path,
+    "PROBLEM": lambda row: row.error,
 }
 
 
@@ -64,9 +75,29 @@ def add(invocation: Invocation, name: str, project: int | str, phases: tuple[str
 @_of_project
 @click.pass_obj
 def list_skills(invocation: Invocation, project: int | str) -> None:
-    """List the project's skills, including built-in ones."""
-    reply = invocation.ask(ListSkills(project_id=find_project(invocation, project)))
+    """List the project's skills, including built-in ones and skill files that are not registered yet."""
+    project_id = find_project(invocation, project)
+    reply = invocation.ask(ListSkills(project_id=project_id))
+    registered = {row.name for row in reply.items if row.id is not None}
+    files = [entry for entry in _list_files(invocation, project, project_id) if entry.name not in registered]
+    if invocation.as_json:
+        return print_json({**asdict(reply), "files": files})
     show_items(invocation, reply, _COLUMNS, nothing="no skills")
+    if files:
+        click.echo(
+            "\nskill files that are not registered yet; `ramet add --skill NAME` and `ramet effort start` do it:"
+        )
+        print_table(list(_FILE_COLUMNS), pick_cells(files, _FILE_COLUMNS))
+    return None
+
+
+def _list_files(invocation: Invocation, project: int | str, project_id: int) -> list[SkillEntry]:
+    """The skill files of the project and of its user; none if the project is on another machine."""
+    path = project
+    if isinstance(project, int):
+        rows = invocation.ask(ListProjects()).items
+        path = next((path_here(invocation, row) or "" for row in rows if row.id == project_id), "")
+    return invocation.ask(ListSkillFiles(project=str(path))).items if path else []
 
 
 @skill.command(examples=["ramet skill show implement"])
