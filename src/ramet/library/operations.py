@@ -1332,7 +1332,7 @@ class HooksOperations(Namespace):
         args: Any = None,
         tool_use_id: str | None = None,
         facts: HookFacts | Mapping[str, Any] = HookFacts(
-            uncommitted=[], directives=[], project=None, is_repository=False, process=None
+            uncommitted=[], directives=[], standards=[], skill_files=[], project=None, is_repository=False, process=None
         ),
         idempotency_key: str | None = None,
     ) -> ToolNoted:
@@ -1383,7 +1383,7 @@ class HooksOperations(Namespace):
         args: Any = None,
         tool_use_id: str | None = None,
         facts: HookFacts | Mapping[str, Any] = HookFacts(
-            uncommitted=[], directives=[], project=None, is_repository=False, process=None
+            uncommitted=[], directives=[], standards=[], skill_files=[], project=None, is_repository=False, process=None
         ),
         idempotency_key: str | None = None,
     ) -> Verdict:
@@ -1420,7 +1420,7 @@ class HooksOperations(Namespace):
         source: Literal["startup", "resume", "clear", "compact", "fork"] | None = None,
         transcript_path: str | None = None,
         facts: HookFacts | Mapping[str, Any] = HookFacts(
-            uncommitted=[], directives=[], project=None, is_repository=False, process=None
+            uncommitted=[], directives=[], standards=[], skill_files=[], project=None, is_repository=False, process=None
         ),
         idempotency_key: str | None = None,
     ) -> SessionContext:
