@@ -17,8 +17,8 @@ from ramet.daemon.hooks.timings import Timings
 from ramet.daemon.wire.answers import Later, answers
 from ramet.daemon.wire.calls import Call
 from ramet.errors import InvalidParams, RametError
+from ramet.model.hooks.command_file import SKILL_TOOL
 from ramet.model.hooks.hook import HookEvent
-from ramet.model.hooks.skill_files import SKILL_TOOL
 from ramet.model.principal import RUNNER, USER, asking_session
 from ramet.model.record.project import place_inside
 from ramet.protocol.hooks.hooks import (

@@ -24,8 +24,8 @@ from ramet.engine.record import lookup, session_usage, sessions
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head
 from ramet.model.history.commit import CommitFacts
+from ramet.model.hooks.command_file import SKILL_TOOL
 from ramet.model.hooks.hook import HookAnswer, HookEvent, Moment
-from ramet.model.hooks.skill_files import SKILL_TOOL
 from ramet.model.hooks.status_line import status_line
 from ramet.model.hooks.touched_files import touched_files
 from ramet.model.names import clean_name

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from ramet.engine.hooks import directives
 from ramet.engine.record import skills
 from ramet.engine.transaction import Transaction
+from ramet.model.hooks.command_file import list_files
 from ramet.model.hooks.directive import Directive
-from ramet.model.hooks.skill_files import list_files
 from ramet.store.hooks.hooks import Hooked
 from ramet.store.record import efforts
 

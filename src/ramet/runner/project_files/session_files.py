@@ -11,9 +11,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ramet.errors import RametError
+from ramet.model.hooks.command_file import SKILL_TOOL, list_files
 from ramet.model.hooks.directive import FOLDER, STANDARDS, Directive
 from ramet.model.hooks.hook import HookEvent
-from ramet.model.hooks.skill_files import SKILL_TOOL, list_files
 from ramet.protocol.hooks.hooks import HookFacts
 from ramet.runner.project_files.skill_discovery import define
 from ramet.vendors import registry

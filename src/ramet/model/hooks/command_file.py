@@ -1,4 +1,4 @@
-"""Skill files: the templates and command files of a skill, and which of them an agent needs when.
+"""A command file: markdown that says how to do a step of a skill; and which files of a skill an agent needs when.
 
 Templates, and command files that no phase names, are for the whole effort. A command file of a phase is needed in that
 phase; before the first phase is entered, that one is next.
