@@ -105,7 +105,7 @@ def test_a_note_is_written_for_an_effort_for_a_session_and_by_an_agent(storm: Co
     assert storm.ok("note", "one", "--effort", "e1") == f"added to {log}\n"
     storm.ok("note", "-", "--session", "s1", stdin="## Two\nmore")
     assert storm("note", "three", environ={"RAMET_SESSION": "1"}).returncode == 0
-    stamp = r"\n## \[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\]"
+    stamp = r"\n## \[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\]"
     assert re.fullmatch(rf"{stamp}\n\none\n{stamp} Two\nmore\n{stamp}\n\nthree\n", log.read_text())
     nobody = storm("note", "four")
     assert (nobody.returncode, "--effort e12" in nobody.stderr) == (2, True)
