@@ -1,6 +1,7 @@
 """One request over a connection: encode its parameters as JSON, and decode the line that holds its reply or error."""
 
 import json
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -21,14 +22,22 @@ _lines = msgspec.json.Decoder(_Line)
 
 
 def encode_request(request: Request[Any]) -> bytes:
-    """Encode the parameters that have a value; an older daemon does not know newer ones."""
-    given = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
+    """Encode the parameters that have a value or need one; an older daemon does not know newer ones."""
+    needed = _needed(type(request))
+    whole = msgspec.to_builtins(request).items()
+    given = {name: value for name, value in whole if value is not None or name in needed}
     try:
         return json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except UnicodeEncodeError as error:  # arguments and variables of a process may have any bytes
         raise ParseError(f"the request is not UTF-8: {error}") from error
     except ValueError as error:  # msgspec would write null for them, and so take a bound away
         raise ParseError(f"the request contains a number that JSON cannot represent: {error}") from error
+
+
+@cache
+def _needed(request: type[Request[Any]]) -> frozenset[str]:
+    """The parameters without a default, some of which may be null."""
+    return frozenset(field.encode_name for field in msgspec.structs.fields(request) if field.required)
 
 
 def decode_line(request: type[Request[R]], line: bytes) -> R:
