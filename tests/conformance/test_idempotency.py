@@ -58,6 +58,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "db.session.updateContextUsage": {"session_id": 1, "usage": 0.5},
     "db.session.updateLoadedFiles": {"session_id": 1, "files": ["/a"]},
     "db.skills.upsert": {"name": "sing", "project_id": 1, "phases": ["1: Hum"]},
+    "db.skills.keep": {"name": "sing", "project_id": 1, "definition": {"phases": ["1: Hum"]}},
     "db.skills.delete": {"name": "paint", "project_id": 1},
     "db.messages.append": {"session_id": 1, "role": "user", "content": "hello \u0000 \U0001f680"},
     "db.agents.register": {"id": "ada", "label": "Ada"},

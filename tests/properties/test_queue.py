@@ -22,6 +22,8 @@ from ramet.model.work.effort_state import State
 
 WORKERS = ("a", "b", "c", "planner")
 DAY_SECONDS = 86_400
+LONGEST_PAUSE_SECONDS = 3600
+"""After a usage limit whose end is not known."""
 WORK = WorkSettings(retries=RETRIES, host_retries=HOST_RETRIES)
 """Bounds so low that a short life reaches them."""
 OUTCOMES = (*8 * ("error",), "success", "stuck", "cancelled")
@@ -120,7 +122,7 @@ class QueueLife(RuleBasedStateMachine):
     @rule(worker=st.sampled_from(WORKERS), outcome=st.sampled_from(OUTCOMES), failure=st.sampled_from(FAILURES))
     def attempt(self, worker: str, outcome: str, failure: str | None) -> None:
         """From claim to report, when every pause is over: so that some fail often enough to be given up."""
-        self.wait(300)
+        self.wait(LONGEST_PAUSE_SECONDS)
         self.agrees()
         self.claim_next(worker)
         self.agrees()
@@ -139,7 +141,9 @@ class QueueLife(RuleBasedStateMachine):
             assert reply.requeued is self.plain.settle(effort, outcome, None if outcome == "success" else failure)
             effort.not_before = reply.not_before
             assert reply.requeued or reply.not_before is None
-            assert reply.not_before is None or self.now <= reply.not_before <= self.now + timedelta(seconds=300)
+            assert reply.not_before is None or self.now <= reply.not_before <= self.now + timedelta(
+                seconds=LONGEST_PAUSE_SECONDS
+            )
 
     @precondition(lambda self: self.plain.efforts)
     @rule(data=st.data(), behind=st.sampled_from((0, 0, 1)))
@@ -208,7 +212,7 @@ class QueueLife(RuleBasedStateMachine):
             assert not self.world.call("fleet.kill", effort_id=effort.id).is_running
             self.plain.finish(effort, "cancelled")
 
-    @rule(seconds=st.sampled_from((1, 300)))
+    @rule(seconds=st.sampled_from((1, LONGEST_PAUSE_SECONDS)))
     def wait(self, seconds: int) -> None:
         self.world.clock.advance(seconds)
 

@@ -11,6 +11,7 @@ from ramet.model.history.child_branch import CollapseResult, SpawnInfo
 from ramet.model.history.content import SessionContent
 
 HERE = Path(__file__).parent
+SEED_TYPES = HERE.parents[1] / "library" / "test_seed_types.py"
 
 TESTED_AS = {
     "test_spawn_pointers_table_created": "test_the_table_has_the_columns_of_a_spawn",
@@ -28,8 +29,8 @@ TESTED_AS = {
     "test_has_ancestor_false": "test_an_ancestor_is_found_through_the_chain",
     "test_session_content_valid": "test_a_boundary_is_one_of_four",
     "test_session_content_in_union": "test_content_of_the_type_session_is_recognised_as_such",
-    "test_spawn_info_frozen": "test_neither_can_be_changed",
-    "test_collapse_result_frozen": "test_neither_can_be_changed",
+    "test_spawn_info_frozen": "test_a_spawn_is_returned_as_spawn_info_and_cannot_be_changed",
+    "test_collapse_result_frozen": "test_a_collapse_is_returned_as_collapse_result_with_or_without_its_commit",
     "test_session_content_type_hints": "test_a_boundary_is_pinned_of_the_system_and_never_compressed",
     "test_collapse_system_prompt_not_empty": "test_a_report_begins_with_what_was_completed",
     "test_build_collapse_prompt_basic": "test_the_purpose_comes_first_then_the_request_then_the_work_unchanged",
@@ -41,7 +42,7 @@ TESTED_AS = {
 
 @pytest.mark.requirement("R54")
 def test_every_test_that_the_seed_names_has_its_counterpart() -> None:
-    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in HERE.glob("test_*.py")]
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in (*HERE.glob("test_*.py"), SEED_TYPES)]
     defined = {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     assert len(TESTED_AS) == 23
     assert set(TESTED_AS.values()) <= defined
