@@ -1,6 +1,8 @@
 """`ramet trust`, and what a cloned repository can do without it."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 from tests.cli.command_line import CommandLine
@@ -99,7 +101,7 @@ def test_another_user_s_file_above_is_named_by_config(shop: CommandLine) -> None
 def test_a_database_that_came_with_a_clone_is_not_opened_until_it_is_trusted(shop: CommandLine) -> None:
     theirs, file = shop.home / "theirs.db", shop.cwd / ".cache" / "ramet.db"
     attacker = ("--set", f"database.path={theirs}")
-    shop(*attacker, "add", "touch $HOME/owned", "--driver", "shell")
+    shop.ok(*attacker, "add", "touch $HOME/owned", "--driver", "shell")
     shop.ok(*attacker, "daemon", "stop")
     file.parent.mkdir()
     file.write_bytes(theirs.read_bytes())
@@ -110,8 +112,10 @@ def test_a_database_that_came_with_a_clone_is_not_opened_until_it_is_trusted(sho
     assert "run the efforts in its queue" in shop.ok("trust", str(file), "--yes")
     assert len(shop.json(*here, "queue")["items"]) == 1
     shop.ok(*here, "daemon", "stop")
-    shop(*attacker, "add", "touch $HOME/owned twice", "--driver", "shell")
-    shop.ok(*attacker, "daemon", "stop")
+    with closing(sqlite3.connect(theirs)) as database:
+        database.execute("UPDATE efforts SET prompt = 'touch $HOME/owned twice'")
+        database.commit()
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     file.write_bytes(theirs.read_bytes())
     done = shop(*here, "ps")
     assert (done.returncode, "was replaced" in done.stderr) == (5, True), done.stderr
