@@ -23,14 +23,13 @@ from ramet.workspace.files import directives, skills
 
 def add(environ: Mapping[str, str], event: HookEvent, facts: HookFacts) -> HookFacts:
     """The facts of an event, with the files that it calls for."""
-    if event.cwd is None:
-        return facts
+    is_skill = event.moment == "post_tool_use" and event.tool == SKILL_TOOL
+    if event.cwd is None or not (is_skill or event.moment == "session_start"):
+        return facts  # most events are tool calls, which wait
     top, _ = surroundings.find_top(Path(event.cwd))
-    if event.moment == "session_start":
-        return replace(facts, standards=find_standards(top))
-    if event.moment == "post_tool_use" and event.tool == SKILL_TOOL:
+    if is_skill:
         return replace(facts, skill_files=find_skill_files(top, environ, event.tool_input))
-    return facts
+    return replace(facts, standards=find_standards(top))
 
 
 def find_standards(root: Path) -> list[Directive]:
