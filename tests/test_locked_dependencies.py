@@ -74,7 +74,7 @@ def test_the_makefile_installs_nothing_without_hashes() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert makefile.count("pip install") == 1
     assert re.findall(r"\$\(PIP\) (.*)", makefile) == [
-        "--require-hashes --requirement",
+        "--no-deps --require-hashes --requirement",
         "--no-deps --no-build-isolation --editable .",
     ]
     assert set(re.findall(r"\$\(LOCKED\) (\S+)", makefile)) == {f"requirements/{lock.name}" for lock in LOCKS}
