@@ -869,13 +869,13 @@ REQUIREMENTS: dict[str, Requirement] = {
         "A planner or reviewer that changed files, and a verdict that cannot be read, are named in the row, "
         "the report and a notice.",
     ),
-    "R362": later(
-        "outcomes",
+    "R362": due(
         "Efforts start at the current `HEAD` of the caller's checkout; `--base`; uncommitted changes are "
         "named; `--with-changes` takes them along; the base is shown and stored. A queued effort starts at "
         "the `HEAD` of the moment when it was added; the next effort of a chain starts at its predecessor's "
         "result. The commit that `--with-changes` makes is marked: `land` leaves it out unless `--include-"
         "changes`, and says so.",
+        later_part="landing: `land` leaves the marked commit out",
     ),
     "R363": later(
         "outcomes", "A `.git` entry that is not a repository is ignored; the tests pass below such a folder."

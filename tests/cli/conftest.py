@@ -35,7 +35,8 @@ def ramet(offline: CommandLine) -> Iterator[CommandLine]:
 
 @pytest.fixture
 def shop(ramet: CommandLine) -> CommandLine:
-    """Commands in a git repository with one commit."""
+    """Commands in a git repository with one commit, whose hash is always the same."""
+    dates = {f"GIT_{role}_DATE": "2026-01-05T08:00:00Z" for role in ("AUTHOR", "COMMITTER")}
     for words in (
         ["init", "-q", "-b", "main"],
         ["config", "user.name", "Somebody"],
@@ -43,6 +44,6 @@ def shop(ramet: CommandLine) -> CommandLine:
         ["commit", "-q", "--allow-empty", "-m", "A shop"],
     ):
         subprocess.run(
-            ["git", *words], cwd=ramet.cwd, env={**ramet.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}, check=True
+            ["git", *words], cwd=ramet.cwd, env={**ramet.environ, **dates, "GIT_CONFIG_GLOBAL": "/dev/null"}, check=True
         )
     return ramet

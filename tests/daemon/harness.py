@@ -264,7 +264,7 @@ class RunningServer:
         work_calls = WorkCalls(crew, SlotLoans(context, crew), requester, self.loop)
         hook_service, _ = build_hook_service(requester, machine, self.loop)
         disk = lambda request: self.disk(request)  # noqa: E731, PLW0108 - tests set it later
-        threads = MachineThreads(disk, lambda *_: {}, requester.ask_from_thread, self.loop)
+        threads = MachineThreads(disk, lambda *_: ({}, None), requester.ask_from_thread, self.loop)
         return Parts(work_calls, threads, tokens, hook_service)
 
 

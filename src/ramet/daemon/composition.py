@@ -39,7 +39,7 @@ from ramet.runner.context import RunnerContext
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer
 from ramet.runner.project_files import session_files
-from ramet.runner.project_files.skill_discovery import discover
+from ramet.runner.project_files.new_work import examine
 from ramet.store import Store, open_store
 from ramet.store.database.sqlite.store import SqliteStore
 from ramet.store.database.store import Topic
@@ -116,9 +116,7 @@ def build_machine(
 ) -> tuple[Machine, MachineThreads]:
     """This machine's disk, and what answers with it at hand."""
     machine = Machine(requester.ask_from_thread, settings, places, environ)
-    return machine, MachineThreads(
-        partial(answer, machine), partial(discover, machine), requester.ask_from_thread, loop
-    )
+    return machine, MachineThreads(partial(answer, machine), partial(examine, machine), requester.ask_from_thread, loop)
 
 
 def build_context(

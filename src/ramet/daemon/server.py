@@ -212,7 +212,7 @@ class Server:
             self._executor.read(operation, call.request, principal, call.done)
 
     def _change(self, call: Call, request: Request[Any], principal: str) -> None:
-        """Submit a change, once the files of the skills that it names have been read."""
+        """Submit a change, once the files of the skills that it names and the place where it starts have been read."""
         follow = self._work_calls.followers.get(call.operation.request)
         done = partial(follow, call) if follow else call.done
 
@@ -222,7 +222,7 @@ class Server:
             else:
                 self._executor.submit(call.operation, found, principal, done)
 
-        if isinstance(request, Change) and request.skill_names():
+        if isinstance(request, Change) and request.reads_first():
             self._machine.discover(call.operation, request, submit, principal)
         else:
             submit(request)

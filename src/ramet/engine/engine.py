@@ -31,6 +31,7 @@ from ramet.model.spawn.confinement import Confinement
 from ramet.protocol.operation import Change, Request
 from ramet.protocol.operations import Operation
 from ramet.protocol.record.skills import SkillDefinition
+from ramet.protocol.record.starting_points import StartingPoint
 from ramet.protocol.system.ai import Answer, Question
 from ramet.store import idempotency
 from ramet.store.database.blobs import Codec
@@ -52,6 +53,8 @@ class Call(Struct, frozen=True):
     """What a model answered, if one was asked."""
     found_skills: FoundSkills | None = None
     """The files of the skills that the request names."""
+    start: StartingPoint = StartingPoint()
+    """Where the work starts that the request adds."""
 
 
 class Engine:
@@ -94,7 +97,8 @@ class Engine:
             return Call(operation, asked, done, principal, request.answer)
         if isinstance(request, Discovered):
             found = {name: self._clean(each) for name, each in request.found.items()}
-            return replace(self.prepare(operation, request.asked, principal), found_skills=found)
+            start = secrets.redact(request.start or StartingPoint(), self.redactor)
+            return replace(self.prepare(operation, request.asked, principal), found_skills=found, start=start)
         # First: whatever the rest does with the request, it does without its secrets, the idempotency key included.
         clean = secrets.redact(request, self.redactor)
         prepare = find_preparation(type(request))
@@ -136,6 +140,7 @@ class Engine:
             ring=call.operation.ring,
         )
         tx.found_skills = call.found_skills or {}
+        tx.start = call.start
         scopes.admit(tx, call.operation)
         return tx
 

@@ -13,6 +13,7 @@ from ramet.model.event import EventKind, NewEvent
 from ramet.model.instant import to_iso
 from ramet.model.spawn.confinement import Confinement
 from ramet.protocol.operation import Ring
+from ramet.protocol.record.starting_points import StartingPoint
 from ramet.store import events
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
@@ -64,6 +65,8 @@ class Transaction:
         """The efforts that the asker's own is based on, once somebody has asked for them."""
         self.found_skills: Mapping[str, Any] = {}
         """The files of the skills that the request names (`engine.record.skills`)."""
+        self.start = StartingPoint()
+        """Where the work starts that the request adds."""
 
     @cached_property
     def now(self) -> str:

@@ -163,6 +163,7 @@ from ramet.protocol.record.sessions import (
     UpdateLoadedFiles,
 )
 from ramet.protocol.record.skills import DeleteSkill, FindSkills, GetSkill, ListSkills, UpsertSkill
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.record.tasks import FindTasks, ListTasks, UpsertTask
 from ramet.protocol.replies import Deleted, Page
 from ramet.protocol.runs.branches import ListRunBranches, RunBranches
@@ -177,6 +178,7 @@ from ramet.protocol.runs.runs import (
     NewLine,
     RunDetail,
     RunReply,
+    StartedRun,
     StartRun,
     TurnRow,
 )
@@ -1577,8 +1579,9 @@ class RunOperations(Namespace):
         save_conversation: bool = True,
         driver: str | None = None,
         model: str | None = None,
+        start: StartAt | Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
-    ) -> RunDetail:
+    ) -> StartedRun:
         """Record a run and queue its lines; a chain starts with its plan. Nothing runs until `work.run` attends
         the run.
         """
@@ -1597,6 +1600,7 @@ class RunOperations(Namespace):
                 "save_conversation": save_conversation,
                 "driver": driver,
                 "model": model,
+                "start": start,
             },
         )
 
@@ -1814,6 +1818,7 @@ class WorkOperations(Namespace):
         model: str | None = None,
         priority: int = 0,
         timeout_seconds: int | None = None,
+        start: StartAt | Mapping[str, Any] | None = None,
         is_exact: bool = False,
         idempotency_key: str | None = None,
     ) -> AddedWork:
@@ -1834,6 +1839,7 @@ class WorkOperations(Namespace):
                 "model": model,
                 "priority": priority,
                 "timeout_seconds": timeout_seconds,
+                "start": start,
                 "is_exact": is_exact,
             },
         )

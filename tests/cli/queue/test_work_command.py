@@ -76,7 +76,7 @@ def test_a_queue_is_run_to_its_end_and_told_in_lines(shop: CommandLine) -> None:
     add(shop, "echo items > cart.txt", "--skill", "implement")
     add(shop, "cat cart.txt", "--skill", "do", "--based-on", "e1")
     lines = shop.ok("work", "--once").splitlines()
-    assert re.fullmatch(r"shell e1 implement started in /.+/e1", lines[0])
+    assert re.fullmatch(r"shell e1 implement started at \S+ [0-9a-f]{8} in /.+/e1", lines[0])
     assert re.fullmatch(r"shell e1 success \d+s, 1 file \+1 -0", lines[1])
     assert lines[2].startswith("shell e2 do started in ")
     assert re.fullmatch(r"shell e2 success \d+s: no files were changed", lines[3])

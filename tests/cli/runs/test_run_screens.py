@@ -72,8 +72,8 @@ def test_the_screens_of_a_run_that_is_half_done(half_done: CommandLine, columns:
 def test_a_task_that_depends_on_others_says_so_in_every_state(shop: CommandLine) -> None:
     run(shop, "- [ ] 1. true\n- [ ] 2. true\n- [ ] 3. exit 3\n  - Depends: 1, 2\n", "--parallel", "2")
     shown = shop.ok("runs", "show", "r1").splitlines()
-    assert "WAITS FOR" in shown[2]
-    assert re.search(r"^3 +shell e3 +failed .+  1 2 ", shown[5])
+    assert "WAITS FOR" in shown[3]
+    assert re.search(r"^3 +shell e3 +failed .+  1 2 ", shown[6])
 
 
 def test_resuming_counts_the_tasks_that_are_retried(shop: CommandLine) -> None:

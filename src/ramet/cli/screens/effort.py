@@ -10,6 +10,7 @@ from ramet.cli.output import clean, count, print_fields, print_json, short_path
 from ramet.cli.screens.agent_names import effort_agent
 from ramet.cli.screens.commit_lines import short
 from ramet.cli.screens.effort_lines import (
+    base_of,
     changed,
     first_line,
     state,
@@ -77,6 +78,7 @@ def _facts(invocation: Invocation, row: WorkReply, holder: str | None) -> dict[s
         "retry of": row.retry_of and f"e{row.retry_of}",
         "based on": row.based_on and f"e{row.based_on}",
         "depends on": ", ".join(f"e{effort_id}" for effort_id in row.depends_on or ()),
+        "base": base_of(row),
         "worktree": row.worktree and short_path(invocation, row.worktree),
         "branch": _branch(row),
         "changes": _changes(row),

@@ -1,7 +1,7 @@
 """An effort of the queue in a few words: its state, what it waits for, what it changed and what it used."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,9 +9,11 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count
 from ramet.cli.times import ago, until
 from ramet.model.record.effort import Lifecycle
+from ramet.model.runs.run import Run
 from ramet.model.work.effort_state import State, derive_state
-from ramet.protocol.record.efforts import nest
-from ramet.protocol.work.queue import ListWork, WorkReply
+from ramet.protocol.record.efforts import EffortRow, nest
+from ramet.protocol.runs.runs import StartedRun
+from ramet.protocol.work.queue import AddedWork, ListWork, WorkReply
 
 _PAGE = 1000
 _COUNTED = ("input_tokens", "output_tokens", "cache_write_tokens")
@@ -31,6 +33,9 @@ _WORDS: dict[State, str] = {
 """The word for each state; a finished effort has its outcome instead."""
 _STATUS_WORDS = {"active": "running"}
 _LEAST_CENT = 0.005
+_SHORT_HASH = 8
+_NAMED_FILES = 3
+"""How many files with changes are named; the rest is counted."""
 _NAMED_AFTER_SESSION = re.compile(r"([\w.-]+):[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -52,6 +57,36 @@ def first_line(text: str | None) -> str:
 def short_agent(name: str | None) -> str | None:
     """The program of an agent that is named after its program's session (`DRIVER:2f1c0c4e-…`); else its name."""
     return name and (found[1] if (found := _NAMED_AFTER_SESSION.fullmatch(name)) else name)
+
+
+def base_of(row: EffortRow | Run, *, is_short: bool = False) -> str | None:
+    """`fix-cart 1f3c9a2`, with what was taken along; None if no base was recorded."""
+    if row.base_commit is None:
+        return None
+    base = clean(f"{row.base_branch or 'commit'} {row.base_commit[:_SHORT_HASH]}")
+    if row.base_changes is None:
+        return base
+    return f"{base} + changes" if is_short else f"{base} with uncommitted changes ({row.base_changes[:_SHORT_HASH]})"
+
+
+def list_start(name: str, added: AddedWork | StartedRun) -> list[str]:
+    """Where new work starts, and the changes that it does not see."""
+    base = base_of(added)
+    lines = [f"{name} starts at {base}"] if base else []
+    if added.uncommitted:
+        lines.append(f"{_files(added.uncommitted)} changes that {name} does not see; --with-changes takes them along")
+    if added.base_note:
+        lines.append(clean(f"note: {added.base_note}"))
+    return lines
+
+
+def _files(paths: Sequence[str]) -> str:
+    """`README.md has`, `a.py and b.py have`, `a.py, b.py, c.py and 4 more files have`."""
+    if len(paths) == 1:
+        return f"{clean(paths[0])} has"
+    more = len(paths) - _NAMED_FILES
+    shown = [*map(clean, paths[:_NAMED_FILES]), *([count(more, "more file")] if more > 0 else [])]
+    return f"{', '.join(shown[:-1])} and {shown[-1]} have"
 
 
 def state(row: WorkReply) -> str:

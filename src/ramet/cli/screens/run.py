@@ -11,7 +11,7 @@ from ramet.cli.output import cell, clean, count, paged, print_json
 from ramet.cli.progress import Progress, working
 from ramet.cli.screens.agent_names import doing, effort_agent
 from ramet.cli.screens.board import short_number
-from ramet.cli.screens.effort_lines import cost, first_line
+from ramet.cli.screens.effort_lines import base_of, cost, first_line
 from ramet.cli.screens.states import style_of
 from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain, print_lines, terminal_width
 from ramet.cli.times import ago, duration, seconds_between
@@ -40,6 +40,8 @@ def show_run(invocation: Invocation, run_id: int, *, conversation: bool = False)
         if conversation:
             return _show_conversation(run)
         click.echo(clean(headline(run)))
+        if (base := base_of(run)) is not None:
+            click.echo(f"started at {base}")
         _print_lines(invocation, run)
         return print_ending(run, branches)
 

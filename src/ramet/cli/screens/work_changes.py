@@ -10,7 +10,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, short_path
 from ramet.cli.progress import Progress
 from ramet.cli.screens.agent_names import effort_agent
-from ramet.cli.screens.effort_lines import changed, cost, used
+from ramet.cli.screens.effort_lines import base_of, changed, cost, used
 from ramet.cli.times import duration, seconds_between, until
 from ramet.model.event import Event
 from ramet.model.history.branch import session_branch
@@ -245,7 +245,7 @@ def sentence(invocation: Invocation, change: Change, columns: int | None = None)
         case "started" | "running":
             how = "started" if change.kind == "started" else "is running"
             attempt = f" (attempt {effort.attempts})" if effort.attempts > 1 else ""
-            lead = f"{name}{_skill(effort)} {how}{attempt} in "
+            lead = f"{name}{_skill(effort)} {how}{attempt}{_base(effort)} in "
             place = short_path(invocation, effort.worktree or effort.workspace or "the project")
             return lead + (place if columns is None else fit_path(place, columns - len(lead)))
         case "says":
@@ -276,6 +276,13 @@ def fit_path(path: str, room: int) -> str:
 def line_state(effort: WorkReply) -> LineState:
     """The state of a run's line, from its effort."""
     return derive_line_state(effort.lifecycle, effort.outcome, was_tried=effort.attempts > 0)
+
+
+def _base(effort: WorkReply) -> str:
+    """Where its first attempt starts; a line that waited for others starts where they ended."""
+    follows = effort.based_on is not None or (effort.run_line is not None and effort.depends_on)
+    base = None if follows or effort.attempts > 1 else base_of(effort, is_short=True)
+    return f" at {base}" if base else ""
 
 
 def _name(effort: WorkReply) -> str:

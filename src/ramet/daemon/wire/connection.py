@@ -284,4 +284,4 @@ class Connection(asyncio.Protocol):
 
 
 def _reads_first(call: Call) -> bool:
-    return call.request.needs_model() or bool(call.request.skill_names())
+    return call.request.needs_model() or call.request.reads_first()

@@ -73,6 +73,7 @@ def _give_up(tx: Transaction, run: Run, effort: Effort, number: int) -> str:
 
 def _queue(tx: Transaction, run: Run, key: str, skill: str, work: _Work, before: int | None) -> int:
     """One more line of a chain, which waits for the success of the one before it."""
+    is_first = before is None  # the others start where the one before them ended
     new = NewWork(
         task_id=run.task_id,
         ordinal=efforts.next_ordinal(tx.db, run.task_id),
@@ -85,6 +86,9 @@ def _queue(tx: Transaction, run: Run, key: str, skill: str, work: _Work, before:
         run_id=run.id,
         run_line=key,
         run_order=runs.next_place(tx.db, run.id),
+        base_commit=run.base_commit if is_first else None,
+        base_branch=run.base_branch if is_first else None,
+        base_changes=run.base_changes if is_first else None,
     )
     effort_id = queue.add(tx.db, new, tx.now)
     data = {"skill": skill, "ordinal": new.ordinal, "run": run.id, "line": key}

@@ -42,6 +42,7 @@ from ramet.protocol.runs.runs import (
     RunContext,
     RunDetail,
     RunReply,
+    StartedRun,
     StartRun,
     ToldTurn,
     TurnRow,
@@ -74,7 +75,7 @@ class _Numbered(Struct, frozen=True):
 
 
 @answers(StartRun)
-def start(tx: Transaction, request: StartRun) -> RunDetail:
+def start(tx: Transaction, request: StartRun) -> StartedRun:
     """Record a run and queue its lines, all in one transaction. No line starts yet."""
     _check_shape(request)
     task_id, project_id = tasks.ensure(tx, request.task, "task")
@@ -89,6 +90,9 @@ def start(tx: Transaction, request: StartRun) -> RunDetail:
         limits=replace(limits, rounds=limits.rounds or tx.runs.review_rounds) if is_chain else limits,
         stop_on_failure=request.stop_on_failure,
         save_conversation=request.save_conversation,
+        base_commit=tx.start.commit,
+        base_branch=tx.start.branch,
+        base_changes=tx.start.changes,
     )
     run_id = runs.add(tx.db, new, tx.now)
     if request.mode == "sequential" and request.save_conversation:
@@ -101,7 +105,8 @@ def start(tx: Transaction, request: StartRun) -> RunDetail:
         review_rounds.begin(tx, find(tx, run_id), request.prompt or "", request.driver, request.model)
     else:
         _queue_lines(tx, request, find(tx, run_id))
-    return _detail(tx, find(tx, run_id), _BEGINNING)
+    detail = _detail(tx, find(tx, run_id), _BEGINNING)
+    return StartedRun(**asdict(detail), uncommitted=tx.start.uncommitted, base_note=tx.start.note)
 
 
 def _check_shape(request: StartRun) -> None:

@@ -80,8 +80,16 @@ def add(tx: Transaction, request: AddWork) -> AddedWork:
         priority=request.priority,
         timeout_seconds=request.timeout_seconds,
         metadata={EXACT: True} if request.is_exact else None,
+        base_commit=tx.start.commit,
+        base_branch=tx.start.branch,
+        base_changes=tx.start.changes,
     )
-    return AddedWork(**asdict(_enqueue(tx, new)), registered=registered)
+    return AddedWork(
+        **asdict(_enqueue(tx, new)),
+        registered=registered,
+        uncommitted=tx.start.uncommitted,
+        base_note=tx.start.note,
+    )
 
 
 def _task(tx: Transaction, request: AddWork, based_on: Effort | None) -> tuple[str, int]:
@@ -99,7 +107,7 @@ def _task(tx: Transaction, request: AddWork, based_on: Effort | None) -> tuple[s
 
 def _enqueue(tx: Transaction, new: NewWork) -> WorkReply:
     effort_id = queue.add(tx.db, new, tx.now)
-    data = {"skill": new.skill, "ordinal": new.ordinal, "retry_of": new.retry_of}
+    data = {"skill": new.skill, "ordinal": new.ordinal, "retry_of": new.retry_of, "base": new.base_commit}
     tx.record("effort.queued", task_id=new.task_id, effort_id=effort_id, data=data)
     return reply(tx, find(tx, effort_id))
 
@@ -185,6 +193,9 @@ def retry(tx: Transaction, request: RetryWork) -> WorkReply:
         timeout_seconds=effort.timeout_seconds,
         retry_of=effort.id,
         workspace=effort.place.workspace,
+        base_commit=effort.base.commit,
+        base_branch=effort.base.branch,
+        base_changes=effort.base.changes,
     )
     copy = _enqueue(tx, new)
     queue.repoint(tx.db, effort.id, copy.id)

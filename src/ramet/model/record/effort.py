@@ -72,6 +72,16 @@ class Place(Part, frozen=True, kw_only=True):
     """The directory in which it works; None if that is the project, or its own worktree."""
 
 
+class Base(Part, frozen=True, kw_only=True, rename=lambda name: f"base_{name}"):
+    """Where an effort starts, from when it was added; all None if that is decided when it runs."""
+
+    commit: str | None
+    branch: str | None
+    """The branch that was checked out or named; None if there was none."""
+    changes: str | None
+    """The commit of the uncommitted changes that were taken along, on top of `commit`."""
+
+
 class Retry(Part, frozen=True, kw_only=True, rename={"of": "retry_of"}):
     """The attempts at an effort so far, and when and how the next one starts."""
 
@@ -147,6 +157,7 @@ class Effort(Struct, frozen=True, kw_only=True):
     line: RunLine
     spawn: Spawn
     spent: Spent
+    base: Base
 
 
 class Check(Struct, frozen=True, kw_only=True):

@@ -54,6 +54,11 @@ class Run(Struct, frozen=True, kw_only=True):
     archived_at: datetime | None
     reason: str | None
     """Why it ended early, or why no more of its lines are started."""
+    base_commit: str | None
+    """Where its lines start that depend on no other."""
+    base_branch: str | None
+    base_changes: str | None
+    """The commit of the uncommitted changes that were taken along, on top of `base_commit`."""
 
 
 class LineRow(Struct, frozen=True):

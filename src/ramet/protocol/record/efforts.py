@@ -81,6 +81,9 @@ class EffortRow(Struct, frozen=True, kw_only=True):
     spawned_by: int | None
     awaited_by: int | None
     workspace: str | None
+    base_commit: str | None
+    base_branch: str | None
+    base_changes: str | None
 
 
 def nest(row: EffortRow) -> Effort:

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct, field
 from ramet.errors import (
     BranchInUse,
     BranchNotFound,
+    GitFailed,
     ProjectNotFound,
     RunAttended,
     RunChanged,
@@ -16,6 +17,7 @@ from ramet.errors import (
     SkillFileInvalid,
     TaskFileInvalid,
     UnknownSkill,
+    WorktreeError,
 )
 from ramet.model.record.skill import WITHOUT_FILE
 from ramet.model.runs.review import Finding
@@ -23,6 +25,7 @@ from ramet.model.runs.run import CHAIN_SKILLS, LineRow, Run, RunLimits, RunMode,
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, TimeoutSeconds
 from ramet.protocol.history.commits import BranchName
 from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.replies import Page
 
 LineKey = Annotated[str, Meta(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$")]
@@ -90,10 +93,22 @@ class RunDetail(RunReply, frozen=True, kw_only=True):
     findings: list[FindingRow]
 
 
-class StartRun(Change[RunDetail], frozen=True, kw_only=True):
+class StartedRun(RunDetail, frozen=True, kw_only=True):
+    """A run that was recorded."""
+
+    uncommitted: list[str] = []
+    """Files with uncommitted changes that its lines do not see."""
+    base_note: str | None = None
+    """What the user should know about its base."""
+
+
+class StartRun(Change[StartedRun], frozen=True, kw_only=True):
     """Record a run and queue its lines; a chain starts with its plan. Nothing runs until `work.run` attends the run."""
 
-    op = Operation("run.start", errors=(ProjectNotFound, UnknownSkill, SkillFileInvalid, TaskFileInvalid))
+    op = Operation(
+        "run.start",
+        errors=(ProjectNotFound, UnknownSkill, SkillFileInvalid, TaskFileInvalid, WorktreeError, GitFailed),
+    )
 
     task: Path
     """The task that the lines' efforts belong to. It is created if it does not exist."""
@@ -109,10 +124,15 @@ class StartRun(Change[RunDetail], frozen=True, kw_only=True):
     save_conversation: bool = True
     driver: DriverName | None = None
     model: Name | None = None
+    start: StartAt | None = None
+    """Where the lines start that depend on no other line."""
 
     def skill_names(self) -> frozenset[str]:
         named = CHAIN_SKILLS if self.mode == "chain" else frozenset(line.skill for line in self.lines)
         return named - WITHOUT_FILE
+
+    def reads_first(self) -> bool:
+        return True
 
 
 class GetRun(Request[RunDetail], frozen=True, kw_only=True):

@@ -8,10 +8,12 @@ from ramet.errors import (
     EffortFinished,
     EffortHeld,
     EffortNotFound,
+    GitFailed,
     NotFinished,
     ProjectNotFound,
     SkillFileInvalid,
     UnknownSkill,
+    WorktreeError,
 )
 from ramet.model.record.effort import Lifecycle
 from ramet.model.record.skill import WITHOUT_FILE
@@ -19,6 +21,7 @@ from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRe
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.record.efforts import EffortReply
 from ramet.protocol.record.projects import Here
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.replies import Page
 
 
@@ -35,6 +38,10 @@ class AddedWork(WorkReply, frozen=True, kw_only=True):
 
     registered: str | None = None
     """The path of the repository that was registered as a project for it."""
+    uncommitted: list[str] = field(default_factory=list)
+    """Files with uncommitted changes that the effort does not see."""
+    base_note: str | None = None
+    """What the user should know about its base."""
 
 
 class AddWork(Change[AddedWork], frozen=True, kw_only=True):
@@ -42,7 +49,10 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
     task in the nearest project.
     """
 
-    op = Operation("work.add", errors=(EffortNotFound, ProjectNotFound, UnknownSkill, SkillFileInvalid))
+    op = Operation(
+        "work.add",
+        errors=(EffortNotFound, ProjectNotFound, UnknownSkill, SkillFileInvalid, WorktreeError, GitFailed),
+    )
 
     prompt: Annotated[Content, Meta(min_length=1)]
     skill: Name = "implement"
@@ -54,11 +64,16 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
     model: Name | None = None
     priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
     timeout_seconds: TimeoutSeconds | None = None
+    start: StartAt | None = None
+    """Where it starts. An effort that continues another one starts where that one ended."""
     is_exact: bool = False
     """Whether the agent gets this prompt and nothing else: no reports, and with the skill `do` no instructions."""
 
     def skill_names(self) -> frozenset[str]:
         return frozenset({self.skill}) - WITHOUT_FILE
+
+    def reads_first(self) -> bool:
+        return True
 
 
 class GetWork(Request[WorkReply], frozen=True, kw_only=True):

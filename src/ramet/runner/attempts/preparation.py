@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from ramet.config.environment import read_environment
 from ramet.config.settings import ProfileSettings, SandboxSettings, WorkSettings
-from ramet.errors import GitFailed, WorktreeError
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
 from ramet.model.work import tool_guide
@@ -23,6 +22,7 @@ from ramet.protocol.work.attempts import Attempt, Chain, Prompt, WorkChain
 from ramet.protocol.work.drivers import Admission, AdmitDriver
 from ramet.protocol.work.keepers import KeeperRedaction, KeeperSpec
 from ramet.protocol.work.leases import Claimed, Completed
+from ramet.runner import starting_points
 from ramet.runner.attempts import prompts, sandbox_setup
 from ramet.runner.attempts.sandbox_setup import Sandbox
 from ramet.runner.context import Order, RunnerContext
@@ -274,23 +274,26 @@ def _worktree(runner: RunnerContext, claimed: Claimed, chain: Chain, run: Run | 
     A line continues if its branch is still where the effort that this one is based on left it.
     """
     project = chain.project_path
-    if claimed.git_branch is not None and _is_here(runner, project, claimed.git_branch):
+    if claimed.git_branch is not None and _is_left(runner, project, claimed):
         worktree = _shared(runner, project, claimed.git_branch, claimed.git_head)
         return replace(worktree, base=claimed.git_base or worktree.base) if worktree else None
     if run is not None and run.mode != "chain":
         return line_worktrees.place(runner.machine, claimed, run, project)
     based: EffortRow | None = chain.efforts[1] if len(chain.efforts) > 1 else None
     if based is None or based.git_branch is None:
-        return _own(runner, claimed, project, None)
+        return _own(runner, claimed, project, starting_points.require(runner.machine, project, chain.efforts, run))
     _require_commit(runner, project, based, run)
     if worktrees.head_of(runner.machine.git, project, based.git_branch) in (None, based.git_head):
         return _shared(runner, project, based.git_branch, based.git_head)
     return _own(runner, claimed, project, based.git_head)
 
 
-def _is_here(runner: RunnerContext, project: str, branch: str) -> bool:
-    """Whether a branch is in this clone. Work that another machine started in its own clone is started again."""
-    return runner.host is None or worktrees.head_of(runner.machine.git, project, branch) is not None
+def _is_left(runner: RunnerContext, project: str, claimed: Claimed) -> bool:
+    """Whether this clone has what an earlier attempt left. Without it, or if another machine has it, the effort starts
+    again at its base.
+    """
+    branch, is_known = claimed.git_branch or "", runner.host is None and claimed.git_head is not None
+    return is_known or worktrees.head_of(runner.machine.git, project, branch) is not None
 
 
 def _require_commit(runner: RunnerContext, project: str, based: EffortRow, run: Run | None) -> None:
@@ -301,10 +304,7 @@ def _require_commit(runner: RunnerContext, project: str, based: EffortRow, run: 
     if repository is None or repository.commit(based.git_head or "") is not None:
         return
     missing = f"commit {based.git_head} on {based.git_branch}, the work of e{based.id}, is not in {project}"
-    fetch = f"it was made on another machine: push {based.git_branch} there and fetch it here"
-    if run is None:
-        raise GitFailed(missing, fix=f"{fetch}, or let that machine run the effort")
-    raise WorktreeError(missing, fix=f"{fetch}; then `ramet run --resume r{run.id} --retry-failed`")
+    raise starting_points.on_another_machine(missing, based.git_branch or "", run)
 
 
 def _shared(runner: RunnerContext, project: str, branch: str, start: str | None) -> Worktree | None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,9 +17,11 @@ from ramet.protocol.replies import Page
 from ramet.protocol.runs.runs import GetRun
 from ramet.protocol.work.queue import GetWork, ListWork
 from ramet.protocol.work.worktrees import CleanedWorktree, CleanWorktrees, ListWorktrees, WorktreeRow
+from ramet.runner import starting_points
 from ramet.runner.answers import answers
 from ramet.runner.machine import Machine
-from ramet.workspace.worktrees import inventory
+from ramet.workspace.git.repository import find
+from ramet.workspace.worktrees import inventory, starting_point
 from ramet.workspace.worktrees.inventory import Found
 
 _NAME = re.compile(r"(?P<kind>[er])(?P<number>\d+)(-\d+)?")
@@ -58,7 +61,26 @@ def clean(machine: Machine, request: CleanWorktrees) -> Page[CleanedWorktree]:
     for path in chosen:
         each = known.get(path)
         items.append(_clean_one(each, request) if each else _kept(path, "Ramet did not create this worktree"))
+    if request.paths is None and not request.dry_run:
+        _forget_bases(machine, request.project)
     return Page(items=items)
+
+
+def _forget_bases(machine: Machine, project: ProjectRef | None) -> None:
+    """Remove the refs that kept the commits at which work was to start, if no unfinished work needs them."""
+    unfinished = [*_unfinished(machine, "queued"), *_unfinished(machine, "active")]
+    needed = {commit for row in unfinished if (commit := starting_points.of(row)) is not None}
+    for path in [_project_path(machine, project)] if project is not None else _paths(machine):
+        with suppress(RametError):  # it is no longer there, or git cannot read it; then nothing is in the way
+            repository = find(machine.git, path)
+            if repository is not None:
+                starting_point.tidy(machine.git, repository.checkout, starting_points.holder(machine), needed)
+
+
+def _paths(machine: Machine) -> list[str]:
+    """The projects' paths on this machine."""
+    projects = machine.ask(ListProjects()).items
+    return [project.hosts.get(machine.host or "", project.path) for project in projects]
 
 
 def _know(machine: Machine, project: ProjectRef | None) -> list[_Known]:

@@ -37,6 +37,9 @@ class NewRun(Struct, frozen=True, kw_only=True):
     limits: RunLimits
     stop_on_failure: bool
     save_conversation: bool
+    base_commit: str | None = None
+    base_branch: str | None = None
+    base_changes: str | None = None
 
 
 class StoredRun(Run, frozen=True, kw_only=True):
@@ -94,7 +97,7 @@ def add_lines(
 ) -> dict[str, int]:
     """The lines of a run, in a statement of their own however many they are; the effort of each by its key.
 
-    `reason` is for those that were done before.
+    They start where their run does. `reason` is for those that were done before.
     """
     rows = db.all(
         _sql.add_lines, run_id=run_id, task_id=task_id, lines=to_json(lines), ordinal=ordinal, reason=reason, now=now

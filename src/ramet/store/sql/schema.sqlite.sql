@@ -161,6 +161,9 @@ CREATE TABLE efforts (
     spawned_by             INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
     awaited_by             INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
     workspace              TEXT,
+    base_commit            TEXT,
+    base_branch            TEXT,
+    base_changes           TEXT,
     UNIQUE (task_id, ordinal),
     CHECK ((lifecycle = 'finished') = (finished_at IS NOT NULL)),
     CHECK ((lifecycle = 'finished') = (outcome IS NOT NULL))
@@ -476,6 +479,9 @@ CREATE TABLE runs (
     finished_at       TEXT,
     archived_at       TEXT,
     reason            TEXT,
+    base_commit       TEXT,
+    base_branch       TEXT,
+    base_changes      TEXT,
     CHECK ((attender IS NULL) = (attended_until IS NULL))
 ) STRICT;
 

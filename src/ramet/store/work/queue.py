@@ -44,6 +44,9 @@ class NewWork(Struct, frozen=True, kw_only=True):
     spawned_by: int | None = None
     awaited_by: int | None = None
     workspace: str | None = None
+    base_commit: str | None = None
+    base_branch: str | None = None
+    base_changes: str | None = None
 
 
 class Waiting(Effort, frozen=True, kw_only=True):

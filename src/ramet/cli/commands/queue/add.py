@@ -7,12 +7,14 @@ import click
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.queue.start_options import start_options
 from ramet.cli.commands.record.project import own_host
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
 from ramet.cli.repository import find_checkout, remote_of
-from ramet.cli.screens.effort_lines import first_line, waiting_reason
+from ramet.cli.screens.effort_lines import first_line, list_start, waiting_reason
 from ramet.protocol.record.projects import Here
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.work.queue import AddWork
 
 
@@ -23,6 +25,7 @@ from ramet.protocol.work.queue import AddWork
         "ramet add 'Implement the plan' --based-on e1",
         "ramet add 'make test' --skill shell --driver shell --depends-on e2",
         "ramet add --file plan.md --skill plan --task tasks/cart",
+        "ramet add 'Fix the tests' --base main",
         "git log -5 | ramet add -",
     ],
 )
@@ -59,6 +62,7 @@ from ramet.protocol.work.queue import AddWork
     metavar="SECONDS",
     help="Stop an attempt after this many seconds.",
 )
+@start_options
 @click.option("--file", metavar="FILE", help="Read the prompt from FILE; `-` is standard input.")
 @click.pass_obj
 def add(  # noqa: PLR0913  one for each option
@@ -73,12 +77,14 @@ def add(  # noqa: PLR0913  one for each option
     model: str | None,
     priority: int,
     timeout_seconds: int | None,
+    start: StartAt,
     file: str | None,
 ) -> None:
     """Queue PROMPT (or standard input). Nothing runs until `ramet work`.
 
     Without --task and --based-on, it becomes a new task in the project of the current directory. A git repository is
-    registered as a project on first use.
+    registered as a project on first use. It starts at the commit that you are on now, even if you move on before it
+    runs; with --based-on, at the result of that effort.
     """
     text = _read_prompt(prompt, file)
     check_driver(invocation, driver)
@@ -95,6 +101,7 @@ def add(  # noqa: PLR0913  one for each option
             model=model,
             priority=priority,
             timeout_seconds=timeout_seconds,
+            start=start,
         )
     )
     if invocation.as_json:
@@ -102,6 +109,8 @@ def add(  # noqa: PLR0913  one for each option
     if reply.registered is not None:
         click.echo(clean(f"registered {reply.registered} as a project"))
     click.echo(clean(f"e{reply.id} queued ({reply.skill}): {first_line(text)}"))
+    for line in list_start(f"e{reply.id}", reply):
+        click.echo(line)
     if reply.blocked:
         return click.echo(f"it {waiting_reason(reply)}")
     return click.echo("run it with `ramet work --once`")

@@ -6,13 +6,16 @@ from msgspec.structs import replace
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.queue.start_options import start_options
 from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import attend
 from ramet.cli.commands.runs.run import limit_options
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
+from ramet.cli.screens.effort_lines import list_start
 from ramet.model.record.task import task_path
 from ramet.model.runs.run import RunLimits
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.runs.runs import StartRun
 from ramet.vendors.registry import PREFERRED
 
@@ -33,6 +36,7 @@ from ramet.vendors.registry import PREFERRED
 )
 @click.option("--driver", metavar="NAME", help="The agent program (default: chosen when it runs).")
 @click.option("--model", help="The model, by the agent program's own name for it.")
+@start_options
 @limit_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every message of the agents.")
 @click.pass_context
@@ -43,6 +47,7 @@ def chain(
     rounds: int | None,
     driver: str | None,
     model: str | None,
+    start: StartAt,
     limits: RunLimits,
     verbose: bool,
 ) -> None:
@@ -66,8 +71,10 @@ def chain(
             limits=replace(limits, rounds=rounds or configuration.settings.runs.review_rounds),
             driver=driver,
             model=model,
+            start=start,
         )
     )
     bound = count(started.limits.rounds or 0, "review")
     greeting = f"r{started.id} {started.name}: plan, implement, then at most {bound}"
+    greeting = "\n".join([greeting, *list_start(f"r{started.id}", started)])
     ctx.exit(attend(invocation, started, lambda _: greeting, is_verbose=verbose))

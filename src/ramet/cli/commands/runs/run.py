@@ -12,23 +12,25 @@ from msgspec.structs import replace
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.queue.start_options import start_options
 from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import Greeting, attend
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_json
-from ramet.cli.screens.effort_lines import first_line
+from ramet.cli.screens.effort_lines import first_line, list_start
 from ramet.cli.screens.styled_lines import Column, draw_table, plain, print_lines, terminal_width
 from ramet.cli.times import duration
 from ramet.model.record.task import task_path
 from ramet.model.runs import line_order, task_file
 from ramet.model.runs.run import RunLimits
 from ramet.model.runs.task_file import Line, TaskFile
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.runs.runs import GetRun, ListRuns, NewLine, RunDetail, StartRun
 from ramet.protocol.work.workers import RunWork
 
 _SKILL = "do"
 """The skill of a line that names none."""
-_RECORDED = ("is_sequential", "stop_on_failure", "save_conversation", "model")
+_RECORDED = ("is_sequential", "stop_on_failure", "save_conversation", "model", "base", "with_changes")
 """The options that a run keeps when it is resumed."""
 
 
@@ -96,6 +98,7 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--driver", metavar="NAME", help="The agent program for tasks that name none.")
 @click.option("--model", help="The model for tasks that name none.")
+@start_options
 @limit_options
 @click.option("--yes", is_flag=True, help="Do not ask if a run of this file is unfinished.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every message of the agents.")
@@ -115,6 +118,7 @@ def run(  # noqa: PLR0913  one for each option
     save_conversation: bool,
     driver: str | None,
     model: str | None,
+    start: StartAt,
     limits: RunLimits,
     yes: bool,
     verbose: bool,
@@ -149,6 +153,7 @@ def run(  # noqa: PLR0913  one for each option
         save_conversation=save_conversation,
         driver=driver,
         model=model,
+        start=start,
     )
     ctx.exit(_start(invocation, file, tasks, new, verbose=verbose))
 
@@ -181,6 +186,7 @@ def _start(invocation: Invocation, file: str, tasks: TaskFile, new: StartRun, *,
     )
     how = f"{workers} at a time" if workers else "one after the other"
     greeting = f"r{started.id} {started.name}: {count(len(tasks.to_do), 'task')}, {how}"
+    greeting = "\n".join([greeting, *list_start(f"r{started.id}", started)])
     return attend(invocation, started, lambda _: greeting, is_verbose=verbose)
 
 

@@ -1,8 +1,9 @@
 -- name: add
 -- A new run, which nobody attends yet.
 INSERT INTO runs (project_id, task_id, name, mode, content_hash, limits, stop_on_failure, save_conversation,
-                  created_at, started_at)
-VALUES (:project_id, :task_id, :name, :mode, :content_hash, :limits, :stop_on_failure, :save_conversation, :now, :now)
+                  base_commit, base_branch, base_changes, created_at, started_at)
+VALUES (:project_id, :task_id, :name, :mode, :content_hash, :limits, :stop_on_failure, :save_conversation,
+        :base_commit, :base_branch, :base_changes, :now, :now)
 RETURNING id;
 
 -- name: set_branch
@@ -16,14 +17,15 @@ SELECT id FROM runs WHERE branch = :branch LIMIT 1;
 -- name: add_lines
 -- The lines of a run, all at once and in their order; one that was done before is finished.
 INSERT INTO efforts (task_id, skill, ordinal, lifecycle, created_at, finished_at, outcome, reason, prompt, driver,
-                     model, timeout_seconds, run_id, run_line, run_order, run_agent)
+                     model, timeout_seconds, run_id, run_line, run_order, run_agent, base_commit, base_branch,
+                     base_changes)
 SELECT :task_id, value ->> 'skill', :ordinal + (value ->> 'place'),
        CASE WHEN value ->> 'is_done' THEN 'finished' ELSE 'queued' END, :now,
        CASE WHEN value ->> 'is_done' THEN :now END, CASE WHEN value ->> 'is_done' THEN 'success' END,
        CASE WHEN value ->> 'is_done' THEN :reason END, value ->> 'text', value ->> 'driver',
-       value ->> 'model', value ->> 'timeout_seconds', :run_id, value ->> 'key', value ->> 'place',
-       value ->> 'agent'
-FROM json_each(:lines) ORDER BY key
+       value ->> 'model', value ->> 'timeout_seconds', r.id, value ->> 'key', value ->> 'place',
+       value ->> 'agent', r.base_commit, r.base_branch, r.base_changes
+FROM runs r CROSS JOIN json_each(:lines) AS l WHERE r.id = :run_id ORDER BY l.key
 RETURNING run_line, id;
 
 -- name: add_needs

@@ -2,10 +2,10 @@
 -- Put an effort into the queue.
 INSERT INTO efforts (task_id, skill, mode, ordinal, lifecycle, metadata, created_at, prompt, based_on, depends_on,
                      driver, model, priority, timeout_seconds, retry_of, run_id, run_line, run_order,
-                     spawned_by, awaited_by, workspace)
+                     spawned_by, awaited_by, workspace, base_commit, base_branch, base_changes)
 VALUES (:task_id, :skill, :mode, :ordinal, 'queued', :metadata, :now, :prompt, :based_on, :depends_on,
         :driver, :model, :priority, :timeout_seconds, :retry_of, :run_id, :run_line, :run_order,
-        :spawned_by, :awaited_by, :workspace)
+        :spawned_by, :awaited_by, :workspace, :base_commit, :base_branch, :base_changes)
 RETURNING id;
 
 -- name: is_there

@@ -1,15 +1,16 @@
 -- name: add_lines
 -- The lines of a run, all at once and in their order; one that was done before is finished.
 INSERT INTO efforts (task_id, skill, ordinal, lifecycle, created_at, finished_at, outcome, reason, prompt, driver,
-                     model, timeout_seconds, run_id, run_line, run_order, run_agent)
+                     model, timeout_seconds, run_id, run_line, run_order, run_agent, base_commit, base_branch,
+                     base_changes)
 SELECT :task_id, l.skill, :ordinal + l.place, CASE WHEN l.is_done THEN 'finished' ELSE 'queued' END, :now,
        CASE WHEN l.is_done THEN :now END, CASE WHEN l.is_done THEN 'success' END,
-       CASE WHEN l.is_done THEN :reason END, l.text, l.driver, l.model, l.timeout_seconds, :run_id, l.key, l.place,
-       l.agent
-FROM json_to_recordset(CAST(:lines AS JSON)) AS l (
+       CASE WHEN l.is_done THEN :reason END, l.text, l.driver, l.model, l.timeout_seconds, r.id, l.key, l.place,
+       l.agent, r.base_commit, r.base_branch, r.base_changes
+FROM runs r CROSS JOIN json_to_recordset(CAST(:lines AS JSON)) AS l (
     place INTEGER, key TEXT, text TEXT, skill TEXT, driver TEXT, agent TEXT, model TEXT, timeout_seconds INTEGER,
     is_done BOOLEAN
-) ORDER BY l.place
+) WHERE r.id = :run_id ORDER BY l.place
 RETURNING run_line, id;
 
 -- name: add_needs
