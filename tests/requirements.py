@@ -877,9 +877,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "changes`, and says so.",
         later_part="landing: `land` leaves the marked commit out",
     ),
-    "R363": later(
-        "outcomes", "A `.git` entry that is not a repository is ignored; the tests pass below such a folder."
-    ),
+    "R363": due("A `.git` entry that is not a repository is ignored; the tests pass below such a folder."),
     "R364": due(
         "Expired login, bad key, empty credit and usage limits (with a date, a clock time, or no time) park the driver "
         "and put the effort back; one notice per limit; a task's own failure never parks a driver; `ramet drivers "

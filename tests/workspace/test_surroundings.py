@@ -193,4 +193,4 @@ def test_a_linked_worktree_belongs_to_the_project_that_it_is_linked_to(project: 
     assert [Path(directive.path).name for directive in facts.directives] == ["AGENTS.md", "CLAUDE.md"]
     for lie in ("nonsense", "/.git/worktrees/x", f"{project.parent}/.git/worktrees/x"):
         (linked / ".git").write_text(f"gitdir: {lie}")
-        assert look(linked / "a", "post_tool_use").project == str(linked)
+        assert look(linked / "a", "post_tool_use").project == str(linked / "a")
