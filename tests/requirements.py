@@ -964,12 +964,12 @@ REQUIREMENTS: dict[str, Requirement] = {
         "hooks, search, `ps` and landing; sdist and wheel build, and install with pip, pipx and `uv tool` in "
         "the tests; the CLI says which extra a missing feature needs.",
     ),
-    "R458": later(
-        "outcomes",
+    "R458": due(
         "`worktree.setup` (a trusted command) and `.worktreeinclude` prepare every worktree, of agents and of"
         " landings, once per lock file: the result is reused by copy-on-write or hard links if the listed "
         "lock files are unchanged; each worktree gets `RAMET_PORT_BASE`, a free block of ten ports; a failing"
         " set-up is an infrastructure outcome with its log.",
+        later_part="landing prepares its worktrees in the same way",
     ),
     "R461": later(
         "outcomes",

@@ -29,7 +29,7 @@
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    this machine cannot run the work        exit 7
     │   ├── DriverMissing · LaunchFailed · SandboxUnavailable
-    │   ├── WorktreeError · GitFailed
+    │   ├── WorktreeError · GitFailed · SetupFailed
     │   └── MergeConflict · NoStart
     └── ConfigError                  the configuration is wrong              exit 2
         └── UnknownKey · InvalidSetting · MissingDriver
@@ -741,6 +741,13 @@ class WorktreeError(WorkError):
 
     code = "worktree_error"
     hint = "`ramet worktree list` lists every worktree and its state"
+
+
+class SetupFailed(WorkError):
+    """The set-up command of a worktree failed."""
+
+    code = "setup_failed"
+    hint = "run the command of `ramet config get worktree.setup` in the project yourself to see the problem"
 
 
 class GitFailed(WorkError):

@@ -94,6 +94,9 @@ def work(world: World) -> None:
     limit = {"kind": "limit", "text": "come back later"}
     stuck = {"kind": "stuck", "reason": "repetition", "text": "the same again"}
     refusal = {"kind": "refusal", "subject": "host", "name": "example.org:443", "rule": "add it to sandbox.allow_hosts"}
+    setup = {"how": "running", "command": "make", "log": "/log"}
+    generation = attempt.effort.lease_generation
+    world.call("work.preparing", effort_id=attempt.effort.id, generation=generation, **setup)
     queue_worker.report(world, attempt, limit, stuck, refusal, queue_worker.text("hello"), queue_worker.end())
     world.call("fleet.kill", effort_id=attempt.effort.id)
     queue_worker.complete(world, attempt)

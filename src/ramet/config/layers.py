@@ -28,7 +28,7 @@ _LONGEST_ADDED = 1000
 
 OTHER_VARIABLES = (
     *("RAMET_HOME", "RAMET_FAULT", "RAMET_AGENT", "RAMET_SESSION", "RAMET_EFFORT", "RAMET_KEEPER"),
-    *("RAMET_SOCKET", "RAMET_TOKEN", "RAMET_TOOL_SECONDS"),
+    *("RAMET_SOCKET", "RAMET_TOKEN", "RAMET_TOOL_SECONDS", "RAMET_PORT_BASE"),
 )
 """Variables that are not keys: paths, faults for crash tests, and what agents need to know about themselves."""
 

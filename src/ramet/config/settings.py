@@ -40,6 +40,21 @@ _SECRET_VARIABLES = (
     "PGPASSWORD",
 )
 
+_LOCK_FILES = (
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "bun.lock",
+    "uv.lock",
+    "poetry.lock",
+    "requirements.txt",
+    "Cargo.lock",
+    "go.sum",
+    "Gemfile.lock",
+    "composer.lock",
+)
+
 _AGENT_VARIABLES = (
     "PATH",
     "HOME",
@@ -590,6 +605,38 @@ class WorktreeSettings(Struct, frozen=True, kw_only=True):
         ),
         OWNER,
     ] = []
+    setup: Annotated[
+        str | None,
+        Meta(description="Shell command that prepares each new worktree, such as `npm ci`; it runs outside sandboxes."),
+        OWNER,
+    ] = None
+    setup_seconds: Annotated[
+        int, Meta(ge=1, le=86_400, description="Seconds after which the set-up command of a worktree is ended."), OWNER
+    ] = 600
+    lock_files: Annotated[
+        list[str],
+        Meta(
+            description="Files of the project that decide whether a prepared worktree is up to date. Those that do not "
+            "exist are ignored."
+        ),
+        OWNER,
+    ] = field(default_factory=lambda: list(_LOCK_FILES))
+    reuse: Annotated[
+        list[str],
+        Meta(
+            description="Folders that the set-up command makes, as [node_modules, .venv]. Other worktrees with the "
+            "same lock files get a copy, and the command does not run there."
+        ),
+        OWNER,
+    ] = []
+    reuse_by: Annotated[
+        Literal["copy", "link"],
+        Meta(
+            description="How folders are reused if the file system cannot copy on write: by a whole copy, or by hard "
+            "links, through which an agent can change the files of others."
+        ),
+        OWNER,
+    ] = "copy"
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ EventKind = Literal[
     "effort.queued",
     "effort.claimed",
     "effort.attempted",
+    "effort.preparing",
     "effort.requeued",
     "effort.late_report",
     "effort.stop_requested",

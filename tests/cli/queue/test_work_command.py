@@ -72,6 +72,23 @@ def is_running(ramet: CommandLine, effort: str) -> bool:
     return any(session["pid"] for session in sessions)
 
 
+@pytest.mark.requirement("R458")
+def test_a_worktree_is_prepared_before_its_agent_starts_and_a_failure_names_its_log(shop: CommandLine) -> None:
+    shop.configure({"worktree": {"setup": "echo ready > prepared.txt"}, "work": {"host_retries": 0}})
+    add(shop, 'cat prepared.txt; echo "port $RAMET_PORT_BASE"', "--skill", "do")
+    said = shop.ok("work", "--once")
+    assert "shell e1 prepares its worktree: echo ready > prepared.txt; log: " in said
+    assert re.fullmatch(r"ready\nport \d{5}", shop.json("show", "e1")["output_content"].strip())
+    shop.configure({"worktree": {"setup": "echo no network; exit 3"}, "work": {"host_retries": 0}})
+    add(shop, "true", "--skill", "do")
+    assert shop("work", "--once").returncode == 1
+    row = shop.json("show", "e2")
+    assert (row["outcome"], row["failure"]) == ("error", "infrastructure")
+    reason, _, log = row["reason"].partition("; see its log: ")
+    assert reason == "the set-up command `echo no network; exit 3` failed with exit status 3: no network"
+    assert Path(log).read_text() == "no network\n"
+
+
 def test_a_queue_is_run_to_its_end_and_told_in_lines(shop: CommandLine) -> None:
     add(shop, "echo items > cart.txt", "--skill", "implement")
     add(shop, "cat cart.txt", "--skill", "do", "--based-on", "e1")

@@ -323,6 +323,7 @@ def test_one_that_was_interrupted_while_it_was_made_is_made_anew(shop: Shop) -> 
     assert (path / "a.txt").read_text() == "one\n"
 
 
+@pytest.mark.requirement("R458")
 def test_files_that_git_does_not_track_are_brought_along_where_the_project_says_so(shop: Shop) -> None:
     (shop.project / ".gitignore").write_text(".env*\nsecret/\n")
     (shop.project / ".worktreeinclude").write_text(".env\nsecret/*.key\nlink\na.txt\n!.env.bad\n")
@@ -341,6 +342,7 @@ def test_files_that_git_does_not_track_are_brought_along_where_the_project_says_
     assert (Path(shop.prepare("e1").path) / ".env").read_text() == "changed by the agent"
 
 
+@pytest.mark.requirement("R458")
 def test_nothing_is_brought_along_through_a_link_that_leads_out(shop: Shop) -> None:
     outside = shop.root / "outside"
     outside.mkdir()

@@ -28,14 +28,20 @@ _MOST_COUNTED = 1000
 _UNFINISHED = ("queued", "active", "blocked")
 _QUEUE_CHANGES = ("effort.queued", "effort.claimed", "effort.requeued", "effort.finished")
 _TELLING = (
-    *("effort.attempted", "effort.requeued", "effort.finished", "effort.stop_requested"),
+    *("effort.attempted", "effort.preparing", "effort.requeued", "effort.finished", "effort.stop_requested"),
     *("session.limited", "session.stuck", "session.refused"),
 )
 _TOLD_ANYWAY = ("gave_up", "timeout", "stuck", "limit", "budget")
 """Notices that repeat the reason with which the attempt ended."""
 
+_PREPARING = {
+    "running": "prepares its worktree: {command}; log: {log}",
+    "reused": "reuses the prepared folders of another worktree",
+    "skipped": "works in an unprepared worktree: the set-up command does not run where a sandboxed agent has worked",
+}
+
 ChangeKind = Literal[
-    "started", "running", "says", "limited", "stuck", "refused", "stopping", "notice", "requeued", "ended"
+    "started", "preparing", "running", "says", "limited", "stuck", "refused", "stopping", "notice", "requeued", "ended"
 ]
 
 
@@ -201,6 +207,8 @@ class Watch:
         at, session_id, data = event.at, event.session_id, event.data or {}
         if event.kind == "effort.attempted":
             return self._begin("started", effort, at, session_id)
+        if event.kind == "effort.preparing":
+            return Change("preparing", effort, at, session_id, text=_PREPARING[data["how"]].format(**data))
         if event.kind == "effort.stop_requested":
             return Change("stopping", effort, at, session_id, text=data["reason"])
         if event.kind == "session.stuck":
@@ -257,8 +265,8 @@ def sentence(invocation: Invocation, change: Change, columns: int | None = None)
             return f"{name} {what}: {change.text}"
         case "stopping":
             return f"{name} is being stopped" + (f": {change.text}" if change.text else "")
-        case "notice":
-            return f"{name} notice: {change.text}"
+        case "preparing" | "notice":
+            return f"{name} {'notice: ' if change.kind == 'notice' else ''}{change.text}"
         case "requeued":
             return f"{name} {_how(change)}; {_again(effort)}"
         case _:

@@ -28,6 +28,7 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "effort.queued": "An effort was added to the queue.",
     "effort.claimed": "A worker claimed an effort; `data` has the lease's generation.",
     "effort.attempted": "An attempt at an effort started, in its worktree, with its driver.",
+    "effort.preparing": "The worktree of an attempt is prepared; `data` says how, with the command and its log.",
     "effort.requeued": "An attempt failed and the effort will be retried; `data` says why and when.",
     "effort.late_report": "A worker that had lost its lease reported an outcome; it was recorded and ignored.",
     "effort.stop_requested": "A stop of a running effort was requested.",

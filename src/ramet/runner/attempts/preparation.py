@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.config.environment import read_environment
-from ramet.config.settings import ProfileSettings, SandboxSettings, WorkSettings
+from ramet.config.settings import ProfileSettings, SandboxSettings, WorkSettings, WorktreeSettings
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
 from ramet.model.work import tool_guide
@@ -23,7 +23,7 @@ from ramet.protocol.work.drivers import Admission, AdmitDriver
 from ramet.protocol.work.keepers import KeeperRedaction, KeeperSpec
 from ramet.protocol.work.leases import Claimed, Completed
 from ramet.runner import starting_points
-from ramet.runner.attempts import prompts, sandbox_setup
+from ramet.runner.attempts import prompts, sandbox_setup, worktree_setup
 from ramet.runner.attempts.sandbox_setup import Sandbox
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.runs import line_worktrees
@@ -46,6 +46,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     settings: WorkSettings
     """As the effort's project has them."""
     sandbox_settings: SandboxSettings
+    worktree_settings: WorktreeSettings
     driver: Driver
     profile_name: str
     profile: ProfileSettings
@@ -90,6 +91,7 @@ def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
         instance=runner.identify(),
         settings=settings.work,
         sandbox_settings=settings.sandbox,
+        worktree_settings=settings.worktree,
         driver=found.driver,
         profile_name=found.name,
         profile=found.profile,
@@ -135,6 +137,23 @@ def move_apart(runner: RunnerContext, claimed: Claimed, prepared: Prepared) -> P
         prompt=prompts.build(runner.machine, claimed.id),
         native_id=_new_native_id(runner, prepared.driver),
     )
+
+
+def set_up(runner: RunnerContext, claimed: Claimed, prepared: Prepared, order: Order) -> bool:
+    """Prepare the worktree, so that the project runs in it; whether that took time. Once the attempt is on record, as
+    for the sandbox.
+    """
+    if prepared.worktree is None:
+        return False
+    site = worktree_setup.Site(
+        worktree=prepared.worktree,
+        project_path=prepared.project_path,
+        settings=prepared.worktree_settings,
+        is_sandboxed=prepared.profile.sandbox != "off",
+        environ=_visible(order.environment or runner.environ, prepared.settings, prepared.profile),
+        grace_seconds=prepared.settings.grace_seconds,
+    )
+    return worktree_setup.prepare(runner, claimed, site)
 
 
 def confine(runner: RunnerContext, claimed: Claimed, prepared: Prepared, order: Order) -> Sandbox | None:
@@ -240,6 +259,7 @@ def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, or
         "RAMET_EFFORT": str(attempt.effort.id),
         "RAMET_SOCKET": str(runner.places.agents_socket),
         "RAMET_TOKEN": runner.token(attempt.session.id),
+        **worktree_setup.find_ports(runner, _directory(prepared)),
     }
 
 

@@ -279,7 +279,7 @@ class _Making:
         top, ref = self._place / name, self._ref(name)
         is_new = self._repository.commit(ref) is None
         first = self._first_commit(start) if is_new else None
-        label = replace(labels.read(self._place, name) or self._label, is_ready=False)
+        label = replace(labels.read(self._place, name) or self._label, is_ready=False, prepared_for=None)
         try:
             labels.write(self._place, name, label)
             if first is not None:
