@@ -850,8 +850,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Refused tool calls are recorded, counted and shown in `show`, `ps`, reports and one notice that "
         "names the rule that would allow them.",
     ),
-    "R359": later(
-        "outcomes",
+    "R359": due(
         "An effort whose skill changes code (`implement`, `improve`, or a project skill with `changes: code`)"
         " and that changed no file ends with the outcome `no_change` and a reason that counts the refused "
         "calls. It is not a failure: exit status 0, no retry, no breaker, `runs show` and `spawn` results "

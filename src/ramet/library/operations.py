@@ -1574,6 +1574,7 @@ class RunOperations(Namespace):
         content_hash: str | None = None,
         limits: RunLimits | Mapping[str, Any] | None = None,
         stop_on_failure: bool = False,
+        accept_no_change: bool = False,
         save_conversation: bool = True,
         driver: str | None = None,
         model: str | None = None,
@@ -1594,6 +1595,7 @@ class RunOperations(Namespace):
                 "content_hash": content_hash,
                 "limits": limits,
                 "stop_on_failure": stop_on_failure,
+                "accept_no_change": accept_no_change,
                 "save_conversation": save_conversation,
                 "driver": driver,
                 "model": model,
@@ -1814,6 +1816,7 @@ class WorkOperations(Namespace):
         model: str | None = None,
         priority: int = 0,
         timeout_seconds: int | None = None,
+        accept_no_change: bool = False,
         is_exact: bool = False,
         idempotency_key: str | None = None,
     ) -> AddedWork:
@@ -1834,6 +1837,7 @@ class WorkOperations(Namespace):
                 "model": model,
                 "priority": priority,
                 "timeout_seconds": timeout_seconds,
+                "accept_no_change": accept_no_change,
                 "is_exact": is_exact,
             },
         )

@@ -5,7 +5,19 @@ from typing import Literal
 
 from msgspec import Struct
 
-NoticeKind = Literal["gave_up", "timeout", "stuck", "limit", "cut", "run_bound", "review_bound", "parked", "budget"]
+NoticeKind = Literal[
+    "changed_files",
+    "unreadable_verdict",
+    "gave_up",
+    "timeout",
+    "stuck",
+    "limit",
+    "cut",
+    "run_bound",
+    "review_bound",
+    "parked",
+    "budget",
+]
 
 
 class Notice(Struct, frozen=True, kw_only=True):

@@ -93,6 +93,23 @@ def test_a_failure_is_said_and_makes_the_exit_status_1(shop: CommandLine) -> Non
     assert "exit status 3" in shop.ok("show", "e1")
 
 
+@pytest.mark.requirement("R359")
+def test_an_implementation_without_changes_says_so_and_is_no_failure(shop: CommandLine) -> None:
+    add(shop, "echo done", "--skill", "implement")
+    add(shop, "echo 'Verdict: APPROVED'", "--skill", "review", "--based-on", "e1")
+    lines = shop.ok("work", "--once").splitlines()
+    assert re.fullmatch(r"shell e1 no_change \d+s: no files were changed", lines[1])
+    assert lines[2:] == ["1 effort: 1 no_change"]
+    shown = shop.ok("show", "e1")
+    assert "shell e1: no_change" in shown
+    assert "no files were changed" in shown
+    assert "e2 (review) waits for e1, which ended with no_change" in shop.ok("next")
+    assert "no_change" in shop.ok("queue", "--all")
+    shop.ok("drop", "e2")
+    add(shop, "echo 'Verdict: APPROVED'", "--skill", "review", "--based-on", "e1", "--accept-no-change")
+    assert "shell e3 success" in shop.ok("work", "--once")
+
+
 def test_where_nothing_can_run_it_is_said_why(shop: CommandLine) -> None:
     assert shop.ok("work", "--once") == "nothing is queued: `ramet add PROMPT`\n"
     add(shop, "exit 3", "--skill", "do")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.conformance import queue_worker
+from tests.conformance.queue_worker import NO_CHANGES
 from tests.conformance.run_steps import (
     attend,
     claim,
@@ -132,6 +133,31 @@ def test_a_chain_whose_step_fails_goes_on_no_more_until_it_is_retried(world: Wor
     attend(world, run, retry_failed=True)
     assert do_next(world, run) == "implement"
     do_next(world, run, output_content=APPROVED)
+    assert (get(world, run).state, get(world, run).reason) == ("finished", None)
+
+
+@pytest.mark.requirement("R359")
+def test_a_chain_whose_implementation_changes_nothing_stops_before_its_review(world: World) -> None:
+    run = chain(world)
+    do_next(world, run, output_content="a plan")
+    do_next(world, run, changes=NO_CHANGES)
+    shown = get(world, run)
+    assert {each.key: each.state for each in shown.lines} == {
+        "plan": "completed",
+        "implement": "no_change",
+        "review-1": "skipped",
+    }
+    assert (shown.state, shown.reason) == ("finished", "its implement changed nothing: no files were changed")
+
+
+@pytest.mark.requirement("R359")
+def test_a_chain_that_accepts_it_goes_on_with_each_round(world: World) -> None:
+    run = chain(world, accept_no_change=True)
+    do_next(world, run, output_content="a plan")
+    do_next(world, run, changes=NO_CHANGES)
+    assert do_next(world, run, output_content=requests_changes("BLOCKER: cart.py: it is empty")) == "review-1"
+    assert do_next(world, run, changes=NO_CHANGES) == "improve-1"
+    assert do_next(world, run, output_content=APPROVED) == "review-2"
     assert (get(world, run).state, get(world, run).reason) == ("finished", None)
 
 

@@ -64,7 +64,7 @@ def test_a_run_has_all_that_a_checkpoint_has(world: World) -> None:
     ]
     assert (shown.state, shown.started_at.isoformat()) == ("running", "2026-01-05T08:00:00.123000+00:00")
     assert shown.saved_at == "2026-01-05T08:00:05.123Z"
-    assert shown.counts == {"pending": 0, "in_progress": 1, "completed": 2, "failed": 1, "skipped": 1}
+    assert shown.counts == {"pending": 0, "in_progress": 1, "completed": 2, "no_change": 0, "failed": 1, "skipped": 1}
     assert [turn.role for turn in shown.conversation] == ["user", "assistant", "user", "system", "user"]
 
 
@@ -551,7 +551,8 @@ def test_a_long_run_takes_few_statements_and_its_next_line_is_found_at_once(worl
     assert statements(world, "run.get", run_id=run.id)[0] < 10
     assert statements(world, "work.next", run=run.id)[0] <= 4
     assert [do_next(world, run) for _ in range(3)] == ["1", "2", "3"]
-    assert get(world, run).counts == {"pending": MANY - 3, "in_progress": 0, "completed": 3, "failed": 0, "skipped": 0}
+    counts = {"pending": MANY - 3, "in_progress": 0, "completed": 3, "no_change": 0, "failed": 0, "skipped": 0}
+    assert get(world, run).counts == counts
     kept = [each.run_order for each in reversed(world.call("work.list", run=run.id, limit=1000).items)]
     assert kept == list(range(MANY - 1000, MANY))
 

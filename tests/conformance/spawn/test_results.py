@@ -43,7 +43,7 @@ def test_what_is_under_way_has_no_outcome_yet(world: World) -> None:
     assert (ended.artifacts, ended.issues, ended.code) == (None, None, None)
 
 
-@pytest.mark.requirement("R117", "R118", "R121", "R136")
+@pytest.mark.requirement("R117", "R118", "R121", "R136", "R359")
 @pytest.mark.parametrize("outcome", get_args(Outcome))
 def test_every_outcome_is_mapped_and_what_went_wrong_comes_first(world: World, outcome: str) -> None:
     child = spawn(world, parent(world))

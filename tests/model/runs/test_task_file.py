@@ -367,3 +367,19 @@ def test_another_task_is_another_fingerprint(old: str, new: str) -> None:
 def test_lines_in_another_order_are_another_file() -> None:
     lines = parse(SHOP).lines
     assert fingerprint(TaskFile(lines=lines[::-1])) != fingerprint(TaskFile(lines=lines))
+
+
+@pytest.mark.requirement("R359")
+@pytest.mark.parametrize("said", ["no_change", "No change", "`no-change`"])
+def test_a_task_may_accept_that_nothing_changes(said: str) -> None:
+    file = parse(f"- [ ] 1. sort the imports\n  - Accept: {said}\n- [ ] 2. review\n")
+    assert [line.accepts_no_change for line in file.lines] == [True, False]
+    assert parse(render(file)).lines[0].accepts_no_change
+    assert fingerprint(file) != fingerprint(parse("- [ ] 1. sort the imports\n- [ ] 2. review\n"))
+
+
+def test_nothing_else_can_be_accepted() -> None:
+    with pytest.raises(TaskFileInvalid) as refusal:
+        parse("- [ ] 1. sort the imports\n  - Accept: failure\n")
+    assert (refusal.value.line, refusal.value.value) == (2, "failure")
+    assert "Accept: no_change" in (refusal.value.fix or "")

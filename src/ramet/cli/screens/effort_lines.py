@@ -26,6 +26,7 @@ _WORDS: dict[State, str] = {
     "expired": "orphaned",
     "manual": "running",
     "succeeded": "success",
+    "unchanged": "no_change",
     "failed": "failed",
 }
 """The word for each state; a finished effort has its outcome instead."""
@@ -83,7 +84,8 @@ def waiting_reason(row: WorkReply) -> str:
     before, status = f"e{row.blocked_by}", _status_word(row.blocked_status)
     if status in ("queued", "running", "blocked"):
         return f"waits for {before}, which is {status}"
-    return f"waits for {before}, which ended with {status}: `ramet retry {before}`, or `ramet drop e{row.id}`"
+    again = " and add it again with --accept-no-change" if status == "no_change" else ""
+    return f"waits for {before}, which ended with {status}: `ramet retry {before}`, or `ramet drop e{row.id}`{again}"
 
 
 def _status_word(status: str | None) -> str:

@@ -27,7 +27,7 @@ _SHOWN = 20
 """How many branches, conflicts or findings are listed; --json has them all."""
 _BOUNDS = ("budget", "timeout")
 """The outcomes of lines that did not start because their run reached a limit."""
-_FINISHED = ("completed", "failed", "skipped")
+_FINISHED = ("completed", "no_change", "failed", "skipped")
 
 
 def show_run(invocation: Invocation, run_id: int, *, conversation: bool = False) -> None:
@@ -57,8 +57,12 @@ def conclude(invocation: Invocation, run_id: int) -> RunDetail:
 
 
 def is_done(run: RunDetail) -> bool:
-    """Whether every line was completed, and no review is open."""
-    return run.state == "finished" and run.counts["completed"] == len(run.lines) and run.reason is None
+    """Whether every line was completed or had nothing to change, and no review is open."""
+    return (
+        run.state == "finished"
+        and run.counts["completed"] + run.counts["no_change"] == len(run.lines)
+        and run.reason is None
+    )
 
 
 def headline(run: RunDetail) -> str:
@@ -148,6 +152,8 @@ def _now(row: LineRow, member: FleetMember | None) -> Line:
             return doing(member.tool if member else None, row.text)
         case "failed" | "skipped" if row.reason:
             return doing(f"{row.outcome}: {first_line(row.reason)}", row.text)
+        case "no_change":
+            return doing(first_line(row.reason) or None, row.text)
         case "completed" if row.output:
             return doing(row.text, row.output)
         case _:

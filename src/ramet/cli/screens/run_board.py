@@ -26,7 +26,7 @@ _AROUND = 10
 """Rows of the terminal that are not the table's."""
 _BEFORE = 2
 """How many finished lines stay visible above the first unfinished one, if not all lines fit."""
-_FINISHED: tuple[LineState, ...] = ("completed", "failed", "skipped")
+_FINISHED: tuple[LineState, ...] = ("completed", "no_change", "failed", "skipped")
 
 
 class ShownLine(NamedTuple):

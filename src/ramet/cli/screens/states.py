@@ -6,7 +6,7 @@ from ramet.model.record.session import SessionStatus
 _GREEN = ("success", "completed", "succeeded", "approved", "finished")
 _RED = ("error", "failed", "timeout", "stuck", "budget", "orphaned", "refused", "gave up")
 _CYAN = ("running", "active", "in progress", "starting", "open")
-_YELLOW = ("waiting", "awaits child", "blocked", "silent", "stopping", "interrupted", "parked")
+_YELLOW = ("waiting", "awaits child", "blocked", "silent", "stopping", "interrupted", "parked", "no change")
 _DIM = ("dropped", "cancelled", "ended", "skipped", "archived")
 
 STYLES: dict[str, str] = {

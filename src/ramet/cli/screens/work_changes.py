@@ -305,7 +305,7 @@ def _word(effort: WorkReply) -> str:
     if effort.run_line is None:
         return effort.outcome
     state = line_state(effort)
-    return state if effort.outcome in ("success", "error") else f"{state} ({effort.outcome})"
+    return state if effort.outcome in ("success", "error", state) else f"{state} ({effort.outcome})"
 
 
 def _again(effort: WorkReply) -> str:

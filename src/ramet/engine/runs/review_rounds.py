@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from ramet.engine import notices
 from ramet.engine.transaction import Transaction
-from ramet.model.record.effort import Effort
+from ramet.model.record.effort import NOT_FAILURES, Effort
 from ramet.model.runs.review import Review, parse_review
 from ramet.model.runs.run import Run
+from ramet.protocol.runs.runs import StartRun
 from ramet.store.record import efforts
 from ramet.store.runs import findings, runs
 from ramet.store.work import queue
@@ -26,18 +27,22 @@ class _Work(Struct, frozen=True):
     prompt: str
     driver: str | None
     model: str | None
+    accepts_no_change: bool
 
 
-def begin(tx: Transaction, run: Run, prompt: str, driver: str | None, model: str | None) -> None:
+def begin(tx: Transaction, run: Run, request: StartRun) -> None:
     """Queue the first lines of a chain, each based on the one before it."""
+    work = _Work(request.prompt or "", request.driver, request.model, request.accept_no_change)
     before: int | None = None
     for key, skill in FIRST:
-        before = _queue(tx, run, key, skill, _Work(prompt, driver, model), before)
+        before = _queue(tx, run, key, skill, work, before)
 
 
 def advance(tx: Transaction, run: Run, effort: Effort) -> str | None:
     """Continue a chain after one of its lines has ended; why it stops, unless it is done."""
-    if effort.outcome != "success":
+    if effort.outcome == "no_change" and not effort.accepts_no_change:
+        return f"its {effort.line.key} changed nothing: {effort.reason}"
+    if effort.outcome not in NOT_FAILURES:
         return f"its {effort.line.key} ended with {effort.outcome}"
     if effort.skill != "review":
         return None
@@ -48,7 +53,7 @@ def advance(tx: Transaction, run: Run, effort: Effort) -> str | None:
         return None
     if number >= (run.limits.rounds or 0):
         return _give_up(tx, run, effort, number)
-    work = _Work(effort.prompt or "", effort.driver, effort.model)
+    work = _Work(effort.prompt or "", effort.driver, effort.model, effort.accepts_no_change)
     improvement = _queue(tx, run, f"improve-{number}", "improve", work, effort.id)
     _queue(tx, run, f"review-{number + 1}", "review", work, improvement)
     return None
@@ -85,6 +90,7 @@ def _queue(tx: Transaction, run: Run, key: str, skill: str, work: _Work, before:
         run_id=run.id,
         run_line=key,
         run_order=runs.next_place(tx.db, run.id),
+        accepts_no_change=work.accepts_no_change,
     )
     effort_id = queue.add(tx.db, new, tx.now)
     data = {"skill": skill, "ordinal": new.ordinal, "run": run.id, "line": key}

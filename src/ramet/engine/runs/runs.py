@@ -63,7 +63,7 @@ _WHOLE = 2**30
 _LONGEST_NAME = 60
 _DAY_MS = 86_400_000
 _DONE_BEFORE = "done before the run"
-_STATES: tuple[LineState, ...] = ("pending", "in_progress", "completed", "failed", "skipped")
+_STATES: tuple[LineState, ...] = ("pending", "in_progress", "completed", "no_change", "failed", "skipped")
 
 
 class _Numbered(Struct, frozen=True):
@@ -98,7 +98,7 @@ def start(tx: Transaction, request: StartRun) -> RunDetail:
     if is_chain:
         for skill in sorted(CHAIN_SKILLS):
             skills.apply(tx, project_id, skill)
-        review_rounds.begin(tx, find(tx, run_id), request.prompt or "", request.driver, request.model)
+        review_rounds.begin(tx, find(tx, run_id), request)
     else:
         _queue_lines(tx, request, find(tx, run_id))
     return _detail(tx, find(tx, run_id), _BEGINNING)
@@ -168,6 +168,7 @@ def _place(place: int, line: NewLine, request: StartRun) -> PlacedLine:
         model=line.model or request.model,
         timeout_seconds=line.timeout_seconds,
         is_done=line.is_done,
+        accepts_no_change=line.accept_no_change or request.accept_no_change,
     )
 
 

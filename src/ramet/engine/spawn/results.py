@@ -43,6 +43,8 @@ def notes(outcome: Outcome, effort: Effort, report: Report | None) -> str:
     match outcome:
         case "success":
             return said
+        case "no_change":
+            wrong = effort.reason or "the child changed no file"
         case "error":
             wrong = effort.reason or "the child failed"
         case "timeout":

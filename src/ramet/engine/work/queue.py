@@ -80,6 +80,7 @@ def add(tx: Transaction, request: AddWork) -> AddedWork:
         priority=request.priority,
         timeout_seconds=request.timeout_seconds,
         metadata={EXACT: True} if request.is_exact else None,
+        accepts_no_change=request.accept_no_change,
     )
     return AddedWork(**asdict(_enqueue(tx, new)), registered=registered)
 
@@ -185,6 +186,7 @@ def retry(tx: Transaction, request: RetryWork) -> WorkReply:
         timeout_seconds=effort.timeout_seconds,
         retry_of=effort.id,
         workspace=effort.place.workspace,
+        accepts_no_change=effort.accepts_no_change,
     )
     copy = _enqueue(tx, new)
     queue.repoint(tx.db, effort.id, copy.id)

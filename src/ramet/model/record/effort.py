@@ -8,7 +8,11 @@ from msgspec import Struct
 from ramet.model.row_parts import Part
 
 Lifecycle = Literal["queued", "active", "finished"]
-Outcome = Literal["success", "error", "timeout", "stuck", "cancelled", "budget", "dropped"]
+Outcome = Literal["success", "no_change", "error", "timeout", "stuck", "cancelled", "budget", "dropped"]
+NOT_FAILURES: frozenset[Outcome] = frozenset({"success", "no_change"})
+"""The outcomes that are no failures. An effort has `no_change` if its skill changes code and it changed no file: that
+may be right, but nobody should build on it unasked.
+"""
 Failure = Literal["transient", "permanent", "limit", "infrastructure", "timeout", "unknown"]
 """What kind of failure ended an attempt: whether another one may help, and whose fault it was. `limit` is any trouble
 with the account: a usage limit, an expired login, a wrong key, an empty balance.
@@ -141,6 +145,8 @@ class Effort(Struct, frozen=True, kw_only=True):
     report_file: str | None
     output_content: str | None
     stop_request: StopRequest | None
+    accepts_no_change: bool
+    """Whether `no_change` is good enough: of this effort for its dependents, and for it of those that it needs."""
     lease: Lease
     place: Place
     retry: Retry

@@ -18,10 +18,10 @@ _ITEM = re.compile(_BULLET + r"[ \t]*\[(?:[ \t]+|[ \t]*(?P<done>[xX])[ \t]*)\](?
 _OTHER_BOX = re.compile(_BULLET + r"[ \t]+(?P<box>\[[^\w\s\[\]]\])[ \t]")
 _DOTTED = r"(?P<dotted>[0-9]{1,9}(?:\.[0-9]{1,9})+)(?:[.):](?![0-9])|(?=[ \t]|$))"
 _NUMBER = re.compile(rf"(?:{_DOTTED}|(?P<plain>[0-9]{{1,9}})[.):](?![0-9]))[ \t]*")
-_NAMES = r"(?P<name>agent|skill|model|timeout|depends(?:[ \t_-]*on)?|dependencies)"
+_NAMES = r"(?P<name>agent|skill|model|timeout|accept|depends(?:[ \t_-]*on)?|dependencies)"
 _NOTE = re.compile(rf"[-*+][ \t]+[*_`]*{_NAMES}[*_`]*[ \t]*:[*_`]*(?P<value>.*)", re.IGNORECASE)
 _COMMENT_NOTE = re.compile(rf"\s*{_NAMES}\s*:(?P<value>.*)", re.IGNORECASE | re.DOTALL)
-_DEFAULT = re.compile(r"(?P<name>agent|skill|model|timeout)[ \t]*:(?P<value>.*)", re.IGNORECASE)
+_DEFAULT = re.compile(r"(?P<name>agent|skill|model|timeout|accept)[ \t]*:(?P<value>.*)", re.IGNORECASE)
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>.+)")
 _MARK = re.compile(r"`+|<!--|-->")
 _FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}(?=[^`]*$)|~{3,})")

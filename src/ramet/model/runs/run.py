@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from ramet.model.record.effort import Lifecycle, Outcome
 
 RunMode = Literal["sequential", "parallel", "chain"]
-LineState = Literal["pending", "in_progress", "completed", "failed", "skipped"]
+LineState = Literal["pending", "in_progress", "completed", "no_change", "failed", "skipped"]
 RunState = Literal["running", "interrupted", "finished"]
 
 CHAIN_SKILLS = frozenset({"plan", "implement", "review", "improve"})
@@ -98,5 +98,7 @@ def derive_line_state(lifecycle: Lifecycle, outcome: Outcome | None, *, was_trie
             return "in_progress"
         case "finished" if outcome == "success":
             return "completed"
+        case "finished" if outcome == "no_change":
+            return "no_change"
         case _:
             return "failed" if was_tried and outcome != "dropped" else "skipped"

@@ -81,6 +81,7 @@ class EffortRow(Struct, frozen=True, kw_only=True):
     spawned_by: int | None
     awaited_by: int | None
     workspace: str | None
+    accepts_no_change: bool
 
 
 def nest(row: EffortRow) -> Effort:

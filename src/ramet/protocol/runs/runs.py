@@ -42,6 +42,8 @@ class NewLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     timeout_seconds: TimeoutSeconds | None = None
     is_done: bool = False
     """Whether the line is already done: it is recorded, and not run."""
+    accept_no_change: bool = False
+    """Whether `no_change` is good enough: of this line for its dependents, and of the lines that it needs."""
 
 
 class FindingRow(Finding, frozen=True, kw_only=True):
@@ -106,6 +108,8 @@ class StartRun(Change[RunDetail], frozen=True, kw_only=True):
     content_hash: Name | None = None
     limits: RunLimits | None = None
     stop_on_failure: bool = False
+    accept_no_change: bool = False
+    """Whether lines that end with `no_change` satisfy their dependents."""
     save_conversation: bool = True
     driver: DriverName | None = None
     model: Name | None = None

@@ -54,6 +54,8 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
     model: Name | None = None
     priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
     timeout_seconds: TimeoutSeconds | None = None
+    accept_no_change: bool = False
+    """Whether `no_change` is good enough: of this effort for its dependents, and of the efforts that it needs."""
     is_exact: bool = False
     """Whether the agent gets this prompt and nothing else: no reports, and with the skill `do` no instructions."""
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.errors import DatabaseUnreachable, RunAttended
-from ramet.model.record.effort import StopRequest
+from ramet.model.record.effort import NOT_FAILURES, StopRequest
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
 from ramet.protocol.operation import Request
@@ -276,7 +276,7 @@ class Crew:
         active = await self._ask(ListWork(run=attended.id, state="active", limit=1))
         if active.items:
             return False
-        has_failed = any(outcome != "success" for outcome in run.finished)
+        has_failed = any(outcome not in NOT_FAILURES for outcome in run.finished)
         return (attended.stop_on_failure and has_failed) or not await self._waits_for_a_time(attended.id)
 
     async def _waits_for_a_time(self, run_id: int) -> bool:

@@ -67,6 +67,7 @@ def define(found: Found) -> SkillDefinition | None:
             instructions=skill.body,
             template_texts=_read_texts(found, skill.templates),
             command_texts=_read_texts(found, {path: path for path in _list_commands(skill)}),
+            changes=skill.changes,
         ),
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from ramet.errors import EffortNotFound, GitFailed, MergeConflict, NoStart
+from ramet.model.record.effort import NOT_FAILURES
 from ramet.model.runs.run import Run
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.work.queue import GetWork
@@ -65,7 +66,7 @@ def _starts(repository: Repository, needed: Sequence[EffortRow]) -> dict[str, Ef
         head = _head(repository, other)
         if head is not None:
             starts.setdefault(head, other)
-        elif other.outcome != "success":
+        elif other.outcome not in NOT_FAILURES:
             raise NoStart(f"line {other.run_line} ended with {other.outcome} and left no branch to start from")
     return starts
 

@@ -11,6 +11,7 @@ from ramet.errors import GitFailed, WorktreeError
 from ramet.model.record.effort import Effort
 from ramet.model.record.prompt import report_file_of
 from ramet.model.record.session import Session
+from ramet.model.work.no_change import NO_FILES, NO_REPORT
 from ramet.model.work.stream import (
     End,
     Limit,
@@ -49,7 +50,7 @@ def conclude(runner: RunnerContext, effort_id: int, generation: int, session_id:
         generation=generation,
         outcome=end.outcome,
         failure=end.failure,
-        reason="; ".join(filter(None, (end.reason, trouble))) or _why_nothing_changed(effort, finished),
+        reason="; ".join(filter(None, (end.reason, trouble))) or _why_nothing_came(effort, finished, output),
         output_content=output,
         report_file=report_file,
         retry_at=next((line.event.resets_at for line in reversed(spooled) if isinstance(line.event, Limit)), None),
@@ -117,11 +118,11 @@ def _output(runner: RunnerContext, effort: Effort, project: str, end: End) -> tu
     return text, None if text is None else report_file
 
 
-def _why_nothing_changed(effort: Effort, finished: Finished | None) -> str | None:
-    """A no-op is a success, and says so."""
-    if finished is None or finished.changes.files or report_file_of(effort) is not None:
-        return None
-    return "no files were changed"
+def _why_nothing_came(effort: Effort, finished: Finished | None, output: str | None) -> str | None:
+    """A no-op says so. If the skill changes code, the engine makes an outcome of its own of it."""
+    if report_file_of(effort) is not None:
+        return None if output else NO_REPORT
+    return NO_FILES if finished is not None and not finished.changes.files else None
 
 
 def _said_anything(spooled: Sequence[Spooled]) -> bool:

@@ -59,6 +59,7 @@ class PlacedLine(Struct, frozen=True, kw_only=True):
     model: str | None
     timeout_seconds: int | None
     is_done: bool
+    accepts_no_change: bool
 
 
 class Spent(Struct, frozen=True):

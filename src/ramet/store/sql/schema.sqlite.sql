@@ -125,7 +125,7 @@ CREATE TABLE efforts (
     created_at             TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     finished_at            TEXT,
     outcome                TEXT CHECK (outcome IN
-                               ('success', 'error', 'timeout', 'stuck', 'cancelled', 'budget', 'dropped')),
+                               ('success', 'no_change', 'error', 'timeout', 'stuck', 'cancelled', 'budget', 'dropped')),
     reason                 TEXT,
     prompt                 TEXT,
     based_on               INTEGER REFERENCES efforts (id) ON DELETE SET NULL,
@@ -161,6 +161,7 @@ CREATE TABLE efforts (
     spawned_by             INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
     awaited_by             INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
     workspace              TEXT,
+    accepts_no_change      INTEGER NOT NULL DEFAULT 0 CHECK (accepts_no_change IN (0, 1)),
     UNIQUE (task_id, ordinal),
     CHECK ((lifecycle = 'finished') = (finished_at IS NOT NULL)),
     CHECK ((lifecycle = 'finished') = (outcome IS NOT NULL))
@@ -206,7 +207,7 @@ CREATE TABLE sessions (
     loaded_files        TEXT,
     dehydration_payload TEXT,
     outcome             TEXT CHECK (outcome IN
-                            ('success', 'error', 'timeout', 'stuck', 'cancelled', 'budget', 'dropped')),
+                            ('success', 'no_change', 'error', 'timeout', 'stuck', 'cancelled', 'budget', 'dropped')),
     notes               TEXT,
     created_at          TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     ended_at            TEXT,
@@ -443,7 +444,8 @@ CREATE INDEX idx_usage_cost ON usage (session_id) WHERE cost_usd IS NOT NULL;
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN
-                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound', 'review_bound', 'parked', 'budget')),
+                     ('changed_files', 'unreadable_verdict', 'gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound',
+                      'review_bound', 'parked', 'budget')),
     text         TEXT NOT NULL,
     effort_id    INTEGER REFERENCES efforts (id) ON DELETE CASCADE,
     session_id   INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
@@ -574,7 +576,8 @@ CREATE TABLE skill_texts (
     description    TEXT NOT NULL,
     instructions   TEXT NOT NULL,
     template_texts TEXT NOT NULL,
-    command_texts  TEXT NOT NULL DEFAULT '{}'
+    command_texts  TEXT NOT NULL DEFAULT '{}',
+    changes        TEXT CHECK (changes IN ('code'))
 ) STRICT;
 
 -- Efforts as people see them: with the first effort that a queued one waits for, and how that one stands.
@@ -584,9 +587,11 @@ SELECT e.*,
         WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND EXISTS (
             SELECT 1 FROM efforts m
             WHERE m.id = d.needs_id AND m.outcome IS DISTINCT FROM 'success' AND (d.needs = 'success' OR m.outcome IS NULL)
+              AND (m.outcome IS DISTINCT FROM 'no_change' OR e.accepts_no_change + m.accepts_no_change = 0)
         )) AS blocked_by,
        (SELECT coalesce(m.outcome, m.lifecycle) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
         WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
           AND (d.needs = 'success' OR m.outcome IS NULL)
+          AND (m.outcome IS DISTINCT FROM 'no_change' OR e.accepts_no_change + m.accepts_no_change = 0)
         ORDER BY d.needs_id LIMIT 1) AS blocked_status
 FROM efforts e;

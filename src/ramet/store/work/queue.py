@@ -44,6 +44,7 @@ class NewWork(Struct, frozen=True, kw_only=True):
     spawned_by: int | None = None
     awaited_by: int | None = None
     workspace: str | None = None
+    accepts_no_change: bool = False
 
 
 class Waiting(Effort, frozen=True, kw_only=True):
@@ -77,6 +78,7 @@ class Settlement(Struct, frozen=True, kw_only=True):
 def add(db: Connection, new: NewWork, now: str) -> int:
     """A new queued effort, and what it waits for; its id."""
     values = {**asdict(new), "metadata": to_json(new.metadata), "depends_on": to_json(new.depends_on or None)}
+    values["accepts_no_change"] = int(new.accepts_no_change)
     effort_id = int(db.must(_sql.enqueue, **values, now=now)[0])
     for needs_id in new.depends_on:
         db.run(_sql.add_dependency, effort_id=effort_id, needs_id=needs_id, needs=new.needs)

@@ -15,6 +15,12 @@ from ramet.cli.screens.effort_lines import first_line, waiting_reason
 from ramet.protocol.record.projects import Here
 from ramet.protocol.work.queue import AddWork
 
+accept_option = click.option(
+    "--accept-no-change",
+    is_flag=True,
+    help="Continue with dependents after an effort that changed no file (default: they wait).",
+)
+
 
 @click.command(
     cls=Command,
@@ -22,6 +28,7 @@ from ramet.protocol.work.queue import AddWork
         "ramet add 'The cart forgets its items: find out why' --skill plan",
         "ramet add 'Implement the plan' --based-on e1",
         "ramet add 'make test' --skill shell --driver shell --depends-on e2",
+        "ramet add 'Sort the imports' --accept-no-change",
         "ramet add --file plan.md --skill plan --task tasks/cart",
         "git log -5 | ramet add -",
     ],
@@ -59,6 +66,7 @@ from ramet.protocol.work.queue import AddWork
     metavar="SECONDS",
     help="Stop an attempt after this many seconds.",
 )
+@accept_option
 @click.option("--file", metavar="FILE", help="Read the prompt from FILE; `-` is standard input.")
 @click.pass_obj
 def add(  # noqa: PLR0913  one for each option
@@ -73,6 +81,7 @@ def add(  # noqa: PLR0913  one for each option
     model: str | None,
     priority: int,
     timeout_seconds: int | None,
+    accept_no_change: bool,
     file: str | None,
 ) -> None:
     """Queue PROMPT (or standard input). Nothing runs until `ramet work`.
@@ -95,6 +104,7 @@ def add(  # noqa: PLR0913  one for each option
             model=model,
             priority=priority,
             timeout_seconds=timeout_seconds,
+            accept_no_change=accept_no_change,
         )
     )
     if invocation.as_json:

@@ -30,6 +30,7 @@ from ramet.cli.screens.board import Display, open_display
 from ramet.cli.screens.effort_lines import list_work, state
 from ramet.cli.screens.work_changes import Change, Watch, summary
 from ramet.errors import Conflict, DaemonError, DaemonStopping, DaemonUnreachable, EffortFinished
+from ramet.model.record.effort import NOT_FAILURES
 from ramet.protocol.record.projects import ListProjects
 from ramet.protocol.work.kills import Kill
 from ramet.protocol.work.queue import GetWork
@@ -305,12 +306,12 @@ class Shift:
         else:
             self._say_end(finished)
         is_left = self._is_stopping and bool(self._watch.running)
-        return int(is_left or any(outcome != "success" for outcome in finished))
+        return int(is_left or any(outcome not in NOT_FAILURES for outcome in finished))
 
     def _say_end(self, finished: dict[str, int]) -> None:
         if finished:
             click.echo(summary(finished))
-        failed = [f"e{effort_id}" for effort_id, row in self._watch.ended.items() if row.outcome != "success"]
+        failed = [f"e{effort_id}" for effort_id, row in self._watch.ended.items() if row.outcome not in NOT_FAILURES]
         if failed:
             first = failed[0]
             click.echo(f"failed: {', '.join(failed)}. See why: `ramet show {first}`; run again: `ramet retry {first}`")

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Command
+from ramet.cli.commands.queue.add import accept_option
 from ramet.cli.commands.queue.drivers import check_driver
 from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import attend
@@ -34,6 +35,7 @@ from ramet.vendors.registry import PREFERRED
 @click.option("--driver", metavar="NAME", help="The agent program (default: chosen when it runs).")
 @click.option("--model", help="The model, by the agent program's own name for it.")
 @limit_options
+@accept_option
 @click.option("-v", "--verbose", is_flag=True, help="Show every message of the agents.")
 @click.pass_context
 def chain(
@@ -44,6 +46,7 @@ def chain(
     driver: str | None,
     model: str | None,
     limits: RunLimits,
+    accept_no_change: bool,
     verbose: bool,
 ) -> None:
     """Plan PROMPT, implement it and review it. Improve and review it again until a review approves.
@@ -66,6 +69,7 @@ def chain(
             limits=replace(limits, rounds=rounds or configuration.settings.runs.review_rounds),
             driver=driver,
             model=model,
+            accept_no_change=accept_no_change,
         )
     )
     bound = count(started.limits.rounds or 0, "review")

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Command
+from ramet.cli.commands.queue.add import accept_option
 from ramet.cli.commands.queue.drivers import check_driver
 from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import Greeting, attend
@@ -28,7 +29,7 @@ from ramet.protocol.work.workers import RunWork
 
 _SKILL = "do"
 """The skill of a line that names none."""
-_RECORDED = ("is_sequential", "stop_on_failure", "save_conversation", "model")
+_RECORDED = ("is_sequential", "stop_on_failure", "accept_no_change", "save_conversation", "model")
 """The options that a run keeps when it is resumed."""
 
 
@@ -89,6 +90,7 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--parallel", type=click.IntRange(1, 1000), metavar="N", help="Run up to N tasks at the same time.")
 @click.option("--dry-run", is_flag=True, help="Show the tasks and their order, and run nothing.")
 @click.option("--stop-on-failure", is_flag=True, help="Start no new task after one has failed.")
+@accept_option
 @click.option(
     "--save-conversation/--no-save-conversation",
     default=True,
@@ -112,6 +114,7 @@ def run(  # noqa: PLR0913  one for each option
     parallel: int | None,
     dry_run: bool,
     stop_on_failure: bool,
+    accept_no_change: bool,
     save_conversation: bool,
     driver: str | None,
     model: str | None,
@@ -146,6 +149,7 @@ def run(  # noqa: PLR0913  one for each option
         task=_check_starting(invocation, file, tasks, driver, is_sure=yes),
         limits=limits,
         stop_on_failure=stop_on_failure,
+        accept_no_change=accept_no_change,
         save_conversation=save_conversation,
         driver=driver,
         model=model,
@@ -221,6 +225,7 @@ def _new_line(line: Line) -> NewLine:
         depends_on=list(line.depends_on),
         timeout_seconds=line.timeout_seconds,
         is_done=line.done,
+        accept_no_change=line.accepts_no_change,
     )
 
 

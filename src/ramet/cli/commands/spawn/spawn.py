@@ -38,6 +38,7 @@ Spawned = TypeVar("Spawned", SpawnResult, Results)
 
 STATUSES: dict[Outcome, int] = {
     "success": 0,
+    "no_change": 0,
     "error": 1,
     "timeout": 8,
     "stuck": 9,

@@ -16,13 +16,13 @@ SELECT id FROM runs WHERE branch = :branch LIMIT 1;
 -- name: add_lines
 -- The lines of a run, all at once and in their order; one that was done before is finished.
 INSERT INTO efforts (task_id, skill, ordinal, lifecycle, created_at, finished_at, outcome, reason, prompt, driver,
-                     model, timeout_seconds, run_id, run_line, run_order, run_agent)
+                     model, timeout_seconds, run_id, run_line, run_order, run_agent, accepts_no_change)
 SELECT :task_id, value ->> 'skill', :ordinal + (value ->> 'place'),
        CASE WHEN value ->> 'is_done' THEN 'finished' ELSE 'queued' END, :now,
        CASE WHEN value ->> 'is_done' THEN :now END, CASE WHEN value ->> 'is_done' THEN 'success' END,
        CASE WHEN value ->> 'is_done' THEN :reason END, value ->> 'text', value ->> 'driver',
        value ->> 'model', value ->> 'timeout_seconds', :run_id, value ->> 'key', value ->> 'place',
-       value ->> 'agent'
+       value ->> 'agent', CASE WHEN value ->> 'accepts_no_change' THEN 1 ELSE 0 END
 FROM json_each(:lines) ORDER BY key
 RETURNING run_line, id;
 

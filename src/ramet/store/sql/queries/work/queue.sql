@@ -2,10 +2,10 @@
 -- Put an effort into the queue.
 INSERT INTO efforts (task_id, skill, mode, ordinal, lifecycle, metadata, created_at, prompt, based_on, depends_on,
                      driver, model, priority, timeout_seconds, retry_of, run_id, run_line, run_order,
-                     spawned_by, awaited_by, workspace)
+                     spawned_by, awaited_by, workspace, accepts_no_change)
 VALUES (:task_id, :skill, :mode, :ordinal, 'queued', :metadata, :now, :prompt, :based_on, :depends_on,
         :driver, :model, :priority, :timeout_seconds, :retry_of, :run_id, :run_line, :run_order,
-        :spawned_by, :awaited_by, :workspace)
+        :spawned_by, :awaited_by, :workspace, :accepts_no_change)
 RETURNING id;
 
 -- name: is_there
@@ -92,6 +92,7 @@ WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0) AN
       SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
       WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
         AND (d.needs = 'success' OR n.outcome IS NULL)
+        AND (n.outcome IS DISTINCT FROM 'no_change' OR e.accepts_no_change + n.accepts_no_change = 0)
   )
   AND (:skills IS NULL OR e.skill IN (SELECT value FROM json_each(:skills)))
   AND (:drivers IS NULL OR e.driver IS NULL OR e.driver IN (SELECT value FROM json_each(:drivers)))

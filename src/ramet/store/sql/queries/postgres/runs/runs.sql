@@ -1,14 +1,14 @@
 -- name: add_lines
 -- The lines of a run, all at once and in their order; one that was done before is finished.
 INSERT INTO efforts (task_id, skill, ordinal, lifecycle, created_at, finished_at, outcome, reason, prompt, driver,
-                     model, timeout_seconds, run_id, run_line, run_order, run_agent)
+                     model, timeout_seconds, run_id, run_line, run_order, run_agent, accepts_no_change)
 SELECT :task_id, l.skill, :ordinal + l.place, CASE WHEN l.is_done THEN 'finished' ELSE 'queued' END, :now,
        CASE WHEN l.is_done THEN :now END, CASE WHEN l.is_done THEN 'success' END,
        CASE WHEN l.is_done THEN :reason END, l.text, l.driver, l.model, l.timeout_seconds, :run_id, l.key, l.place,
-       l.agent
+       l.agent, CASE WHEN l.accepts_no_change THEN 1 ELSE 0 END
 FROM json_to_recordset(CAST(:lines AS JSON)) AS l (
     place INTEGER, key TEXT, text TEXT, skill TEXT, driver TEXT, agent TEXT, model TEXT, timeout_seconds INTEGER,
-    is_done BOOLEAN
+    is_done BOOLEAN, accepts_no_change BOOLEAN
 ) ORDER BY l.place
 RETURNING run_line, id;
 

@@ -1,0 +1,45 @@
+"""The outcome of an attempt that ended well, once its skill is considered.
+
+A driver says how its program ended. Whether that is a success depends on what the skill is for: a skill that changes
+code and changed nothing has the outcome `no_change`.
+"""
+
+from msgspec.structs import replace
+
+from ramet.engine.record import skills
+from ramet.engine.transaction import Transaction
+from ramet.model.record.skill import BUILT_IN
+from ramet.model.work.no_change import NO_FILES, say_no_change
+from ramet.protocol.work.leases import CompleteWork
+from ramet.store.record import efforts
+from ramet.store.work.leases import Held
+
+
+def judge(tx: Transaction, effort: Held, report: CompleteWork) -> CompleteWork:
+    """The report, with the outcome and the reason that its facts give."""
+    if report.outcome != "success":
+        return report
+    if report.changes is not None and not report.changes.files and _changes_code(tx, effort):
+        said = None if report.reason == NO_FILES else report.reason
+        reason = say_no_change(_count_refused(tx, effort.id))
+        return replace(report, outcome="no_change", reason=_join(said, reason))
+    return report
+
+
+def _join(*parts: str | None) -> str | None:
+    return "; ".join(filter(None, parts)) or None
+
+
+def _changes_code(tx: Transaction, effort: Held) -> bool:
+    """Whether the skill is there to change code: by its name, or because its file says so."""
+    built_in = BUILT_IN.get(effort.skill)
+    if built_in is not None and built_in.changes_code:
+        return True
+    skill = skills.find(tx, efforts.project_of(tx.db, effort.id), effort.skill)
+    text = skills.find_text(tx, skill)
+    return text is not None and text.changes == "code"
+
+
+def _count_refused(tx: Transaction, effort_id: int) -> int:  # noqa: ARG001 - until refused calls are stored
+    """How many tool calls of an effort were refused. The one place that asks; refused calls are not stored yet."""
+    return 0
