@@ -863,8 +863,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "An agent whose turn is over but whose program lingers ends with the driver's outcome after a grace period; "
         "its background processes are ended."
     ),
-    "R361": later(
-        "outcomes",
+    "R361": due(
         "A planner or reviewer that changed files, and a verdict that cannot be read, are named in the row, "
         "the report and a notice.",
     ),

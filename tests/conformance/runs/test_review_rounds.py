@@ -107,6 +107,19 @@ def test_a_reviewer_that_never_stops_finding_nits_ends_at_the_bound_with_every_b
         attend(world, run, retry_failed=True)
 
 
+@pytest.mark.requirement("R361")
+def test_a_chain_whose_last_verdict_cannot_be_read_says_so_and_counts_no_findings(world: World) -> None:
+    run = chain(world, limits={"rounds": 1})
+    build(world, run)
+    do_next(world, run, output_content="Looks good to me!")
+    shown = get(world, run)
+    why = "not approved after 1 review: the verdict of the last one cannot be read (it states no verdict)"
+    assert (shown.state, shown.reason) == ("finished", why)
+    assert shown.lines[2].reason == "its verdict cannot be read (it states no verdict)"
+    assert [each.text for each in notices(world, "review_bound")] == [f"run {run.id} (build a cart) is {why}"]
+    assert len(notices(world, "unreadable_verdict")) == 1
+
+
 @pytest.mark.requirement("R301")
 @pytest.mark.parametrize("review", ["Looks good to me!", "", "Verdict: approved\n\n- BLOCKER: a.py:1 it crashes"])
 def test_a_review_that_cannot_be_read_requests_changes_and_settles_nothing(world: World, review: str) -> None:

@@ -9,6 +9,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count
 from ramet.cli.times import ago, until
 from ramet.model.record.effort import Lifecycle
+from ramet.model.record.skill import BUILT_IN
 from ramet.model.work.effort_state import State, derive_state
 from ramet.protocol.record.efforts import nest
 from ramet.protocol.work.queue import ListWork, WorkReply
@@ -58,6 +59,14 @@ def short_agent(name: str | None) -> str | None:
 def state(row: WorkReply) -> str:
     """In one word: its outcome, or its state; `blocked` if it waits for another effort."""
     return row.outcome or _WORDS[derive_state(nest(row), datetime.now(UTC), blocked_by=row.blocked_by)]
+
+
+def tells_reason(skill: str, outcome: str | None) -> bool:
+    """Whether a row shows the reason of an outcome first: of all but a success, and of skills whose result is a text,
+    as the verdict of a review.
+    """
+    built_in = BUILT_IN.get(skill)
+    return outcome is not None and (outcome != "success" or (built_in is not None and built_in.reports))
 
 
 def waits_for(row: WorkReply) -> str | None:

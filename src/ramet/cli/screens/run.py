@@ -11,7 +11,7 @@ from ramet.cli.output import cell, clean, count, paged, print_json
 from ramet.cli.progress import Progress, working
 from ramet.cli.screens.agent_names import doing, effort_agent
 from ramet.cli.screens.board import short_number
-from ramet.cli.screens.effort_lines import cost, first_line
+from ramet.cli.screens.effort_lines import cost, first_line, tells_reason
 from ramet.cli.screens.states import style_of
 from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain, print_lines, terminal_width
 from ramet.cli.times import ago, duration, seconds_between
@@ -87,6 +87,7 @@ def print_ending(run: RunDetail, branches: RunBranches) -> None:
     """Why it stopped, the open findings, the branches to merge and their conflicts, and what to do next."""
     if run.mode == "chain":
         click.echo(_rounds(run))
+        _print_list("rounds", [f"{row.key} (e{row.effort_id}): {row.reason}" for row in run.lines if _is_judged(row)])
     if run.reason:
         click.echo(clean(f"stopped: {run.reason}"))
     _print_list("open findings", [_finding(row) for row in run.findings if row.state == "open"])
@@ -154,6 +155,8 @@ def _now(row: LineRow, member: FleetMember | None) -> Line:
             return doing(f"{row.outcome}: {first_line(row.reason)}", row.text)
         case "no_change":
             return doing(first_line(row.reason) or None, row.text)
+        case "completed" if row.reason and tells_reason(row.skill, row.outcome):
+            return doing(first_line(row.reason), row.text)
         case "completed" if row.output:
             return doing(row.text, row.output)
         case _:
@@ -184,6 +187,11 @@ def _rounds(run: RunDetail) -> str:
     is_approved = run.state == "finished" and run.reason is None
     most = count(run.limits.rounds or 0, "review")
     return f"{reviews} of at most {most} done{found}" + ("; approved" if is_approved else "")
+
+
+def _is_judged(row: LineRow) -> bool:
+    """Whether a line of a chain has a verdict or a remark."""
+    return row.state == "completed" and bool(row.reason) and tells_reason(row.skill, row.outcome)
 
 
 def _finding(row: FindingRow) -> str:

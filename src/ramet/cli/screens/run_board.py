@@ -9,7 +9,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.progress import Progress
 from ramet.cli.screens.agent_names import doing, effort_agent
 from ramet.cli.screens.board import Board, Display, draw_board, open_display, short_number
-from ramet.cli.screens.effort_lines import changed, cost, first_line, tokens
+from ramet.cli.screens.effort_lines import changed, cost, first_line, tells_reason, tokens
 from ramet.cli.screens.states import style_of
 from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain
 from ramet.cli.screens.work_changes import Change, Running, line_state
@@ -102,7 +102,7 @@ def _from_run(row: LineRow) -> ShownLine:
         time=took,
         tokens=row.tokens,
         cost_usd=row.cost_usd or 0.0,
-        now=_result(row.state, row.reason, row.output) if row.state in _FINISHED else doing(None, row.text),
+        now=_result(row, row.state, row.output) if row.state in _FINISHED else doing(None, row.text),
     )
 
 
@@ -116,13 +116,13 @@ def _from_effort(effort: WorkReply, seconds: float | None) -> ShownLine:
         time=None if seconds is None else duration(seconds),
         tokens=tokens(effort.usage),
         cost_usd=(effort.usage or {}).get("cost_usd") or 0.0,
-        now=_result(state, effort.reason, words) if state in _FINISHED else doing(None, effort.prompt),
+        now=_result(effort, state, words) if state in _FINISHED else doing(None, effort.prompt),
     )
 
 
-def _result(state: LineState, reason: str | None, output: str | None) -> Line:
-    """The last words of a finished line; of one that failed or was skipped, the reason."""
-    words = (output, reason) if state == "completed" else (reason, output)
+def _result(row: LineRow | WorkReply, state: LineState, output: str | None) -> Line:
+    """The last words of a finished line; of one that failed or was skipped, the reason; of a review, its verdict."""
+    words = (row.reason, output) if tells_reason(row.skill, row.outcome) else (output, row.reason)
     return [(first_line(words[0]) or first_line(words[1]) or "-", "dim" if state == "completed" else "")]
 
 

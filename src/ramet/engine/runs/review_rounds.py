@@ -52,7 +52,7 @@ def advance(tx: Transaction, run: Run, effort: Effort) -> str | None:
     if review.is_approval:
         return None
     if number >= (run.limits.rounds or 0):
-        return _give_up(tx, run, effort, number)
+        return _give_up(tx, run, effort, number, review)
     work = _Work(effort.prompt or "", effort.driver, effort.model, effort.accepts_no_change)
     improvement = _queue(tx, run, f"improve-{number}", "improve", work, effort.id)
     _queue(tx, run, f"review-{number + 1}", "review", work, improvement)
@@ -66,11 +66,16 @@ def _note_findings(tx: Transaction, run: Run, effort: Effort, number: int, revie
         findings.close(tx.db, run.id, number)
 
 
-def _give_up(tx: Transaction, run: Run, effort: Effort, number: int) -> str:
-    """The limit is reached: a person has to decide about the open findings."""
+def _give_up(tx: Transaction, run: Run, effort: Effort, number: int, review: Review) -> str:
+    """The limit is reached: a person has to decide about the open findings, or read a verdict that Ramet cannot."""
     left = [finding for finding in findings.list_of_run(tx.db, run.id) if finding.state == "open"]
     blockers = [finding for finding in left if finding.severity == "BLOCKER"]
-    reason = f"{number} reviews: {len(left)} findings are open, {len(blockers)} of them blockers"
+    is_unread = review.verdict is None
+    unread = [f"the verdict of the last one {review.doubt}"] if is_unread else []
+    is_open = "finding is" if len(left) == 1 else "findings are"
+    open_ones = [f"{len(left)} {is_open} open, {len(blockers)} of them blockers"] if left or not is_unread else []
+    reviews = "1 review" if number == 1 else f"{number} reviews"
+    reason = f"{reviews}: {'; '.join([*unread, *open_ones])}"
     text = f"run {run.id} ({run.name}) is not approved after {reason}"
     notices.add(tx, "review_bound", effort, text, key=f"review_bound/{run.id}/{effort.id}")
     return f"not approved after {reason}"

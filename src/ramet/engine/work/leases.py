@@ -176,6 +176,8 @@ def complete(tx: Transaction, request: CompleteWork) -> Completed:
     following = Following(not_before=_not_before(tx, request, decision), is_fresh=request.is_fresh)
     parked_drivers.note(tx, effort, request, following.not_before)
     settled = _settle(tx, effort, decision, settlement, request.outcome, following)
+    if not decision.requeue:
+        outcomes.tell(tx, settled)
     return Completed(**efforts.show(settled), requeued=decision.requeue)
 
 

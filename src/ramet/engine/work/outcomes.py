@@ -1,15 +1,19 @@
 """The outcome of an attempt that ended well, once its skill is considered.
 
 A driver says how its program ended. Whether that is a success depends on what the skill is for: a skill that changes
-code and changed nothing has the outcome `no_change`.
+code and changed nothing has the outcome `no_change`. A review has a verdict, and a plan or a review that changed files
+did what it should not.
 """
 
 from msgspec.structs import replace
 
+from ramet.engine import notices
 from ramet.engine.record import skills
 from ramet.engine.transaction import Transaction
+from ramet.model.record.effort import Effort
 from ramet.model.record.skill import BUILT_IN
 from ramet.model.work.no_change import NO_FILES, say_no_change
+from ramet.model.work.remark import Remark, describe_review, find_remarks
 from ramet.protocol.work.leases import CompleteWork
 from ramet.store.record import efforts
 from ramet.store.work.leases import Held
@@ -23,7 +27,28 @@ def judge(tx: Transaction, effort: Held, report: CompleteWork) -> CompleteWork:
         said = None if report.reason == NO_FILES else report.reason
         reason = say_no_change(_count_refused(tx, effort.id))
         return replace(report, outcome="no_change", reason=_join(said, reason))
-    return report
+    files = report.changes.files if report.changes else []
+    remarks = find_remarks(effort.skill, files, report.output_content)
+    verdict = describe_review(report.output_content) if effort.skill == "review" else None
+    texts = [remark.text for remark in remarks if remark.kind != "unreadable_verdict"]  # the verdict has it
+    return replace(report, reason=_join(verdict, report.reason, *texts))
+
+
+def tell(tx: Transaction, effort: Effort) -> None:
+    """Leave a notice for each remark about a finished effort."""
+    if effort.outcome != "success":
+        return
+    files = effort.spent.changes.files if effort.spent.changes else []
+    for remark in find_remarks(effort.skill, files, effort.output_content):
+        notices.add(tx, remark.kind, effort, _notice(effort, remark))
+
+
+def _notice(effort: Effort, remark: Remark) -> str:
+    follows = {
+        "changed_files": f"see `ramet show e{effort.id}`",
+        "unreadable_verdict": f"it counts as a request for changes; read it: `ramet report show e{effort.id}`",
+    }
+    return f"effort {effort.id} ({effort.skill}): {remark.text}; {follows[remark.kind]}"
 
 
 def _join(*parts: str | None) -> str | None:

@@ -18,6 +18,7 @@ from ramet.cli.screens.effort_lines import (
     first_line,
     list_work,
     state,
+    tells_reason,
     waiting_reason,
     waits_for,
 )
@@ -66,7 +67,7 @@ class _Shown(NamedTuple):
         if waiting is not None:
             first = f"after {waiting}" if effort.blocked_by is not None else f"waits for {waiting}"
             first = f"again in {waiting}" if effort.blocked and effort.blocked_by is None else first
-        elif effort.outcome not in (None, "success"):
+        elif tells_reason(effort.skill, effort.outcome):
             first = first_line(effort.reason)
         return doing(first, effort.prompt)
 
