@@ -923,7 +923,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."
     ),
-    "R376": later("outcomes", "Dependents of a failed line are skipped and run on resume; `--keep-going` runs them."),
+    "R376": due("Dependents of a failed line are skipped and run on resume; `--keep-going` runs them."),
     "R377": later(
         "outcomes",
         "A misspelt directive or an unknown agent, skill or model profile in a task file is an error with "

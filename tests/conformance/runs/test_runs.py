@@ -87,7 +87,7 @@ def test_a_line_shows_what_its_effort_came_to(world: World) -> None:
 
 @pytest.mark.requirement("R93")
 def test_lines_of_a_sequential_run_follow_each_other_whatever_becomes_of_one(world: World) -> None:
-    run = start(world, line("1"), line("2", "3"), line("3"), line("4"))
+    run = start(world, line("1"), line("2", "3"), line("3"), line("4"), keep_going=True)
     assert do_next(world, run) == "1"
     assert do_next(world, run, "error", failure="permanent") == "3"
     queue_worker.begin(world, claim(world, run))
@@ -95,8 +95,11 @@ def test_lines_of_a_sequential_run_follow_each_other_whatever_becomes_of_one(wor
     assert states(world, run) == {"1": "completed", "3": "failed", "2": "in_progress", "4": "pending"}
 
 
-def test_lines_of_a_parallel_run_wait_only_for_the_end_of_what_they_depend_on(world: World) -> None:
-    run = start(world, line("1"), line("2"), line("3", "1", "2"), line("1.1"), mode="parallel")
+@pytest.mark.requirement("R376")
+def test_lines_of_a_run_that_keeps_going_wait_only_for_the_end_of_what_they_depend_on(world: World) -> None:
+    """DESIGN-2 section 3 made this an option: without it, dependents of a failed line are skipped."""
+    lines = (line("1"), line("2"), line("3", "1", "2"), line("1.1"))
+    run = start(world, *lines, mode="parallel", keep_going=True)
     first, second = claim(world, run, "host/1"), claim(world, run, "host/2")
     assert [first.run_line, second.run_line] == ["1", "2"]
     assert claim(world, run, "host/3").refused == "missing"

@@ -14,6 +14,7 @@ from ramet.cli.screens.board import short_number
 from ramet.cli.screens.effort_lines import cost, first_line, tells_reason
 from ramet.cli.screens.states import style_of
 from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain, print_lines, terminal_width
+from ramet.cli.screens.work_changes import is_skipped
 from ramet.cli.times import ago, duration, seconds_between
 from ramet.errors import GitFailed, WorktreeError
 from ramet.model.instant import from_iso
@@ -151,6 +152,8 @@ def _now(row: LineRow, member: FleetMember | None) -> Line:
     match row.state:
         case "in_progress":
             return doing(member.tool if member else None, row.text)
+        case "skipped" if row.reason and row.outcome == "dropped":
+            return doing(first_line(row.reason), row.text)
         case "failed" | "skipped" if row.reason:
             return doing(f"{row.outcome}: {first_line(row.reason)}", row.text)
         case "no_change":
@@ -236,12 +239,27 @@ def _next(run: RunDetail, branches: RunBranches) -> Iterator[str]:
     if bounded:
         yield f"run the tasks beyond the limit: `ramet run --resume {name}{_larger(run)}`"
     if len(failed) + run.counts["skipped"] > len(bounded):
-        yield f"retry failed and skipped tasks: `ramet run --resume {name} --retry-failed`"
+        yield from _run_again(run)
     elif run.mode == "chain" and run.reason and not bounded:
         yield from _decide(run)
     if unmerged := _unmerged(branches):
         how = "review and merge the branch" if len(unmerged) == 1 else "review and merge the branches, one by one"
         yield f"{how}: `git merge {next(iter(unmerged))}`"
+
+
+def _run_again(run: RunDetail) -> Iterator[str]:
+    """How to run the tasks that failed or were skipped."""
+    resume = f"ramet run --resume r{run.id}"
+    has_skipped = any(map(is_skipped, run.lines))
+    if run.counts["failed"]:
+        yield f"retry failed and skipped tasks: `{resume} --retry-failed`"
+        if has_skipped and run.mode != "chain":
+            yield f"run the skipped tasks without them: `{resume} --keep-going`"
+    elif has_skipped and run.counts["no_change"]:
+        yield f"try again, and run the skipped tasks: `{resume}`"
+        yield f"run them although nothing changed: `{resume} --accept-no-change`"
+    else:
+        yield f"retry skipped tasks: `{resume} --retry-failed`"
 
 
 def _larger(run: RunDetail) -> str:

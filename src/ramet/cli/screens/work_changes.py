@@ -16,7 +16,7 @@ from ramet.model.event import Event
 from ramet.model.history.branch import session_branch
 from ramet.model.record.message import Message
 from ramet.model.record.session import SessionStatus
-from ramet.model.runs.run import LineState, derive_line_state
+from ramet.model.runs.run import LineRow, LineState, derive_line_state
 from ramet.protocol.history.commits import Log
 from ramet.protocol.record.agents import FleetStatus
 from ramet.protocol.record.messages import ListMessages
@@ -293,9 +293,16 @@ def _how(change: Change) -> str:
     """`success 12s, 3 files +40 -2, 1,204 tokens, $0.03`, and the reason if there is one."""
     effort = change.effort
     word = _word(effort)
+    if effort.run_line is not None and is_skipped(effort):
+        return f"{word} ({effort.reason})"
     lead = f"{word} {duration(change.seconds)}" if change.seconds is not None else word
     facts = ", ".join([lead, *filter(None, [changed(effort)]), *used(effort.usage)])
     return f"{facts}: {effort.reason}" if effort.reason else facts
+
+
+def is_skipped(row: WorkReply | LineRow) -> bool:
+    """Whether a line of a run is not run because one that it needs did not succeed: its reason says which one."""
+    return row.outcome == "dropped" and row.reason is not None
 
 
 def _word(effort: WorkReply) -> str:
@@ -305,6 +312,8 @@ def _word(effort: WorkReply) -> str:
     if effort.run_line is None:
         return effort.outcome
     state = line_state(effort)
+    if is_skipped(effort):
+        return state
     return state if effort.outcome in ("success", "error", state) else f"{state} ({effort.outcome})"
 
 

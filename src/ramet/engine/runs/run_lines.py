@@ -88,9 +88,27 @@ def ended(tx: Transaction, effort: Effort) -> None:
         reason = review_rounds.advance(tx, run, effort)
         if reason is not None:
             end_waiting(tx, run, "dropped", reason)
-    elif run.stop_on_failure and state == "failed" and runs.has_queued(tx.db, run.id):
-        runs.stop(tx.db, run.id, f"line {effort.line.key} ended with {effort.outcome}")
+    elif effort.outcome != "success":
+        _skip_dependents(tx, run, effort)
+        if run.stop_on_failure and state == "failed" and runs.has_queued(tx.db, run.id):
+            runs.stop(tx.db, run.id, f"line {effort.line.key} ended with {effort.outcome}")
     close_if_done(tx, run)
+
+
+def _skip_dependents(tx: Transaction, run: Run, effort: Effort) -> None:
+    """Finish the lines that need the success of one that ended otherwise, and the lines that need those. In a run that
+    keeps going, no line needs the success of another.
+    """
+    how = {"no_change": "changed no file", "dropped": "was dropped"}.get(effort.outcome or "", "failed")
+    waiting = [(effort.id, f"{effort.line.key} {how}")]
+    while waiting:
+        needs_id, reason = waiting.pop()
+        for line in runs.skip_dependents(tx.db, run.id, needs_id, reason, tx.now):
+            data = {"outcome": "dropped", "reason": reason, "run": run.id, "line": line.run_line}
+            tx.record("effort.finished", task_id=run.task_id, effort_id=line.id, data=data)
+            if line.attempts:  # it waited for another one
+                conversations.answer(tx, run, efforts.must_find(tx.db, line.id))
+            waiting.append((line.id, f"{line.run_line} was skipped"))
 
 
 def _run_of(tx: Transaction, effort: Effort) -> StoredRun | None:

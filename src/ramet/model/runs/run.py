@@ -43,6 +43,8 @@ class Run(Struct, frozen=True, kw_only=True):
     """The hash of the task file without its boxes, from when the run started."""
     limits: RunLimits
     stop_on_failure: bool
+    keep_going: bool
+    """Whether a line starts even if one that it depends on did not succeed (default: it is skipped)."""
     save_conversation: bool
     branch: str | None
     """The conversation, as a branch of the history."""

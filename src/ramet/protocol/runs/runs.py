@@ -108,6 +108,8 @@ class StartRun(Change[RunDetail], frozen=True, kw_only=True):
     content_hash: Name | None = None
     limits: RunLimits | None = None
     stop_on_failure: bool = False
+    keep_going: bool = False
+    """Whether a line starts even if one that it depends on did not succeed (default: it is skipped)."""
     accept_no_change: bool = False
     """Whether lines that end with `no_change` satisfy their dependents."""
     save_conversation: bool = True
@@ -197,7 +199,12 @@ class AttendRun(Change[RunReply], frozen=True, kw_only=True):
     """The hash of the current task file. If the file has changed, the run is refused unless `is_forced`."""
     is_forced: bool = False
     retry_failed: bool = False
-    """Whether failed lines are queued again. Lines that a limit of the run kept from starting always are."""
+    """Whether all failed lines are queued again. Lines that a limit of the run kept from starting always are, and so
+    are skipped lines together with the lines that they need."""
+    keep_going: bool = False
+    """Whether, from now on, a line starts even if one that it depends on did not succeed."""
+    accept_no_change: bool = False
+    """Whether, from now on, lines that end with `no_change` satisfy their dependents."""
     limits: RunLimits | None = None
     """The run's limits from now on; a limit of None is left unchanged."""
     branch: BranchName | None = None

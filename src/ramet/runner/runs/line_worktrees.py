@@ -53,7 +53,7 @@ def _last_head(machine: Machine, effort: EffortRow) -> str | None:
     """Where the lines before this one ended, for a worktree that is there no more, or not yet on this machine."""
     before: EffortRow | None = effort
     while before is not None:
-        before = next(iter(dependencies(machine, before)), None)
+        before = next(reversed(dependencies(machine, before)), None)  # the line just before it
         if before is not None and before.git_head is not None:
             return before.git_head
     return None

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from ramet.model.record.effort import Outcome
+from ramet.model.record.effort import Failure, Needs, Outcome
 from ramet.model.runs.run import (
     LineRow,
     LineState,
@@ -36,6 +36,7 @@ class NewRun(Struct, frozen=True, kw_only=True):
     content_hash: str | None
     limits: RunLimits
     stop_on_failure: bool
+    keep_going: bool
     save_conversation: bool
 
 
@@ -62,6 +63,23 @@ class PlacedLine(Struct, frozen=True, kw_only=True):
     accepts_no_change: bool
 
 
+class EndedLine(Struct, frozen=True):
+    """How a line ended."""
+
+    id: int
+    outcome: Outcome
+    reason: str | None
+    failure: Failure | None
+
+
+class SkippedLine(Struct, frozen=True):
+    """A line that is not run, because one that it needs did not succeed."""
+
+    id: int
+    run_line: str
+    attempts: int
+
+
 class Spent(Struct, frozen=True):
     """What the sessions of a run used together."""
 
@@ -74,6 +92,7 @@ def add(db: Connection, new: NewRun, now: str) -> int:
     values = asdict(new) | {
         "limits": to_json(new.limits),
         "stop_on_failure": int(new.stop_on_failure),
+        "keep_going": int(new.keep_going),
         "save_conversation": int(new.save_conversation),
     }
     return int(db.must(_sql.add, **values, now=now)[0])
@@ -103,10 +122,21 @@ def add_lines(
     return {key: int(effort_id) for key, effort_id in rows}
 
 
-def add_needs(db: Connection, run_id: int, pairs: Sequence[tuple[int, int]]) -> None:
-    """Let lines wait for the end of others: efforts, and those that they need."""
-    db.run(_sql.add_needs, pairs=to_json(pairs))
+def add_needs(db: Connection, run_id: int, waits: Sequence[tuple[int, int, Needs]]) -> None:
+    """Let lines wait for others: efforts, those that they need, and whether for their success or for their end."""
+    db.run(_sql.add_needs, waits=to_json(waits))
     db.run(_sql.set_depends_on, run_id=run_id)
+
+
+def keep_going(db: Connection, run_id: int) -> None:
+    """Let the lines of a run wait only for the end of others from now on."""
+    db.run(_sql.keep_going, id=run_id)
+    db.run(_sql.need_only_ends, run_id=run_id)
+
+
+def accept_no_change(db: Connection, run_id: int) -> None:
+    """Let `no_change` of a line satisfy those that need it from now on."""
+    db.run(_sql.accept_no_change, run_id=run_id)
 
 
 def find(db: Connection, run_id: int, now: str) -> StoredRun | None:
@@ -186,9 +216,28 @@ def archive(db: Connection, run_id: int, archived_at: str | None) -> None:
     db.run(_sql.archive, id=run_id, archived_at=archived_at)
 
 
-def retry_lines(db: Connection, run_id: int, *, retry_failed: bool) -> list[int]:
-    """Queue the lines again that a bound of the run ended, or all that did not succeed; which they are."""
-    return _ids(db.all(_sql.retry_lines, run_id=run_id, retry_failed=int(retry_failed)))
+def list_unsuccessful(db: Connection, run_id: int) -> list[EndedLine]:
+    """The lines that have ended and did not succeed."""
+    return db.structs(EndedLine, _sql.unsuccessful, run_id=run_id)
+
+
+def list_unmet(db: Connection, run_id: int) -> dict[int, list[int]]:
+    """For each line that needs the success of lines that ended otherwise: those lines."""
+    unmet: dict[int, list[int]] = defaultdict(list)
+    for effort_id, needs_id in db.all(_sql.unmet, run_id=run_id):
+        unmet[effort_id].append(needs_id)
+    return unmet
+
+
+def retry_lines(db: Connection, effort_ids: Sequence[int]) -> None:
+    """Queue lines again."""
+    db.run(_sql.retry_lines, ids=to_json(effort_ids))
+
+
+def skip_dependents(db: Connection, run_id: int, needs_id: int, reason: str, now: str) -> list[SkippedLine]:
+    """Finish the waiting lines that need the success of a line that ended otherwise; which they are."""
+    found = db.structs(SkippedLine, _sql.skip_dependents, run_id=run_id, needs_id=needs_id, reason=reason, now=now)
+    return sorted(found, key=lambda line: line.id)
 
 
 def finish_lines(db: Connection, run_id: int, outcome: Outcome, reason: str, now: str) -> list[tuple[int, int]]:

@@ -478,6 +478,7 @@ CREATE TABLE runs (
     finished_at       TEXT,
     archived_at       TEXT,
     reason            TEXT,
+    keep_going        INTEGER NOT NULL DEFAULT 0 CHECK (keep_going IN (0, 1)),
     CHECK ((attender IS NULL) = (attended_until IS NULL))
 ) STRICT;
 

@@ -29,7 +29,7 @@ from ramet.protocol.work.workers import RunWork
 
 _SKILL = "do"
 """The skill of a line that names none."""
-_RECORDED = ("is_sequential", "stop_on_failure", "accept_no_change", "save_conversation", "model")
+_RECORDED = ("is_sequential", "stop_on_failure", "save_conversation", "model")
 """The options that a run keeps when it is resumed."""
 
 
@@ -72,6 +72,7 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "ramet run tasks.md --parallel 3 --max-cost 5",
         "ramet run --resume r3",
         "ramet run --resume r3 --retry-failed",
+        "ramet run --resume r3 --keep-going",
         "ramet run --resume r3 --max-cost 10",
         "ramet run --resume r3 --branch another-way",
     ],
@@ -79,7 +80,11 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("file", metavar="[FILE]", required=False)
 @click.option("--resume", metavar="RUN", type=references.run, help="Continue this run. FILE is not needed.")
 @click.option("--force", is_flag=True, help="Resume even if the file has changed. The recorded tasks are run.")
-@click.option("--retry-failed", is_flag=True, help="Resume and retry failed tasks too.")
+@click.option(
+    "--retry-failed",
+    is_flag=True,
+    help="Resume and retry all failed tasks, not only those that skipped tasks wait for.",
+)
 @click.option("--branch", metavar="NAME", help="Resume on this branch, such as a fork of the run's conversation.")
 @click.option(
     "--sequential",
@@ -90,6 +95,11 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--parallel", type=click.IntRange(1, 1000), metavar="N", help="Run up to N tasks at the same time.")
 @click.option("--dry-run", is_flag=True, help="Show the tasks and their order, and run nothing.")
 @click.option("--stop-on-failure", is_flag=True, help="Start no new task after one has failed.")
+@click.option(
+    "--keep-going",
+    is_flag=True,
+    help="Run tasks even if a task that they depend on failed (default: skip them).",
+)
 @accept_option
 @click.option(
     "--save-conversation/--no-save-conversation",
@@ -114,6 +124,7 @@ def run(  # noqa: PLR0913  one for each option
     parallel: int | None,
     dry_run: bool,
     stop_on_failure: bool,
+    keep_going: bool,
     accept_no_change: bool,
     save_conversation: bool,
     driver: str | None,
@@ -122,7 +133,7 @@ def run(  # noqa: PLR0913  one for each option
     yes: bool,
     verbose: bool,
 ) -> None:
-    """Run the unticked tasks in FILE and show their progress. Exits with 0 if every task is completed.
+    """Run the unticked tasks in FILE and show their progress. Exits with 0 if no task failed or was skipped.
 
     Sequential tasks share a worktree and a conversation. With --parallel each task has its own worktree, and receives
     the outputs of the tasks that it depends on. Ctrl-C once: start nothing new, let running tasks finish. Twice: stop
@@ -134,7 +145,15 @@ def run(  # noqa: PLR0913  one for each option
     limits = replace(limits, workers=parallel)
     if resume is not None:
         _check_resuming(ctx, dry_run=dry_run)
-        request = RunWork(is_forced=force, retry_failed=retry_failed, limits=limits, driver=driver, branch=branch)
+        request = RunWork(
+            is_forced=force,
+            retry_failed=retry_failed,
+            keep_going=keep_going,
+            accept_no_change=accept_no_change,
+            limits=limits,
+            driver=driver,
+            branch=branch,
+        )
         ctx.exit(_resume(invocation, resume, file, request, verbose=verbose))
     is_resuming = force or retry_failed or branch is not None
     file = _check_file(file, is_resuming=is_resuming, is_both=is_sequential and parallel is not None)
@@ -149,6 +168,7 @@ def run(  # noqa: PLR0913  one for each option
         task=_check_starting(invocation, file, tasks, driver, is_sure=yes),
         limits=limits,
         stop_on_failure=stop_on_failure,
+        keep_going=keep_going,
         accept_no_change=accept_no_change,
         save_conversation=save_conversation,
         driver=driver,

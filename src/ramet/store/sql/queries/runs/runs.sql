@@ -1,8 +1,9 @@
 -- name: add
 -- A new run, which nobody attends yet.
-INSERT INTO runs (project_id, task_id, name, mode, content_hash, limits, stop_on_failure, save_conversation,
-                  created_at, started_at)
-VALUES (:project_id, :task_id, :name, :mode, :content_hash, :limits, :stop_on_failure, :save_conversation, :now, :now)
+INSERT INTO runs (project_id, task_id, name, mode, content_hash, limits, stop_on_failure, keep_going,
+                  save_conversation, created_at, started_at)
+VALUES (:project_id, :task_id, :name, :mode, :content_hash, :limits, :stop_on_failure, :keep_going,
+        :save_conversation, :now, :now)
 RETURNING id;
 
 -- name: set_branch
@@ -27,9 +28,21 @@ FROM json_each(:lines) ORDER BY key
 RETURNING run_line, id;
 
 -- name: add_needs
--- Let lines wait for the end of others: pairs of the one that waits and the one that it needs.
+-- Let lines wait for others: the one that waits, the one that it needs, and whether for its success or its end.
 INSERT INTO dependencies (effort_id, needs_id, needs)
-SELECT value ->> 0, value ->> 1, 'end' FROM json_each(:pairs);
+SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(:waits);
+
+-- name: keep_going
+-- Let lines of a run start although others did not succeed.
+UPDATE runs SET keep_going = 1 WHERE id = :id;
+
+-- name: need_only_ends
+-- Let the lines of a run wait only for the end of others.
+UPDATE dependencies SET needs = 'end' WHERE effort_id IN (SELECT id FROM efforts WHERE run_id = :run_id);
+
+-- name: accept_no_change
+-- Let `no_change` of the lines of a run satisfy those that need them.
+UPDATE efforts SET accepts_no_change = 1 WHERE run_id = :run_id;
 
 -- name: set_depends_on
 -- What each line of a run says that it waits for.
@@ -108,15 +121,35 @@ UPDATE runs SET finished_at = :now, attender = NULL, attended_until = NULL WHERE
 -- Hide a run from the list, or show it again.
 UPDATE runs SET archived_at = :archived_at WHERE id = :id;
 
+-- name: unsuccessful
+-- The lines of a run that ended without success.
+SELECT id, outcome, reason, failure FROM efforts WHERE run_id = :run_id AND outcome <> 'success' ORDER BY run_order, id;
+
+-- name: unmet
+-- The lines of a run, each with those that it needs and that ended without the success that it needs.
+SELECT d.effort_id, d.needs_id
+FROM efforts e JOIN dependencies d ON d.effort_id = e.id JOIN efforts n ON n.id = d.needs_id
+WHERE e.run_id = :run_id AND d.needs = 'success' AND n.outcome <> 'success'
+  AND (n.outcome <> 'no_change' OR e.accepts_no_change + n.accepts_no_change = 0)
+ORDER BY d.effort_id, d.needs_id;
+
 -- name: retry_lines
--- Queue again what a bound of the run ended, which was nobody's failure; or all that did not succeed, but for what a
--- person dropped.
+-- Queue lines again, as if they had not been tried.
 UPDATE efforts SET
     lifecycle = 'queued', finished_at = NULL, outcome = NULL, reason = NULL, failure = NULL, not_before = NULL,
     continues_session_id = NULL, agent_failures = 0, host_failures = 0
-WHERE run_id = :run_id AND outcome <> 'success' AND (outcome <> 'dropped' OR reason IS NOT NULL)
-  AND (:retry_failed = 1 OR (outcome IN ('budget', 'timeout') AND failure IS NULL))
-RETURNING id;
+WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: skip_dependents
+-- Finish the lines of a run that wait for the success of one that ended otherwise.
+UPDATE efforts SET
+    lifecycle = 'finished', finished_at = :now, outcome = 'dropped', reason = :reason, failure = NULL, not_before = NULL
+WHERE run_id = :run_id AND lifecycle = 'queued' AND id IN (
+    SELECT e.id FROM dependencies d JOIN efforts e ON e.id = d.effort_id JOIN efforts n ON n.id = d.needs_id
+    WHERE d.needs_id = :needs_id AND d.needs = 'success'
+      AND (n.outcome <> 'no_change' OR e.accepts_no_change + n.accepts_no_change = 0)
+)
+RETURNING id, run_line, attempts;
 
 -- name: finish_lines
 -- Finish all lines of a run that wait.

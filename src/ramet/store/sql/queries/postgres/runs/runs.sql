@@ -13,9 +13,16 @@ FROM json_to_recordset(CAST(:lines AS JSON)) AS l (
 RETURNING run_line, id;
 
 -- name: add_needs
--- Let lines wait for the end of others: pairs of the one that waits and the one that it needs.
+-- Let lines wait for others: the one that waits, the one that it needs, and whether for its success or its end.
 INSERT INTO dependencies (effort_id, needs_id, needs)
-SELECT CAST(pair ->> 0 AS BIGINT), CAST(pair ->> 1 AS BIGINT), 'end' FROM json_array_elements(CAST(:pairs AS JSON)) AS pair;
+SELECT CAST(w ->> 0 AS BIGINT), CAST(w ->> 1 AS BIGINT), w ->> 2 FROM json_array_elements(CAST(:waits AS JSON)) AS w;
+
+-- name: retry_lines
+-- Queue lines again, as if they had not been tried.
+UPDATE efforts SET
+    lifecycle = 'queued', finished_at = NULL, outcome = NULL, reason = NULL, failure = NULL, not_before = NULL,
+    continues_session_id = NULL, agent_failures = 0, host_failures = 0
+WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:ids AS JSON)));
 
 -- name: set_depends_on
 -- What each line of a run says that it waits for.
