@@ -924,8 +924,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "traceback."
     ),
     "R376": due("Dependents of a failed line are skipped and run on resume; `--keep-going` runs them."),
-    "R377": later(
-        "outcomes",
+    "R377": due(
         "A misspelt directive or an unknown agent, skill or model profile in a task file is an error with "
         "line and suggestion, in `--dry-run` too.",
     ),

@@ -129,6 +129,14 @@ def fingerprint(file: TaskFile) -> str:
     return hashlib.sha256(b"task file 1\n" + msgspec.json.encode(facts)).hexdigest()
 
 
+def refuse(content: bytes | str, line: Line, name: str, value: str, message: str, fix: str) -> NoReturn:
+    """Say that the value of a line's directive is wrong, and where it is: below the line, or in the front matter."""
+    items, front = read_checklist(_decode(content))
+    noted = [note for item in items if item.row == line.line_number for note in item.notes]
+    note = next(note for note in [*noted, *front] if note.name.lower() == name)
+    note.refuse(message, fix, value)
+
+
 def _decode(content: bytes | str) -> str:
     encoded = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     if len(encoded) > MAX_BYTES:

@@ -15,6 +15,7 @@ from ramet.cli.commands.queue.add import accept_option
 from ramet.cli.commands.queue.drivers import check_driver
 from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import Greeting, attend
+from ramet.cli.commands.runs.task_names import check_names
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_json
 from ramet.cli.screens.effort_lines import first_line
@@ -157,7 +158,10 @@ def run(  # noqa: PLR0913  one for each option
         ctx.exit(_resume(invocation, resume, file, request, verbose=verbose))
     is_resuming = force or retry_failed or branch is not None
     file = _check_file(file, is_resuming=is_resuming, is_both=is_sequential and parallel is not None)
-    tasks = task_file.parse(_read(file))
+    content = _read(file)
+    tasks = task_file.parse(content)
+    check_driver(invocation, driver)
+    check_names(invocation, content, tasks)
     if dry_run:
         _preview(invocation, file, tasks, is_parallel=parallel is not None)
         return
@@ -165,7 +169,7 @@ def run(  # noqa: PLR0913  one for each option
         click.echo(clean(f"{file}: nothing to do, every box is ticked"), err=invocation.as_json)
         return
     new = StartRun(
-        task=_check_starting(invocation, file, tasks, driver, is_sure=yes),
+        task=_check_starting(invocation, file, is_sure=yes),
         limits=limits,
         stop_on_failure=stop_on_failure,
         keep_going=keep_going,
@@ -215,10 +219,8 @@ def _read(file: str) -> bytes:
         raise click.BadParameter(f"cannot read {file}: {error.strerror}", param_hint="FILE") from error
 
 
-def _check_starting(invocation: Invocation, file: str, tasks: TaskFile, driver: str | None, *, is_sure: bool) -> str:
-    """The task of a new run. If a driver is unknown, nothing is recorded."""
-    for name in dict.fromkeys([driver, *(line.agent for line in tasks.to_do)]):
-        check_driver(invocation, name)
+def _check_starting(invocation: Invocation, file: str, *, is_sure: bool) -> str:
+    """The task of a new run."""
     task = _task(invocation, file)
     if not is_sure:
         _ask_about_another(invocation, task)
@@ -309,7 +311,7 @@ def _fingerprint_now(recorded: RunDetail, file: str | None) -> str | None:
 
 
 def _preview(invocation: Invocation, file: str, tasks: TaskFile, *, is_parallel: bool) -> None:
-    """Show the order of the tasks. This needs no daemon."""
+    """Show the order of the tasks."""
     waves = line_order.waves(tasks.to_do) if is_parallel else [[line] for line in line_order.order(tasks.to_do)]
     if invocation.as_json:
         rows = [[_new_line(line) for line in wave] for wave in waves]
