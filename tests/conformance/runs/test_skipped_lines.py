@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.queue_worker import NO_CHANGES
-from tests.conformance.run_steps import attend, do_all, do_next, get, line, record, start, states
+from tests.conformance.run_steps import attend, claim, do_all, do_next, get, line, record, start, states
 from tests.world import World
 
 from ramet.errors import InvalidParams, RunFinished
@@ -112,3 +112,12 @@ def test_a_chain_cannot_keep_going(world: World) -> None:
     run = record(world, mode="chain", prompt="build a cart")
     with pytest.raises(InvalidParams, match="each step of a chain needs the one before it"):
         attend(world, run, keep_going=True)
+
+
+@pytest.mark.requirement("R376")
+def test_a_skipped_line_lets_no_later_line_of_a_sequential_run_overtake(world: World) -> None:
+    run = start(world, "1", "2", "3", line("4", "1"), "5")
+    do_next(world, run, "error", **FAILED)
+    assert claim(world, run).run_line == "2"
+    assert claim(world, run, "host/2").refused == "missing", "5 comes after 3"
+    assert states(world, run)["4"] == "pending", "it is skipped when its turn comes"

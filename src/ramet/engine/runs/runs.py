@@ -13,7 +13,7 @@ from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.history import commits
 from ramet.engine.record import skills, tasks
-from ramet.engine.runs import conversations, retried_lines, review_rounds, run_lines
+from ramet.engine.runs import conversations, retry_lines, review_rounds, run_lines
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, RunAttended, RunChanged, RunFinished, RunNotFound, TaskFileInvalid
 from ramet.model.instant import from_datetime, to_datetime, to_iso
@@ -218,9 +218,9 @@ def _widen(limits: RunLimits, given: RunLimits | None) -> RunLimits:
 
 
 def _retry(tx: Transaction, run: StoredRun, *, retry_failed: bool) -> list[int]:
-    """Queue again the lines that `retried_lines` finds; return them. A finished run with nothing to do is refused."""
+    """Queue again the lines that `retry_lines` finds; return them. A finished run with nothing to do is refused."""
     bound = run_lines.find_bound(tx, run)
-    retried = [] if bound else retried_lines.find(tx, run.id, retry_failed=retry_failed)
+    retried = [] if bound else retry_lines.find(tx, run.id, retry_failed=retry_failed)
     runs.retry_lines(tx.db, retried)
     if run.finished_at is not None and not retried:
         raise _finished(run) if bound is None else _bounded(run, bound[1])

@@ -80,6 +80,17 @@ class SkippedLine(Struct, frozen=True):
     attempts: int
 
 
+class DoomedLine(Struct, frozen=True):
+    """A waiting line that needs the success of one that ended otherwise."""
+
+    id: int
+    run_line: str
+    attempts: int
+    needed_line: str
+    needed_outcome: Outcome
+    needed_reason: str | None
+
+
 class Spent(Struct, frozen=True):
     """What the sessions of a run used together."""
 
@@ -232,6 +243,16 @@ def list_unmet(db: Connection, run_id: int) -> dict[int, list[int]]:
 def retry_lines(db: Connection, effort_ids: Sequence[int]) -> None:
     """Queue lines again."""
     db.run(_sql.retry_lines, ids=to_json(effort_ids))
+
+
+def find_doomed_next(db: Connection, run_id: int) -> DoomedLine | None:
+    """The next waiting line, if it needs the success of one that ended otherwise."""
+    return db.struct(DoomedLine, _sql.doomed_next, run_id=run_id)
+
+
+def skip_line(db: Connection, effort_id: int, reason: str, now: str) -> None:
+    """Finish a waiting line that cannot start."""
+    db.run(_sql.skip_line, id=effort_id, reason=reason, now=now)
 
 
 def skip_dependents(db: Connection, run_id: int, needs_id: int, reason: str, now: str) -> list[SkippedLine]:

@@ -140,6 +140,24 @@ UPDATE efforts SET
     continues_session_id = NULL, agent_failures = 0, host_failures = 0
 WHERE id IN (SELECT value FROM json_each(:ids));
 
+-- name: doomed_next
+-- The next waiting line of a run, if it needs the success of a line that ended otherwise; and the first such line.
+SELECT e.id, e.run_line, e.attempts, n.run_line AS needed_line, n.outcome AS needed_outcome, n.reason AS needed_reason
+FROM efforts e JOIN dependencies d ON d.effort_id = e.id JOIN efforts n ON n.id = d.needs_id
+WHERE e.id = (
+    SELECT q.id FROM efforts q WHERE q.lifecycle = 'queued' AND coalesce(q.run_id, 0) = :run_id
+    ORDER BY q.priority DESC, q.id LIMIT 1
+)
+  AND d.needs = 'success' AND n.outcome <> 'success'
+  AND (n.outcome <> 'no_change' OR e.accepts_no_change + n.accepts_no_change = 0)
+ORDER BY n.run_order, n.id LIMIT 1;
+
+-- name: skip_line
+-- Finish a line that waits.
+UPDATE efforts SET
+    lifecycle = 'finished', finished_at = :now, outcome = 'dropped', reason = :reason, failure = NULL, not_before = NULL
+WHERE id = :id;
+
 -- name: skip_dependents
 -- Finish the lines of a run that wait for the success of one that ended otherwise.
 UPDATE efforts SET
