@@ -5,7 +5,7 @@
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
     │   ├── InvalidParams
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
-    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · Forbidden
+    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · InvalidRule · Forbidden
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     it does not exist                       exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
@@ -198,6 +198,13 @@ class Forbidden(BadRequest):
 
     code = "forbidden"
     hint = "an agent can access only its own session and the sessions below it"
+
+
+class InvalidRule(BadRequest):
+    """This is not a permission rule."""
+
+    code = "invalid_rule"
+    hint = "write it as `run: npm test`, `edit: src/**`, `read: ~/notes/**`, `fetch: HOST` or `tool: NAME`"
 
 
 class TaskFileInvalid(BadRequest):
