@@ -74,6 +74,7 @@ OTHER_TABLES = (
     "dependencies",
     "usage",
     "notices",
+    "refused_calls",
     "runs",
     "findings",
     "parked",
@@ -100,6 +101,7 @@ _CHILDREN_FIRST = (
     "dependencies",
     "usage",
     "notices",
+    "refused_calls",
     "collapses",
     "spawn_pointers",
     "annotations",
@@ -124,6 +126,7 @@ _CHILDREN_FIRST = (
     "idempotency",
 )
 _WITHOUT_NUMBERS = (
+    "refused_calls",
     *("tasks", "agents", "idempotency", "annotations", "revisions", "tags", "content_types"),
     *(
         "dependencies",

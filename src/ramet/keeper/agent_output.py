@@ -1,6 +1,7 @@
 """What the agent says: lines that its driver understands, as events in the spool, up to a bound."""
 
 from collections import deque
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -11,6 +12,7 @@ from ramet.model.work.stream import (
     End,
     Limit,
     NativeId,
+    Refusal,
     Remark,
     StreamEvent,
     Usage,
@@ -48,8 +50,8 @@ class AgentOutput:
         if self._is_full and not self._is_structured:
             return
         for line in lines:
-            for event in self._read(line):
-                if not self._is_full or isinstance(event, Usage | NativeId | Limit):
+            for event in self._read(line, self._reader.read):
+                if not self._is_full or isinstance(event, Usage | NativeId | Limit | Refusal):
                     self._spool.add(event, now)
                 self.verdict = self.verdict or self._watch.note(event)
             if not self._reader.is_turn_over:
@@ -63,7 +65,8 @@ class AgentOutput:
         self._errors.extend(line[:_ERROR_LINE_LENGTH] for line in lines)
         if not self._is_full:
             for line in lines:
-                self._spool.add(Remark(text=line), now)
+                for event in self._read(line, self._reader.read_error):
+                    self._spool.add(event, now)
 
     def conclude(self, status: int | None, *, is_dismissed: bool = False) -> End:
         """What it all came to, as the driver sees it; `status` is as subprocess gives it. A program that was dismissed
@@ -95,9 +98,9 @@ class AgentOutput:
             self._spool.add(Remark(text=text), now)
         self._heard_bytes += size
 
-    def _read(self, line: str) -> list[StreamEvent]:
+    def _read(self, line: str, read: Callable[[str], list[StreamEvent]]) -> list[StreamEvent]:
         try:
-            return self._reader.read(line)
+            return read(line)
         except Exception as error:  # noqa: BLE001 - one line that a driver fails at must not end the agent
             self._log.write(f"the driver could not read a line: {type(error).__name__}")
             return [Remark(text=line)]

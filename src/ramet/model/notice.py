@@ -5,7 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-NoticeKind = Literal["gave_up", "timeout", "stuck", "limit", "cut", "run_bound", "review_bound", "parked", "budget"]
+NoticeKind = Literal[
+    "gave_up", "timeout", "stuck", "limit", "cut", "run_bound", "review_bound", "parked", "budget", "refused"
+]
 
 
 class Notice(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from ramet.cli.screens.commit_lines import short
 from ramet.cli.screens.effort_lines import (
     changed,
     first_line,
+    refused_line,
     state,
     used,
     waits_for,
@@ -43,6 +44,7 @@ def show_effort(invocation: Invocation, effort_id: int) -> None:
     facts = {"now": _tool(invocation, work), **_facts(invocation, work, detail.holder)}
     print_fields({name: value for name, value in facts.items() if value})
     _show_list("sessions", [_session_line(row) for row in sessions])
+    _show_list(f"refused calls: {detail.refused}", [refused_line(effort_id, each) for each in detail.refused_calls])
     _show_list("notices", [[(_notice_text(row), "")] for row in notices])
     return _show_output(work)
 

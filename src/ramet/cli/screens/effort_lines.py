@@ -1,14 +1,17 @@
-"""An effort of the queue in a few words: its state, what it waits for, what it changed and what it used."""
+"""An effort of the queue in a few words: its state, what it waits for, what it changed, used and was refused."""
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count
+from ramet.cli.screens.styled_lines import Line
 from ramet.cli.times import ago, until
 from ramet.model.record.effort import Lifecycle
+from ramet.model.record.session import RefusedCall
 from ramet.model.work.effort_state import State, derive_state
 from ramet.protocol.record.efforts import nest
 from ramet.protocol.work.queue import ListWork, WorkReply
@@ -124,3 +127,22 @@ def used(usage: Mapping[str, Any] | None) -> list[str]:
 def age(row: WorkReply) -> str | None:
     """The time since it was queued, or since it finished."""
     return ago(row.finished_at or row.created_at)
+
+
+def refused_line(effort_id: int, call: RefusedCall) -> Line:
+    """`Bash npm test: ramet allow e4 'run: npm test'`."""
+    times = f" ({count(call.times, 'time')})" if call.times > 1 else ""
+    wanted = " ".join(clean(f"{call.name} {call.call}").split())
+    return [(wanted, "yellow"), (f"{times}: {fix_of(effort_id, call)}", "")]
+
+
+def fix_of(effort_id: int, call: RefusedCall) -> str:
+    """What would allow a call."""
+    if not call.rules:
+        return clean(call.advice)
+    return clean(f"`ramet allow e{effort_id} {' '.join(shlex.quote(rule) for rule in call.rules)}`")
+
+
+def refused_word(number: int) -> str | None:
+    """`2 refused`, if something was refused."""
+    return f"{number} refused" if number else None

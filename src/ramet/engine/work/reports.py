@@ -16,6 +16,7 @@ from ramet.engine.contents import Contents
 from ramet.engine.record import budgets, lookup, messages
 from ramet.engine.record.messages import Turn
 from ramet.engine.transaction import Transaction
+from ramet.engine.work import refused_calls
 from ramet.model.event import EventKind
 from ramet.model.history.content import (
     ContentPayload,
@@ -44,6 +45,7 @@ from ramet.model.work.stream import (
     Usage,
 )
 from ramet.protocol.work.attempts import Reported, ReportStream
+from ramet.store.record import refused_calls as refused_call_rows
 from ramet.store.record import sessions, usage
 from ramet.store.record.messages import Transcript
 from ramet.store.record.sessions import Reporter, SessionReport
@@ -53,6 +55,11 @@ from ramet.store.work import leases
 _LONGEST_NOTE = 10_000
 _LONGEST_ARGUMENTS = 200
 _MOST_CALLS = 100
+_LONGEST_CALL = 500
+_LONGEST_RULE = 520
+"""As long as a rule can be (`model/work/permission_rule`)."""
+_MOST_RULES = 10
+_MOST_TIMES = 2**53
 _STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
 _ERRORS = "stderr"
 """The name of a program's own remarks in a transcript."""
@@ -91,7 +98,7 @@ def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Hear
             tool = None if event.tool is None else clean_name(event.tool)
             event = replace(event, text=_note(event.text), tool=tool, arguments=given)
         case Refusal():
-            event = replace(event, name=clean_name(_note(event.name)), rule=_note(event.rule))
+            event = _shorten(event)
         case End(reason=str(reason)):
             event = replace(event, reason=_note(reason))
         case Usage():
@@ -192,15 +199,35 @@ def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> Non
             data = {name: getattr(event, name) for name in ("reason", "text", "tool", "arguments", "turns")}
             _record(tx, "session.stuck", reporter, data)
         case Refusal():
-            data = {name: getattr(event, name) for name in ("subject", "name", "times", "rule")}
-            _record(tx, "session.refused", reporter, data)
+            _note_refusal(tx, reporter, event)
         case End() if not reporter.has_ended:
             data = {"outcome": event.outcome, "failure": event.failure, "ended": event.ended}
             _record(tx, "session.ended", reporter, data)
             if event.is_cut:
                 _tell_of_cut(tx, reporter)
+            refused_calls.tell(tx, reporter.effort_id)
         case _:
             pass
+
+
+def _note_refusal(tx: Transaction, reporter: Reporter, refusal: Refusal) -> None:
+    is_news = refused_call_rows.put(tx.db, reporter.session_id, reporter.effort_id, refusal, tx.now)
+    if is_news:
+        data = {name: getattr(refusal, name) for name in ("subject", "name", "times", "rule", "call", "rules")}
+        _record(tx, "session.refused", reporter, data)
+
+
+def _shorten(refusal: Refusal) -> Refusal:
+    """A refused call as it is kept: what an agent wanted may be of any length."""
+    return replace(
+        refusal,
+        name=clean_name(_note(refusal.name)),
+        key=clean_name(refusal.key)[:_LONGEST_CALL] if refusal.key else "",
+        call=_note(refusal.call)[:_LONGEST_CALL],
+        rule=_note(refusal.rule)[:_LONGEST_CALL],
+        rules=[_note(rule)[:_LONGEST_RULE] for rule in refusal.rules[:_MOST_RULES]],
+        times=min(max(refusal.times, 1), _MOST_TIMES),
+    )
 
 
 def _tell_of_cut(tx: Transaction, reporter: Reporter) -> None:

@@ -52,5 +52,7 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     """Whether its effort came with a prompt: from the queue, from a run or as a child."""
     prompt: str | None = None
     """The beginning of the newest prompt that it was given."""
+    refused: int = 0
+    """How many calls of its effort were refused."""
     tool: str | None = None
     """Its newest tool call since that prompt: `Bash: make test`."""

@@ -27,6 +27,26 @@ spawned, for its own beginning.
 _WAITING: dict[WaitsFor, SessionStatus] = {"child": "waiting_child", "person": "waiting_person", "begin": "starting"}
 
 
+RefusedSubject = Literal["host", "tool"]
+
+
+class RefusedCall(Struct, frozen=True, kw_only=True):
+    """One row of `refused_calls`: something that an agent wanted and its owner has not allowed."""
+
+    session_id: int
+    subject: RefusedSubject
+    name: str
+    """The host, or the tool."""
+    call: str
+    """The beginning of what the tool was given."""
+    rules: list[str]
+    """The permission rules that would allow it; none if no rule can."""
+    advice: str
+    """What would allow it, in words."""
+    times: int
+    created_at: datetime
+
+
 class Session(Struct, frozen=True, kw_only=True):
     """One row of `sessions`."""
 

@@ -11,8 +11,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from pathlib import PurePosixPath
-from posixpath import normpath
+from posixpath import basename, normpath
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
@@ -235,7 +234,7 @@ def _glob(pattern: str, text: str) -> bool:
 def _matches_inside(rule: Rule, part: SimpleCommand) -> bool:
     """Whether a command, or one that it starts by a well-known way, matches: `env`, `sudo`, `sh -c`, a full path."""
     for words in _inner(list(part.words)):
-        named = [words[0]._replace(text=PurePosixPath(words[0].text).name), *words[1:]]
+        named = [words[0]._replace(text=basename(words[0].text)), *words[1:]]
         if _matches_words(rule, words) or _matches_words(rule, named):
             return True
     return False
@@ -245,7 +244,7 @@ def _inner(words: list[Word], depth: int = 0) -> Iterator[list[Word]]:
     if not words:
         return
     yield words
-    program = PurePosixPath(words[0].text).name
+    program = basename(words[0].text)
     if depth < 5 and program in _WRAPPERS:
         for place in range(1, len(words)):
             yield from _inner(words[place:], depth + 1)
@@ -263,7 +262,7 @@ def _matches_path(pattern: str, path: str, places: Places) -> bool:
     wanted, given = _absolute(pattern, places), _absolute(path, places)
     if given is None or wanted is None or "\0" in path:
         return False
-    if _GIT in PurePosixPath(given.lower()).parts and _GIT not in PurePosixPath(wanted.lower()).parts:
+    if _GIT in given.lower().split("/") and _GIT not in wanted.lower().split("/"):
         return False  # what git itself reads is no file of the project
     return re.fullmatch(_path_expression(wanted), given, re.DOTALL) is not None
 
@@ -321,7 +320,7 @@ def _check_run(pattern: str) -> str | None:
 
 
 def _check_path(pattern: str) -> str | None:
-    if ".." in PurePosixPath(pattern).parts:
+    if ".." in pattern.split("/"):
         return "a path has no .."
     if pattern.startswith("~") and not pattern.startswith("~/"):
         return "only your own home can be named with ~"

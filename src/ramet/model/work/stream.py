@@ -10,6 +10,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from ramet.model.record.effort import Failure, Outcome
+from ramet.model.record.session import RefusedSubject
 
 
 class Started(Struct, frozen=True, kw_only=True, tag_field="kind", tag="started"):
@@ -103,13 +104,22 @@ class Stuck(Struct, frozen=True, kw_only=True, tag_field="kind", tag="stuck"):
 
 
 class Refusal(Struct, frozen=True, kw_only=True, tag_field="kind", tag="refusal"):
-    """Something that the agent wanted and its owner has not allowed. The same name again replaces the count."""
+    """Something that the agent wanted and its owner has not allowed. The same subject, name and key again replace what
+    was said before.
+    """
 
-    subject: Literal["host"]
+    subject: RefusedSubject
     name: str
+    """The host, or the tool."""
+    key: str = ""
+    """The program's own id of the call; empty for hosts, which are only counted."""
+    call: str = ""
+    """The beginning of what the tool was given: the command, the path or the address."""
     times: int = 1
     rule: str
-    """The setting that would allow it."""
+    """What would allow it, in words."""
+    rules: list[str] = []
+    """The permission rules that would allow a tool call; none if no rule can."""
 
 
 class EndedProcess(Struct, frozen=True, kw_only=True):

@@ -443,7 +443,8 @@ CREATE INDEX idx_usage_cost ON usage (session_id) WHERE cost_usd IS NOT NULL;
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN
-                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound', 'review_bound', 'parked', 'budget')),
+                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound', 'review_bound', 'parked', 'budget',
+                      'refused')),
     text         TEXT NOT NULL,
     effort_id    INTEGER REFERENCES efforts (id) ON DELETE CASCADE,
     session_id   INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
@@ -590,3 +591,21 @@ SELECT e.*,
           AND (d.needs = 'success' OR m.outcome IS NULL)
         ORDER BY d.needs_id LIMIT 1) AS blocked_status
 FROM efforts e;
+
+-- Refused calls: what agents wanted to do and their owner has not allowed, each once.
+
+CREATE TABLE refused_calls (
+    session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    subject    TEXT NOT NULL CHECK (subject IN ('host', 'tool')),
+    name       TEXT NOT NULL,
+    key        TEXT NOT NULL,
+    effort_id  INTEGER NOT NULL REFERENCES efforts (id) ON DELETE CASCADE,
+    call       TEXT NOT NULL,
+    rules      TEXT NOT NULL,
+    advice     TEXT NOT NULL,
+    times      INTEGER NOT NULL CHECK (times > 0),
+    created_at TEXT NOT NULL,
+    PRIMARY KEY (session_id, subject, name, key)
+) STRICT;
+
+CREATE INDEX idx_refused_calls_effort ON refused_calls (effort_id);

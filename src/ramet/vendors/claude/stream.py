@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ramet.model.record.effort import Failure
+from ramet.model.work.permission_rule import Call
 from ramet.model.work.stream import (
     End,
     Limit,
@@ -21,10 +22,12 @@ from ramet.model.work.stream import (
     ToolCall,
     ToolResult,
 )
+from ramet.vendors.claude import refused_calls
 from ramet.vendors.claude.usage import Spending
 from ramet.vendors.contract import json_lines
 from ramet.vendors.contract.driver_protocol import ProcessExit
 from ramet.vendors.contract.failures import describe, fail, of_status
+from ramet.vendors.contract.refusals import refusal
 
 _ITSELF = "<synthetic>"
 """The model of messages that the program wrote, not the agent."""
@@ -51,6 +54,9 @@ class ClaudeReader:
         self._native_id: str | None = None
         self._said: str | None = None
         self._tools: dict[str, str] = {}
+        self._calls: dict[str, Call] = {}
+        self._hooked: set[str] = set()
+        """The calls that a hook refused: it has told the agent what to do, and no rule would allow them."""
         self._result: dict[str, Any] | None = None
         self._resets_at: datetime | None = None
         self._is_turn_over = False
@@ -85,6 +91,10 @@ class ClaudeReader:
                 return []
         return [Remark(text=line)]
 
+    def read_error(self, line: str) -> list[StreamEvent]:
+        """Standard error is the program's own."""
+        return [Remark(text=line)]
+
     def conclude(self, process: ProcessExit) -> End:
         """By the last result; a run that did not come to one may have done anything."""
         result = self._result
@@ -110,6 +120,8 @@ class ClaudeReader:
                 self._has_agents = any(task.get("task_type") not in _PROCESSES for task in tasks)
             case "api_retry":
                 return [Remark(text=f"the model failed ({parsed.get('error_status') or 'unreachable'}); retrying")]
+            case "permission_denied":
+                return self._refused(parsed)
             case "compact_boundary":
                 return [Remark(text="the context window was compacted")]
         return []
@@ -136,6 +148,7 @@ class ClaudeReader:
                 case "tool_use" | "server_tool_use" | "mcp_tool_use":
                     call_id, name = json_lines.text(block, "id"), json_lines.text(block, "name")
                     self._tools[call_id] = name
+                    self._calls[call_id] = refused_calls.read(name, block.get("input"))
                     events.append(ToolCall(call_id=call_id, name=name, input=block.get("input")))
         return [*events, *self._spending.note_message(message)]
 
@@ -155,9 +168,21 @@ class ClaudeReader:
                 events.append(Remark(text=text))
         return events
 
+    def _refused(self, parsed: dict[str, Any]) -> list[StreamEvent]:
+        """A call that nobody allowed. Older versions say it only in the result."""
+        call_id, name = json_lines.text(parsed, "tool_use_id"), json_lines.text(parsed, "tool_name")
+        if parsed.get("decision_reason_type") == "hook":
+            self._hooked.add(call_id)
+            return []
+        return [refusal(name, call_id, self._calls.get(call_id) or refused_calls.read(name, None))]
+
     def _finish(self, result: dict[str, Any]) -> list[StreamEvent]:
         self._result = result
         events: list[StreamEvent] = list(self._spending.note_result(result))
+        for denied in json_lines.entries(result, "permission_denials"):
+            name, call_id = json_lines.text(denied, "tool_name"), json_lines.text(denied, "tool_use_id")
+            if call_id not in self._hooked:
+                events.append(refusal(name, call_id, refused_calls.read(name, denied.get("tool_input"))))
         text = _explain(result)
         if result.get("is_error") is not False and _classify(result) == "limit":
             events.append(Limit(text=text, resets_at=self._resets_at or _reset_in(text)))

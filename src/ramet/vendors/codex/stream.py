@@ -23,6 +23,7 @@ from ramet.model.work.stream import (
     ToolResult,
     Usage,
 )
+from ramet.vendors.codex import refused_calls
 from ramet.vendors.contract import json_lines
 from ramet.vendors.contract.driver_protocol import ProcessExit
 from ramet.vendors.contract.failures import describe, fail, of_status
@@ -85,6 +86,11 @@ class CodexReader:
                 return [Remark(text=json_lines.text(parsed, "message"))]
         return [Remark(text=line)]
 
+    def read_error(self, line: str) -> list[StreamEvent]:
+        """Standard error is the program's own; it says there, and nowhere else, which calls it refused."""
+        found = refused_calls.read_log(line)
+        return [Remark(text=line), *([found] if found else [])]
+
     def conclude(self, process: ProcessExit) -> End:
         """By the end of its last turn."""
         if process.signal is not None:
@@ -128,7 +134,10 @@ class CodexReader:
             events.append(ToolCall(call_id=call_id, name=name, input=_tool_input(item)))
         if is_done:
             is_error = item.get("status") in ("failed", "declined")
-            events.append(ToolResult(call_id=call_id, name=name, output=_tool_output(item), is_error=is_error))
+            output = _tool_output(item)
+            events.append(ToolResult(call_id=call_id, name=name, output=output, is_error=is_error))
+            if is_error and (refused := refused_calls.read_item(name, item, output)):
+                events.append(refused)
         return events
 
     def _usage(self, usage: dict[str, Any]) -> Usage:

@@ -69,6 +69,9 @@ class Reader(Protocol):
     def read(self, line: str) -> list[StreamEvent]:
         """What a line says; a line that is not understood is a `Remark`, never an error."""
 
+    def read_error(self, line: str) -> list[StreamEvent]:
+        """What a line of its standard error says: at least a `Remark`."""
+
     @property
     def is_turn_over(self) -> bool:
         """Whether the program has said how the agent's turn ended, and nothing is left that would start another. Only a

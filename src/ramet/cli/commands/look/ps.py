@@ -13,7 +13,7 @@ from ramet.cli.connections import ask
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json
 from ramet.cli.screens.agent_names import doing, member_name, project_place
-from ramet.cli.screens.effort_lines import dollars
+from ramet.cli.screens.effort_lines import dollars, refused_word
 from ramet.cli.screens.states import status_word, style_of
 from ramet.cli.screens.styled_lines import Column, Line, as_picture, draw_table, plain, print_lines, terminal_width
 from ramet.cli.times import ago
@@ -46,7 +46,7 @@ def ps(invocation: Invocation, watch: bool) -> None:
 
     AGENT is the driver, then the reference that other commands take: e12 for an effort of the queue, s7 for a session
     that a person started. AGE is the time since the session started, COST its cost so far. NOW is the newest tool call,
-    then the newest prompt.
+    then the newest prompt; in front of it, how many of its calls were refused (`ramet allow e12` lists them).
 
     A wide terminal shows more columns. CTX is how full the context window is: agents that show Ramet's status line
     report it (`ramet hooks install --status-line`).
@@ -82,13 +82,19 @@ def _columns(invocation: Invocation) -> list[Column[FleetMember]]:
         Column("SESSION", lambda row: plain(None if row.session_id is None else f"s{row.session_id}"), is_extra=True),
         Column("EFFORT", lambda row: plain(f"e{row.effort_id}"), is_extra=True),
         Column("WHERE", lambda row: plain(project_place(invocation, row.task_id)), is_extra=True),
-        Column("NOW", lambda row: doing(_tool(row), row.prompt or row.goal)),
+        Column("NOW", _now),
     ]
 
 
 def _state(row: FleetMember) -> Line:
     word = "starting" if row.status is None else status_word(row.status)
     return [(word, style_of(word))]
+
+
+def _now(row: FleetMember) -> Line:
+    """What it does; first how many of its calls were refused, because it may do less than it should."""
+    refused = refused_word(row.refused)
+    return [*([(f"{refused}; ", "yellow")] if refused else []), *doing(_tool(row), row.prompt or row.goal)]
 
 
 def _context(row: FleetMember) -> str | None:

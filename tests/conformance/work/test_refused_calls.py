@@ -1,0 +1,95 @@
+"""Refused calls: recorded once, counted, and told with the rule that would allow them."""
+
+from typing import Any
+
+from tests.conformance.queue_worker import add, begin, claim, complete, end, report, start
+from tests.world import World
+
+
+def refusal(command: str, key: str, **more: Any) -> dict[str, Any]:
+    rules = [f"run: {command}"]
+    return {
+        "kind": "refusal",
+        "subject": "tool",
+        "name": "Bash",
+        "key": key,
+        "call": command,
+        "rule": f"allow {rules[0]}",
+        "rules": rules,
+        **more,
+    }
+
+
+def shown(world: World, attempt: Any) -> Any:
+    return world.call("db.effort.get", effort_id=attempt.effort.id)
+
+
+def test_a_refused_call_is_recorded_once_with_its_event_however_often_it_is_said(world: World) -> None:
+    attempt = start(world)
+    report(world, attempt, refusal("npm test", "c1"), refusal("npm test", "c2"))
+    report(world, attempt, refusal("npm test", "c1"), end(), seq=3)
+    effort = shown(world, attempt)
+    assert effort.refused == 2
+    assert [(call.name, call.call, call.rules) for call in effort.refused_calls] == [
+        ("Bash", "npm test", ["run: npm test"])
+    ] * 2
+    events = [event.data for event in world.call("events.list", kind="session.refused").items]
+    assert [(data["name"], data["call"], data["rules"]) for data in events] == [
+        ("Bash", "npm test", ["run: npm test"])
+    ] * 2
+
+
+def test_one_notice_names_the_rules_that_would_allow_the_refused_calls(world: World) -> None:
+    attempt = start(world)
+    report(world, attempt, refusal("npm test", "c1"), refusal("npm run lint", "c2"), refusal("npm test", "c3"), end())
+    (notice,) = world.call("fleet.notices").items
+    name = f"e{attempt.effort.id}"
+    assert (notice.kind, notice.effort_id) == ("refused", attempt.effort.id)
+    assert notice.text == (
+        f"{name}: 3 calls were refused; to allow: `ramet allow {name} 'run: npm test'`, "
+        f"`ramet allow {name} 'run: npm run lint'`; `ramet allow {name}` lists them"
+    )
+
+
+def test_another_attempt_that_is_refused_the_same_is_not_told_again(world: World) -> None:
+    effort = add(world)
+    for key in ("c1", "c2"):
+        attempt = begin(world, claim(world, f"host/{key}", effort_id=effort.id))
+        report(world, attempt, refusal("npm test", key), end("error"))
+        complete(world, attempt, "error", failure="infrastructure")
+        world.clock.advance(3_600_000)
+    assert world.call("db.effort.get", effort_id=effort.id).refused == 2
+    assert [notice.kind for notice in world.call("fleet.notices", all=True).items].count("refused") == 1
+
+
+def test_an_effort_without_a_refused_call_has_no_notice_of_one(world: World) -> None:
+    attempt = start(world)
+    report(world, attempt, end())
+    assert (shown(world, attempt).refused, shown(world, attempt).refused_calls) == (0, [])
+    assert world.call("fleet.notices", all=True).items == []
+
+
+def test_the_count_of_a_host_is_replaced_and_its_setting_is_named(world: World) -> None:
+    attempt = start(world)
+    host = {"kind": "refusal", "subject": "host", "name": "a.example:443", "rule": "add a.example to the hosts"}
+    report(world, attempt, host, {**host, "times": 4}, end())
+    effort = shown(world, attempt)
+    assert (effort.refused, [call.times for call in effort.refused_calls]) == (4, [4])
+    assert "to allow: add a.example to the hosts" in world.call("fleet.notices").items[0].text
+
+
+def test_a_running_agent_shows_how_many_of_its_calls_were_refused(world: World) -> None:
+    attempt = start(world)
+    report(world, attempt, refusal("npm test", "c1"), refusal("npm test", "c2"))
+    (member,) = world.call("fleet.status").items
+    assert member.refused == 2
+
+
+def test_a_refused_call_is_kept_without_secrets_and_not_at_any_length(world: World) -> None:
+    attempt = start(world)
+    secret = "ghp_" + "a1B2" * 9
+    report(world, attempt, refusal(f"curl -H {secret} {'x' * 5000}", "k" * 5000))
+    (call,) = shown(world, attempt).refused_calls
+    assert secret not in call.call + call.rules[0] + call.advice
+    assert (len(call.call), len(call.rules[0]) <= 520, len(call.advice) <= 500) == (500, True, True)
+    assert secret not in str(world.call("events.list", kind="session.refused").items[-1].data)
