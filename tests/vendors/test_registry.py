@@ -57,7 +57,7 @@ def test_a_keeper_that_asks_for_one_driver_imports_no_other_vendor_and_no_other_
     folders = {module.split(".")[2] for module in found}
     assert folders == {"registry", "contract", name}
     parts = {module.split(".")[3] for module in found if module.startswith(f"ramet.vendors.{name}.")}
-    assert parts <= {"driver", "facts", "permissions", "refused_calls", "stream", "usage"}
+    assert parts <= {"driver", "facts", "permissions", "refused_calls", "stream", "toml_values", "usage"}
     shared = {"driver_protocol", "failures", "json_lines", "launches", "printed_text", "refusals", "vendor_facts"}
     assert {module.split(".")[3] for module in found if module.startswith("ramet.vendors.contract.")} <= shared
 

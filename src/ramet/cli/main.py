@@ -40,6 +40,7 @@ MORE: dict[str, Commands] = {
     "Steer": {
         "retry": (f"{_COMMANDS}.queue.queue:retry", "Queue a fresh copy of a finished effort."),
         "resume": (f"{_COMMANDS}.queue.queue:resume", "Queue a finished effort again, in the same context window."),
+        "allow": (f"{_COMMANDS}.queue.allow:allow", "Allow the calls that were refused to an agent, and resume it."),
         "drop": (f"{_COMMANDS}.queue.queue:drop", "Remove an effort from the queue."),
         "kill": (f"{_COMMANDS}.queue.kill:kill", "Stop an agent and every process that it started."),
         "spawn": (f"{_COMMANDS}.spawn.spawn:spawn", "Start a child session with a goal and wait for its result."),

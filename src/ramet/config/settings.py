@@ -436,6 +436,49 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     ] = []
 
 
+class ProjectRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The permission rules for one project, which `ramet allow` adds to."""
+
+    allow: list[str] = []
+    ask: list[str] = []
+    deny: list[str] = []
+
+
+class PermissionSettings(Struct, frozen=True, kw_only=True):
+    """What agents may do without asking, in rules that every agent program gets in its own words."""
+
+    allow: Annotated[
+        list[str],
+        Meta(description="Rules that allow, such as run: npm test *, edit: ~/notes/** or fetch: docs.python.org."),
+        OWNER,
+    ] = []
+    ask: Annotated[
+        list[str],
+        Meta(description="Rules that need a person's answer; until questions reach people, they deny."),
+        ADDS,
+    ] = []
+    deny: Annotated[
+        list[str],
+        Meta(description="Rules that refuse, whatever other rules allow. A project adds to your own."),
+        ADDS,
+    ] = []
+    projects: Annotated[
+        dict[str, ProjectRules],
+        Meta(description="More rules for one project, by its path: allow, ask and deny. `ramet allow` adds them."),
+        OWNER,
+    ] = {}
+
+
+class CheckSettings(Struct, frozen=True, kw_only=True):
+    """The commands that check a project. In a file they are directly below `checks:`, each under its name."""
+
+    commands: Annotated[
+        dict[str, str],
+        Meta(description="Commands that check a project by name, such as test: make test. Agents may run them."),
+        OWNER,
+    ] = {}
+
+
 class RunSettings(Struct, frozen=True, kw_only=True):
     """Task files and chains."""
 
@@ -618,6 +661,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     work: WorkSettings = WorkSettings()
     drivers: DriverSettings = DriverSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    permissions: PermissionSettings = PermissionSettings()
+    checks: CheckSettings = CheckSettings()
     runs: RunSettings = RunSettings()
     spawn: SpawnSettings = SpawnSettings()
     hooks: HookSettings = HookSettings()

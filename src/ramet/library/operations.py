@@ -1967,9 +1967,11 @@ class WorkOperations(Namespace):
             },
         )
 
-    def resume(self, effort_id: int, *, idempotency_key: str | None = None) -> WorkReply:
-        """Queue a finished effort again: the same effort and context window, one more attempt."""
-        return self._call(ResumeWork, {"idempotency_key": idempotency_key, "effort_id": effort_id})
+    def resume(self, effort_id: int, *, reason: str | None = None, idempotency_key: str | None = None) -> WorkReply:
+        """Queue a finished effort again: the same effort and context window, one more attempt. An effort that
+        succeeded can be resumed only if calls were refused to its agent.
+        """
+        return self._call(ResumeWork, {"idempotency_key": idempotency_key, "effort_id": effort_id, "reason": reason})
 
     def retry(self, effort_id: int, *, idempotency_key: str | None = None) -> WorkReply:
         """Queue a fresh copy of a finished effort. Efforts that wait for it then wait for the copy."""

@@ -42,8 +42,8 @@ from ramet.protocol.work.queue import (
     WorkReply,
 )
 from ramet.store.record import efforts as effort_rows
+from ramet.store.record import refused_calls, usage
 from ramet.store.record import sessions as session_rows
-from ramet.store.record import usage
 from ramet.store.work import leases, parked_drivers, queue
 from ramet.store.work.queue import NewWork, Settlement, Waiting
 
@@ -195,7 +195,7 @@ def retry(tx: Transaction, request: RetryWork) -> WorkReply:
 def resume(tx: Transaction, request: ResumeWork) -> WorkReply:
     """Queue the same effort again, to continue in its context window."""
     effort = _finished(tx, request.effort_id)
-    if effort.outcome == "success":
+    if effort.outcome == "success" and not refused_calls.count(tx.db, effort.id):
         raise EffortFinished(
             f"effort {effort.id} succeeded: there is nothing to resume",
             field="effort_id",
@@ -204,7 +204,9 @@ def resume(tx: Transaction, request: ResumeWork) -> WorkReply:
             f"or build on it with `ramet add --based-on e{effort.id} PROMPT`",
         )
     continues = session_rows.find_last_native(tx.db, effort.id)
-    queue.settle(tx.db, effort.id, Settlement(lifecycle="queued", continues_session_id=continues))
+    queue.settle(
+        tx.db, effort.id, Settlement(lifecycle="queued", continues_session_id=continues, reason=request.reason)
+    )
     data = {"skill": effort.skill, "ordinal": effort.ordinal, "resumes": effort.outcome}
     tx.record("effort.queued", task_id=effort.task_id, effort_id=effort.id, data=data)
     return reply(tx, find(tx, effort.id))

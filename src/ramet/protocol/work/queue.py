@@ -15,7 +15,7 @@ from ramet.errors import (
 )
 from ramet.model.record.effort import Lifecycle
 from ramet.model.record.skill import WITHOUT_FILE
-from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, TimeoutSeconds
+from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, Text, TimeoutSeconds
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.record.efforts import EffortReply
 from ramet.protocol.record.projects import Here
@@ -117,11 +117,15 @@ class RetryWork(Change[WorkReply], frozen=True, kw_only=True):
 
 
 class ResumeWork(Change[WorkReply], frozen=True, kw_only=True):
-    """Queue a finished effort again: the same effort and context window, one more attempt."""
+    """Queue a finished effort again: the same effort and context window, one more attempt. An effort that succeeded can
+    be resumed only if calls were refused to its agent.
+    """
 
     op = Operation("work.resume", errors=(EffortNotFound, NotFinished, EffortFinished))
 
     effort_id: Id
+    reason: Text | None = None
+    """What has changed since, for the agent that continues."""
 
 
 class DropWork(Change[EffortReply], frozen=True, kw_only=True):

@@ -11,12 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.config.environment import read_environment
+from ramet.config.files import user_home
 from ramet.config.settings import ProfileSettings, SandboxSettings, WorkSettings
 from ramet.errors import GitFailed, WorktreeError
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
 from ramet.model.work import tool_guide
 from ramet.model.work.driver import NEVER_PARKED
+from ramet.model.work.permission_rule import Policy
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import Attempt, Chain, Prompt, WorkChain
@@ -25,12 +27,13 @@ from ramet.protocol.work.keepers import KeeperRedaction, KeeperSpec
 from ramet.protocol.work.leases import Claimed, Completed
 from ramet.runner.attempts import prompts, sandbox_setup
 from ramet.runner.attempts.sandbox_setup import Sandbox
+from ramet.runner.attempts.sandbox_worktrees import find_git_places
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.runs import line_worktrees
 from ramet.runner.settlement.worktrees import owner_of
 from ramet.runner.spawn import child_setup
 from ramet.runner.spawn.child_setup import Spawned
-from ramet.vendors import selection
+from ramet.vendors import policies, selection
 from ramet.vendors.contract.driver_protocol import Driver, Start
 from ramet.vendors.selection import Found
 from ramet.workspace.git.repository import find
@@ -46,6 +49,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     settings: WorkSettings
     """As the effort's project has them."""
     sandbox_settings: SandboxSettings
+    policy: Policy
     driver: Driver
     profile_name: str
     profile: ProfileSettings
@@ -90,6 +94,7 @@ def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
         instance=runner.identify(),
         settings=settings.work,
         sandbox_settings=settings.sandbox,
+        policy=policies.find_policy(settings, chain.project_path, str(user_home(order.environment or runner.environ))),
         driver=found.driver,
         profile_name=found.name,
         profile=found.profile,
@@ -222,6 +227,8 @@ def _start(
         tools=tools,
         guidance=tool_guide.compose(**depths) if tools else "",
         allowed_tools=prepared.spawned.allowed_tools,
+        policy=prepared.policy,
+        git=None if sandbox else find_git_places(runner, prepared.project_path, _directory(prepared)),
     )
 
 

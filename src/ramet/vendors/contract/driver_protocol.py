@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from ramet.config.settings import ProfileSettings
 from ramet.model.work.driver import Abilities
+from ramet.model.work.permission_rule import Policy
 from ramet.model.work.stream import End, StreamEvent
 from ramet.protocol.work.keepers import Launch
 
@@ -24,6 +25,22 @@ class ToolServer(Struct, frozen=True, kw_only=True):
     """The environment variables that it needs, by name: their values are nobody's who can list processes."""
     seconds: int
     """How long one of its calls may take. The program waits a little longer."""
+
+
+class GitPlaces(Struct, frozen=True, kw_only=True):
+    """What a commit in the agent's worktree writes of its repository, for programs with a sandbox of their own."""
+
+    writable: list[str]
+    read_only: list[str]
+    """What is inside of these and leads git elsewhere."""
+
+
+class Unexpressed(Struct, frozen=True):
+    """A rule that a program cannot be told."""
+
+    verdict: str
+    rule: str
+    reason: str
 
 
 class Start(Struct, frozen=True, kw_only=True):
@@ -51,6 +68,10 @@ class Start(Struct, frozen=True, kw_only=True):
     """What the agent is told about them, in its system prompt."""
     allowed_tools: list[str] | None = None
     """Only these of the program's own tools; only for drivers that can be confined."""
+    policy: Policy = Policy()
+    """What the agent may do without asking."""
+    git: GitPlaces | None = None
+    """None if it does not work in a worktree of Ramet's."""
 
 
 class ProcessExit(Struct, frozen=True, kw_only=True):
@@ -104,3 +125,11 @@ class Driver(Protocol):
 
     def reader(self, profile: ProfileSettings) -> Reader:
         """A reader for one attempt's output."""
+
+    def refuses(self, policy: Policy, profile: ProfileSettings) -> list[str]:  # noqa: ARG002
+        """What the program refuses to an agent under this policy, in words; nothing if it knows no permissions."""
+        return []
+
+    def find_unexpressed(self, policy: Policy, profile: ProfileSettings) -> list[Unexpressed]:  # noqa: ARG002
+        """The rules that the program cannot be told."""
+        return []

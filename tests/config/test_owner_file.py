@@ -1,0 +1,99 @@
+"""The user's own file, to which a command adds a rule: what a person wrote stays as it is."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ramet.config.owner_file import add_to_list
+from ramet.errors import ConfigError
+
+KEYS = ("permissions", "projects", "/home/me/a shop", "allow")
+RULE = "run: npm test *"
+
+
+def file(home: Path, text: str | None) -> Path:
+    path = home / ".config" / "ramet" / "config.yaml"
+    if text is not None:
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def rules(path: Path) -> list[object]:
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    for key in KEYS:
+        document = document[key]
+    return list(document)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        None,
+        "",
+        "# only a comment\n",
+        "work:\n  retries: 1  # few\n\n# the end\n",
+        "work:\n  retries: 1",
+        "permissions:\n  allow:\n    - run: make test\n# after\nwork:\n  retries: 1\n",
+        "permissions:\n  allow: [run: make test]\nwork: {retries: 1}\n",
+        "permissions:\nwork:\n  retries: 1\n",
+        "permissions:\n  projects:\n  allow: []\n",
+        "permissions:\n    projects:\n        /other:\n            allow:\n            - run: x  # why\n    deny: []\n",
+        "permissions:\n  projects:\n    /home/me/a shop:\n      deny:\n        - run: x\n\n# the end\n",
+        "permissions:\n  projects:\n    /home/me/a shop:\n      allow:\n      - run: x\n      # more\n      deny: []\n",
+        "permissions:\n  projects:\n    /home/me/a shop:\n      allow: ['run: x']\n",
+        "permissions:\n  projects:\n    /home/me/a shop: {allow: [], deny: ['run: y']}\n",
+        "permissions: {projects: {}}\n",
+        "permissions: {allow: [],}\n",
+        '{"work": {"retries": 1}, "permissions": {"projects": {"/home/me/a shop": {"allow": ["run: x"]}}}}',
+        "{}\n",
+        "notes: |\n  a text\n  of lines\npermissions:\n  projects:\n    /x:\n      allow: [a]\n",
+    ],
+)
+def test_a_rule_is_added_and_everything_else_stays(tmp_path: Path, before: str | None) -> None:
+    path = file(tmp_path, before)
+    assert add_to_list({"HOME": str(tmp_path)}, KEYS, RULE) == (path, True)
+    after = path.read_text(encoding="utf-8")
+    assert rules(path)[-1] == RULE
+    old = before or ""
+    assert [line for line in old.splitlines() if "#" in line] == [line for line in after.splitlines() if "#" in line]
+    assert len(yaml.safe_load(after)) >= len(yaml.safe_load(old) or {})
+    assert add_to_list({"HOME": str(tmp_path)}, KEYS, RULE) == (path, False)
+    assert path.read_text(encoding="utf-8") == after
+
+
+def test_a_rule_that_is_there_as_a_mapping_is_not_added_again(tmp_path: Path) -> None:
+    text = "permissions:\n  projects:\n    /home/me/a shop:\n      allow:\n        - run: npm test *\n"
+    path = file(tmp_path, text)
+    assert add_to_list({"HOME": str(tmp_path)}, KEYS, RULE) == (path, False)
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    "before", ["- a list\n", "permissions: x\n", "permissions: [a]\n", "permissions:\n  projects: 7\n", "a: [\n"]
+)
+def test_a_file_that_cannot_be_changed_stays_as_it_is(tmp_path: Path, before: str) -> None:
+    path = file(tmp_path, before)
+    with pytest.raises(ConfigError):
+        add_to_list({"HOME": str(tmp_path)}, KEYS, RULE)
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_a_link_stays_a_link_and_the_mode_stays(tmp_path: Path) -> None:
+    path = file(tmp_path, "work: {}\n")
+    real = tmp_path / "dotfiles.yaml"
+    path.rename(real)
+    real.chmod(0o640)
+    path.symlink_to(real)
+    add_to_list({"HOME": str(tmp_path)}, KEYS, RULE)
+    assert path.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert rules(real) == [RULE]
+
+
+def test_a_new_file_is_the_users_alone(tmp_path: Path) -> None:
+    path = file(tmp_path, None)
+    add_to_list({"HOME": str(tmp_path)}, KEYS, RULE)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert not list(path.parent.glob(".config.yaml.*"))
