@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import pytest
 from tests.conformance.queue_worker import add, begin, claim, complete, end, report, start
 from tests.world import World
+
+from ramet.errors import EffortFinished, Forbidden
 
 
 def refusal(command: str, key: str, **more: Any) -> dict[str, Any]:
@@ -93,3 +96,21 @@ def test_a_refused_call_is_kept_without_secrets_and_not_at_any_length(world: Wor
     assert secret not in call.call + call.rules[0] + call.advice
     assert (len(call.call), len(call.rules[0]) <= 520, len(call.advice) <= 500) == (500, True, True)
     assert secret not in str(world.call("events.list", kind="session.refused").items[-1].data)
+
+
+def test_an_effort_that_succeeded_is_resumed_only_if_calls_were_refused(world: World) -> None:
+    plain, refused = start(world, "host/1"), start(world, "host/2", instance="keeper02", agent_id="host/2")
+    report(world, refused, {"kind": "native_id", "native_id": "w1"}, refusal("npm test", "c1"), instance="keeper02")
+    for attempt in (plain, refused):
+        complete(world, attempt)
+    with pytest.raises(EffortFinished):
+        world.call("work.resume", effort_id=plain.effort.id)
+    again = world.call("work.resume", effort_id=refused.effort.id, reason="npm test is allowed now")
+    assert (again.lifecycle, again.reason) == ("queued", "npm test is allowed now")
+    assert again.continues_session_id == refused.session.id
+
+
+def test_no_agent_can_resume_its_own_effort(world: World) -> None:
+    attempt = start(world)
+    with pytest.raises(Forbidden):
+        world.call_as(f"session:{attempt.session.id}", "work.resume", effort_id=attempt.effort.id)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ramet.cli.commands.queue.drivers import list_drivers
-from ramet.cli.commands.system import hook_states
+from ramet.cli.commands.system import hook_states, policy_findings
 from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
@@ -171,6 +171,12 @@ def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("drivers", "warn", f"no agent program is installed, only: {told}", fix)
 
 
+def examine_policy(invocation: Invocation) -> Iterator[Finding]:
+    """What agents are refused, and which rules a program cannot be told."""
+    for found in policy_findings.find(invocation):
+        yield Finding("policy", "warn" if found.is_warning else "ok", found.text, found.fix)
+
+
 def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
     """What `ramet mcp` needs. Without it agents work, but cannot delegate."""
     version = _version("mcp")
@@ -270,6 +276,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "disk": examine_disk,
     "daemon": examine_daemon,
     "drivers": examine_drivers,
+    "policy": examine_policy,
     "tools": examine_tools,
     "sandbox": examine_sandboxes,
     "hooks": examine_hooks,
