@@ -845,8 +845,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Every limit is a configuration key or is listed as a constant with its reason; hook latency is reported as "
         "p50, p95 and p99."
     ),
-    "R358": later(
-        "outcomes",
+    "R358": due(
         "Refused tool calls are recorded, counted and shown in `show`, `ps`, reports and one notice that "
         "names the rule that would allow them.",
     ),
@@ -948,8 +947,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "and never lands automatically. (The landing half is proved with the landing issue.)",
         later_part="landing; checks and set-up commands with the work that brings them",
     ),
-    "R452": later(
-        "outcomes",
+    "R452": due(
         "With the default policy a queued Claude Code and a queued Codex edit, run a trusted check and "
         "commit; a refused call is shown with the rule that would allow it; `ramet allow` adds the rule and "
         "resumes in the same context window; `doctor` lists what the policy refuses for each installed "

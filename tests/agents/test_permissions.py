@@ -37,6 +37,12 @@ EVASIONS = (
     "make test MAKEFILES=evil.mk",
     "sh -c 'make test'",
     "make test > ../evaded",
+    "git commit -qm x --allow-empty > ../evaded",
+    'git commit -qm x --allow-empty; python3 -c \'open("evaded", "w")\'',
+    'git commit -qm "$(touch ../evaded)" --allow-empty',
+    "git add -A <(touch ../evaded)",
+    "git -c core.editor=./evil commit --allow-empty",
+    f'{"git add -A; " * 60}python3 -c \'open("evaded", "w")\'',
 )
 
 SCRIPTS = {
@@ -50,6 +56,10 @@ SCRIPTS = {
         *_codex("make test", _COMMIT, "echo x > $(git rev-parse --git-common-dir)/hooks/pre-commit"),
         *_codex("echo x >> $(git rev-parse --git-dir)/commondir", "touch $HOME/outside"),
         [{"text": "It is committed."}],
+    ],
+    "locked": [
+        *_codex("echo x > locked/file", "echo x > open.txt", "touch $HOME/outside"),
+        [{"text": "I tried."}],
     ],
     "evasions": [*_claude(*EVASIONS), [{"text": "I tried."}]],
     "lint": [
@@ -88,6 +98,7 @@ def configure(project: Project, **sections: Any) -> None:
     user_file(project).write_text(json.dumps({**known, **sections}), encoding="utf-8")
 
 
+@pytest.mark.requirement("R452")
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_an_agent_edits_runs_the_trusted_check_and_commits_with_the_default_policy(
     project: Project, agent: str
@@ -107,15 +118,36 @@ def test_an_agent_edits_runs_the_trusted_check_and_commits_with_the_default_poli
         assert not (project.cwd / ".git" / "hooks" / "pre-commit").exists()
 
 
+@pytest.mark.requirement("R452")
 @pytest.mark.parametrize("agent", ["claude"])
 def test_no_command_around_the_trusted_check_passes_with_it(project: Project, agent: str) -> None:
     project.ok("add", "Try. [[evasions]]")
     project.ok("work", "--once")
     effort = project.effort()
-    assert [call["call"] for call in effort["refused_calls"]] == list(EVASIONS)
+    assert [call["call"] for call in effort["refused_calls"]] == [each[:500] for each in EVASIONS]
     assert effort["changes"]["files"] == []
 
 
+@pytest.mark.parametrize("agent", ["codex"])
+def test_the_policy_counts_whatever_sandbox_the_users_own_configuration_of_codex_names(
+    project: Project, agent: str
+) -> None:
+    own = project.stage.folder / "home" / ".codex" / "config.toml"
+    own.write_text(f'sandbox_mode = "danger-full-access"\n{own.read_text(encoding="utf-8")}', encoding="utf-8")
+    configure(project, permissions={"deny": [{"edit": "locked/**"}]})
+    project.cwd.joinpath("locked").mkdir()
+    project.cwd.joinpath("locked", "file").write_text("as it was\n")
+    project.git("add", "-A")
+    project.git("commit", "-qm", "Lock a folder")
+    project.ok("add", "Try. [[locked]]")
+    project.ok("work", "--once")
+    effort = project.effort()
+    assert effort["changes"]["files"] == ["open.txt"]
+    assert effort["refused"] == 2
+    assert not (project.stage.folder / "home" / "outside").exists()
+
+
+@pytest.mark.requirement("R452")
 @pytest.mark.parametrize("agent", ["claude"])
 def test_a_refused_call_is_told_then_allowed_then_resumed_in_the_same_context_window(
     project: Project, agent: str

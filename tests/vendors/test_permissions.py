@@ -94,6 +94,7 @@ def test_codex_gets_a_profile_of_its_sandbox() -> None:
     }
 
 
+@pytest.mark.requirement("R452")
 def test_what_codex_cannot_be_told_is_named_with_its_reason() -> None:
     rules = policy(
         "fetch: a.example", "tool: mcp__x__y", "edit: /x/*.md", "tool: mcp__ramet__*", deny=("run: git push",)
@@ -114,6 +115,7 @@ def test_a_mode_of_the_profile_replaces_the_sandbox_of_codex(mode: str) -> None:
     assert [each.rule for each in driver.find_unexpressed(policy(deny=("edit: x",)), profile)] == ["edit: x"]
 
 
+@pytest.mark.requirement("R452")
 def test_by_default_an_agent_edits_in_its_worktree_runs_the_checks_as_they_are_written_and_commits() -> None:
     settings = Settings(checks=CheckSettings(commands={"test": "make test"}))
     rules = policies.find_policy(settings, "/shop", "/home/me")

@@ -36,6 +36,7 @@ def denied(tool: str, kind: str = "other") -> dict[str, Any]:
     }
 
 
+@pytest.mark.requirement("R358")
 @pytest.mark.parametrize(
     ("tool", "given", "rules"),
     [
@@ -79,6 +80,7 @@ def _rejected(why: str) -> str:
 _LOG = "2026-11-18T02:12:05.869713Z ERROR codex_core::tools::router: error="
 
 
+@pytest.mark.requirement("R358")
 @pytest.mark.parametrize(
     ("error", "tool", "rules"),
     [
@@ -108,6 +110,7 @@ def test_other_lines_of_the_log_are_remarks(line: str) -> None:
     assert reader("codex").read_error(line) == [Remark(text=line)]
 
 
+@pytest.mark.requirement("R358")
 @pytest.mark.parametrize(
     ("item", "rules"),
     [

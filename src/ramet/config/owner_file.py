@@ -1,6 +1,6 @@
 """The user's own file, changed by a command: a rule is added where people would write it, and all else stays.
 
-Comments, order and style are kept, because the text is changed and not written anew. The changed text is read again
+Comments, order and style are kept, because only the new lines are inserted. The changed text is read again
 before it replaces the file: if it does not say exactly what it should, the file stays as it is.
 """
 

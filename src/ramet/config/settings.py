@@ -459,7 +459,7 @@ class PermissionSettings(Struct, frozen=True, kw_only=True):
     ] = []
     deny: Annotated[
         list[str],
-        Meta(description="Rules that refuse, whatever other rules allow. A project adds to your own."),
+        Meta(description="Rules that refuse, even if other rules allow it. A project adds to your own."),
         ADDS,
     ] = []
     projects: Annotated[

@@ -50,6 +50,7 @@ def refusal(shop: CommandLine, *arguments: str, **environ: str) -> Any:
     return done.stderr
 
 
+@pytest.mark.requirement("R358")
 def test_refused_calls_are_counted_in_show_the_report_and_their_json_and_told_once(refused: CommandLine) -> None:
     shown = refused.ok("show", "e1")
     assert "refused calls: 2" in shown
@@ -63,6 +64,7 @@ def test_refused_calls_are_counted_in_show_the_report_and_their_json_and_told_on
     assert "2 calls were refused; to allow: `ramet allow e1 'run: npm test'`" in notice["text"]
 
 
+@pytest.mark.requirement("R452")
 def test_allow_lists_what_was_refused_with_the_rules(refused: CommandLine) -> None:
     listed = refused.ok("allow", "e1")
     assert listed.splitlines()[0] == "2 calls of e1 refused:"
@@ -70,6 +72,7 @@ def test_allow_lists_what_was_refused_with_the_rules(refused: CommandLine) -> No
     assert [call["rules"] for call in refused.json("allow", "e1")["refused_calls"]] == [["run: npm test"], []]
 
 
+@pytest.mark.requirement("R452")
 def test_allow_adds_the_rule_for_this_project_to_the_owners_file_and_resumes_in_the_same_context_window(
     refused: CommandLine,
 ) -> None:
@@ -91,6 +94,7 @@ def test_allow_adds_the_rule_for_this_project_to_the_owners_file_and_resumes_in_
     assert {call["call"] for call in effort["refused_calls"][2:]} <= {"npm run lint $(id)"}
 
 
+@pytest.mark.requirement("R452")
 def test_no_agent_can_allow_anything(refused: CommandLine) -> None:
     before = user_file(refused).read_text(encoding="utf-8")
     for environ in ({"RAMET_TOKEN": "x"}, {"RAMET_SESSION": "1"}):
@@ -115,6 +119,7 @@ def test_a_rule_can_be_added_without_resuming(refused: CommandLine) -> None:
     assert refused.json("show", "e1")["lifecycle"] == "finished"
 
 
+@pytest.mark.requirement("R452")
 def test_doctor_says_what_the_policy_refuses_and_which_rules_a_program_cannot_be_told(refused: CommandLine) -> None:
     with user_file(refused).open("a", encoding="utf-8") as file:
         file.write("checks: {test: make test}\npermissions: {deny: ['run: rm *x y', 'run: git push *']}\n")
@@ -127,6 +132,7 @@ def test_doctor_says_what_the_policy_refuses_and_which_rules_a_program_cannot_be
     assert lost["detail"].startswith("claude does not refuse run: rm *x y although you deny it")
 
 
+@pytest.mark.requirement("R358")
 def test_ps_says_how_many_calls_of_a_running_agent_were_refused(shop: CommandLine) -> None:
     def call(name: str, **params: Any) -> Any:
         return json.loads(shop.ok("rpc", "call", name, json.dumps(params)))

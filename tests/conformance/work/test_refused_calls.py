@@ -27,6 +27,7 @@ def shown(world: World, attempt: Any) -> Any:
     return world.call("db.effort.get", effort_id=attempt.effort.id)
 
 
+@pytest.mark.requirement("R358")
 def test_a_refused_call_is_recorded_once_with_its_event_however_often_it_is_said(world: World) -> None:
     attempt = start(world)
     report(world, attempt, refusal("npm test", "c1"), refusal("npm test", "c2"))
@@ -42,6 +43,7 @@ def test_a_refused_call_is_recorded_once_with_its_event_however_often_it_is_said
     ] * 2
 
 
+@pytest.mark.requirement("R358")
 def test_one_notice_names_the_rules_that_would_allow_the_refused_calls(world: World) -> None:
     attempt = start(world)
     report(world, attempt, refusal("npm test", "c1"), refusal("npm run lint", "c2"), refusal("npm test", "c3"), end())

@@ -23,6 +23,7 @@ def policy(*allow: str, ask: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -
 TESTS = policy("run: npm test *", "run: make check", "edit: **", "read: **", deny=("edit: secret/**",))
 
 
+@pytest.mark.requirement("R452")
 @pytest.mark.parametrize(
     "command",
     [
@@ -49,6 +50,7 @@ def test_a_command_whose_every_part_is_allowed_passes(command: str) -> None:
     assert TESTS.decide(Call("run", command), PLACES) == "allow"
 
 
+@pytest.mark.requirement("R452")
 @pytest.mark.parametrize(
     "command",
     [
@@ -139,6 +141,7 @@ def test_a_command_with_a_part_that_no_rule_names_does_not_pass(command: str) ->
     assert TESTS.decide(Call("run", command), PLACES) is NO_RULE
 
 
+@pytest.mark.requirement("R452")
 def test_deny_beats_ask_and_ask_beats_allow() -> None:
     rules = policy("run: git *", ask=("run: git push *",), deny=("run: git push --force *",))
     commands = ["git status", "git push", "git push --force x", "git status && git push", "git push; git push --force"]
@@ -274,6 +277,7 @@ _PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.requirement("R452")
 @given(st.lists(_PIECES, max_size=12).map("".join))
 def test_a_shell_starts_no_other_program_than_those_that_were_found(command: str) -> None:
     """Whatever passes is given to a real shell whose only programs say that they were started."""

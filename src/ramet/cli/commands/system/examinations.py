@@ -172,7 +172,7 @@ def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
 
 
 def examine_policy(invocation: Invocation) -> Iterator[Finding]:
-    """What agents are refused, and which rules a program cannot be told."""
+    """What agents are refused, and which rules a program cannot express."""
     for found in policy_findings.find(invocation):
         yield Finding("policy", "warn" if found.is_warning else "ok", found.text, found.fix)
 

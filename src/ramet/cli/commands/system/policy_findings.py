@@ -19,7 +19,7 @@ _CONSEQUENCES = {
 
 
 class PolicyFinding(NamedTuple):
-    """What one program refuses, or which rule it cannot be told."""
+    """What one program refuses, or which rule it cannot express."""
 
     text: str
     is_warning: bool = False
@@ -27,7 +27,7 @@ class PolicyFinding(NamedTuple):
 
 
 def find(invocation: Invocation) -> Iterator[PolicyFinding]:
-    """For each installed program with permissions: what it refuses, and the rules that it cannot be told."""
+    """For each installed program with permissions: what it refuses, and the rules that it cannot express."""
     settings = invocation.configuration.settings
     checkout = find_checkout(invocation.environ, invocation.cwd)
     project = str(checkout.project if checkout else invocation.cwd)
