@@ -1,7 +1,7 @@
 """What `ramet work` and `ramet run` watch: the running efforts, and one `Change` for each thing worth a line."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -10,7 +10,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, short_path
 from ramet.cli.progress import Progress
 from ramet.cli.screens.agent_names import effort_agent
-from ramet.cli.screens.effort_lines import changed, cost, used
+from ramet.cli.screens.effort_lines import changed, cost, first_line, used
 from ramet.cli.times import duration, seconds_between, until
 from ramet.model.event import Event
 from ramet.model.history.branch import session_branch
@@ -206,7 +206,7 @@ class Watch:
         if event.kind == "session.stuck":
             return Change("stuck", effort, at, session_id, text=data["text"])
         if event.kind == "session.refused":
-            return Change("refused", effort, at, session_id, text=f"{data['name']}; to allow it: {data['rule']}")
+            return Change("refused", effort, at, session_id, text=_refused(data))
         if event.kind == "session.limited":
             return Change("limited", effort, at, session_id, text=data["text"])
         former = self.running.pop(effort.id, None)
@@ -253,8 +253,7 @@ def sentence(invocation: Invocation, change: Change, columns: int | None = None)
         case "limited":
             return f"{name} has reached a usage limit: {change.text or 'no reason was given'}"
         case "stuck" | "refused":
-            what = "makes no progress" if change.kind == "stuck" else "was refused a host"
-            return f"{name} {what}: {change.text}"
+            return f"{name} {'makes no progress:' if change.kind == 'stuck' else 'was refused'} {change.text}"
         case "stopping":
             return f"{name} is being stopped" + (f": {change.text}" if change.text else "")
         case "notice":
@@ -316,3 +315,11 @@ def summary(finished: dict[str, int]) -> str:
     """`3 efforts: 2 success, 1 error`."""
     total = sum(finished.values())
     return f"{count(total, 'effort')}: {', '.join(f'{number} {outcome}' for outcome, number in finished.items())}"
+
+
+def _refused(data: Mapping[str, Any]) -> str:
+    """What an agent wanted: a host, with the setting that allows it; or a call, whose rule the notice names."""
+    if data["subject"] == "host":
+        return f"a host: {data['name']}; to allow it: {data['rule']}"
+    wanted = f"{data['name']} {data.get('call') or ''}"
+    return f"a call: {first_line(wanted)}"

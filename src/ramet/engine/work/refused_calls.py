@@ -19,7 +19,7 @@ def tell(tx: Transaction, effort_id: int) -> None:
         return
     found = rows.list_of_effort(tx.db, effort_id, _MOST_READ)
     rules = list(dict.fromkeys(rule for call in found for rule in call.rules))
-    advice = list(dict.fromkeys(call.advice for call in found if not call.rules and call.advice))
+    advice = list(dict.fromkeys(call.advice for call in found if call.subject == "host"))
     fixes = [f"`ramet allow e{effort_id} {shlex.quote(rule)}`" for rule in rules] + advice
     more = f" and {len(fixes) - _MOST_NAMED} more" if len(fixes) > _MOST_NAMED else ""
     text = f"e{effort_id}: {count} {'call was' if count == 1 else 'calls were'} refused"

@@ -44,7 +44,7 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "session.reported": "Output of an agent was recorded; `data` has the counts.",
     "session.limited": "An agent's account reached a usage limit; `data` says until when.",
     "session.stuck": "An agent makes no progress; `data` has the reason, the tool, its arguments and the turns.",
-    "session.refused": "An agent was refused a host; `data` has its name, how often, and the setting that allows it.",
+    "session.refused": "An agent was refused a host or a call; `data` has its name, how often, and what allows it.",
     "session.concluded": "A session recorded its closing report.",
     "session.ended": "A session ended.",
     "session.collapsed": "A child session's result was folded into its parent's history.",
