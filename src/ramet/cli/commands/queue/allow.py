@@ -59,7 +59,7 @@ def allow(invocation: Invocation, effort_id: int, texts: tuple[str, ...], no_res
     if invocation.as_json:
         shown = {"effort_id": effort_id, "project": project, "file": file, "rules": [str(rule) for rule in rules]}
         return print_json({**shown, "resumed": resumed is None and not no_resume, "refused_calls": left})
-    where = f"{short_path(invocation, project)} (in {short_path(invocation, file)})"
+    where = f"{project} (in {short_path(invocation, file)})"
     click.echo(clean(f"allowed in {where}: {', '.join(map(str, rules))}"))
     if left:
         click.echo(f"{count(len(left), 'refused call')} would still be refused: `ramet allow e{effort_id}` lists all")
