@@ -902,7 +902,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "outcomes", "Sub-agents of agents that Ramet runs are child sessions, recorded once, with and without hooks."
     ),
     "R369": later("outcomes", "Hand-started Codex has working tools of Ramet's, bound to its session."),
-    "R370": later("outcomes", "A session at a permission dialog is `waiting_approval` in `ps` within two seconds."),
+    "R370": due("A session at a permission dialog is `waiting_approval` in `ps` within two seconds."),
     "R371": later(
         "outcomes",
         "Every session has context fill and cost in `ps` while it works (reported, else estimated from a "

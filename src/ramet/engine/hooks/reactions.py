@@ -25,7 +25,7 @@ from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head
 from ramet.model.history.commit import CommitFacts
 from ramet.model.hooks.command_file import SKILL_TOOL
-from ramet.model.hooks.hook import HookAnswer, HookEvent, Moment
+from ramet.model.hooks.hook import PERMISSION_PROMPT, HookAnswer, HookEvent, Moment
 from ramet.model.hooks.status_line import status_line
 from ramet.model.hooks.touched_files import touched_files
 from ramet.model.names import clean_name
@@ -159,12 +159,30 @@ def _beat(
     data: dict[str, Any] | None = None,
 ) -> None:
     """A sign of life, with its event."""
-    hooks.beat(tx.db, now.hooked.id, tx.now, calls=calls, tools=tools, files=files)
+    hooks.beat(tx.db, now.hooked.id, tx.now, calls=calls, tools=tools, permission=_permission(now), files=files)
     tool = {"tool": clean_name(now.event.tool)} if now.event.tool else {}
     said = {"moment": now.event.moment, **tool, **(data or {})}
     if files is not None:
         said["files"] = len(files)
     tx.record("session.heartbeat", effort_id=now.hooked.effort_id, session_id=now.hooked.id, data=said)
+
+
+def _permission(now: Happening) -> str | None:
+    """The tool for which a person is asked from now on. A dialog is open until its tool has run or was refused, or the
+    agent does something that it could not do before. Several calls of one answer are asked for one after the other, so
+    the start of a tool says nothing, nor does the end of another tool.
+    """
+    event, asked = now.event, now.hooked.permission_tool
+    match event.moment:
+        case "permission_request":
+            return clean_name(event.tool or "tool")
+        case "notification" if event.reason == PERMISSION_PROMPT and now.hooked.tools_in_flight:
+            return asked or clean_name(event.tool or "tool")
+        case "post_tool_use" | "post_tool_use_failure" if event.tool is None or clean_name(event.tool) == asked:
+            return None
+        case "session_start" | "user_prompt" | "stop" | "subagent_stop" | "pre_compact" | "post_compact":
+            return None
+    return asked
 
 
 def _prompt(tx: Transaction, now: Happening) -> HookAnswer:
@@ -250,7 +268,7 @@ def _note(tx: Transaction, now: Happening) -> HookAnswer:
     event = now.event
     tools = now.hooked.tools_in_flight
     if not now.hooked.has_ended:
-        hooks.beat(tx.db, now.hooked.id, tx.now, calls=0, tools=tools)
+        hooks.beat(tx.db, now.hooked.id, tx.now, calls=0, tools=tools, permission=_permission(now))
     note_event(tx, event, now.hooked)
     return HookAnswer()
 

@@ -15,6 +15,7 @@ from ramet.model.record.session import (
     Patience,
     Session,
     SessionStatus,
+    WaitsFor,
     derive_status,
 )
 from ramet.protocol.record.agents import (
@@ -147,8 +148,14 @@ def _status(tx: Transaction, member: FleetMember, *, waits_for_person: bool) -> 
         patience=patience(tx, is_leased=is_leased),
         has_tool_in_flight=bool(member.tools_in_flight),
         is_lease_over=bool(member.is_lease_over),
-        waits_for="child" if member.is_awaiting else "person" if waits_for_person else None,
+        waits_for=_waits_for(member, waits_for_person=waits_for_person),
     )
+
+
+def _waits_for(member: FleetMember, *, waits_for_person: bool) -> WaitsFor | None:
+    if member.permission_tool is not None:
+        return "approval"
+    return "child" if member.is_awaiting else "person" if waits_for_person else None
 
 
 def patience(tx: Transaction, *, is_leased: bool) -> Patience:

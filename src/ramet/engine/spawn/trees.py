@@ -231,6 +231,8 @@ def _statuses(tx: Transaction, answered: Container[int]) -> Callable[[int, datet
 
 
 def _waits_for(liveness: Liveness, *, is_answered: bool) -> WaitsFor | None:
+    if liveness.is_asking:
+        return "approval"
     if liveness.is_waiting:
         return "child"
     if liveness.is_unseen:

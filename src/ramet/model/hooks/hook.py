@@ -29,6 +29,8 @@ Moment = Literal[
     "other",
 ]
 """When a hook is called; `other` is recorded and allowed."""
+PERMISSION_PROMPT = "permission_prompt"
+"""The reason of a notification that a person has to permit a tool."""
 Source = Literal["startup", "resume", "clear", "compact", "fork"]
 
 

@@ -43,6 +43,8 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     """None if its effort was not claimed from the queue."""
     is_awaiting: bool = False
     """Whether its session waits for a child."""
+    permission_tool: str | None = None
+    """The tool for which its program, or a sub-agent of it, asks a person for permission."""
     native_id: str | None = None
     """The vendor's id of its session."""
     status: SessionStatus | None = None

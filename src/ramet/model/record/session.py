@@ -15,16 +15,29 @@ SessionRef = int | str
 """A session's integer id, or `driver:native_id`."""
 
 SessionStatus = Literal[
-    "starting", "running", "waiting_child", "waiting_person", "detecting", "stuck", "orphaned", "ended"
+    "starting",
+    "running",
+    "waiting_approval",
+    "waiting_child",
+    "waiting_person",
+    "detecting",
+    "stuck",
+    "orphaned",
+    "ended",
 ]
 
 
-WaitsFor = Literal["child", "person", "begin"]
-"""What a session may wait for: the end of a child; the next word of the person who started it; or, as a child that was
+WaitsFor = Literal["approval", "child", "person", "begin"]
+"""What a session may wait for: a person's permission to use a tool; the end of a child; the next word of the person who started it; or, as a child that was
 spawned, for its own beginning.
 """
 
-_WAITING: dict[WaitsFor, SessionStatus] = {"child": "waiting_child", "person": "waiting_person", "begin": "starting"}
+_WAITING: dict[WaitsFor, SessionStatus] = {
+    "approval": "waiting_approval",
+    "child": "waiting_child",
+    "person": "waiting_person",
+    "begin": "starting",
+}
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -67,6 +80,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """Its closing report, with the fields of `protocol.history.Report`."""
     host: str | None
     """The machine of its process, if several machines share the database and a person started it."""
+    permission_tool: str | None = None
+    """The tool for which its program asks a person for permission; None while no dialog is open."""
 
 
 class TreePlace(Struct, frozen=True, kw_only=True):

@@ -35,6 +35,8 @@ class Hooked(Struct, frozen=True, kw_only=True):
     has_handed_off: bool
     pid: int | None
     last_heartbeat: str | None
+    permission_tool: str | None
+    """The tool for which a person is asked for permission."""
     may_ask_heartbeat: bool
     """Whether its skill says something of heartbeats."""
 
@@ -65,7 +67,7 @@ def _hooked(row: Row | None) -> Hooked | None:
     if row is None:
         return None
     session_id, task_id, effort_id, agent_id, driver, native_id, is_kept, has_ended, calls, tools, *rest = row
-    files, context_usage, has_handed_off, pid, last_heartbeat, may_ask = rest
+    files, context_usage, has_handed_off, pid, last_heartbeat, permission_tool, may_ask = rest
     return Hooked(
         id=session_id,
         task_id=task_id,
@@ -82,15 +84,24 @@ def _hooked(row: Row | None) -> Hooked | None:
         has_handed_off=bool(has_handed_off),
         pid=pid,
         last_heartbeat=last_heartbeat,
+        permission_tool=permission_tool,
         may_ask_heartbeat=bool(may_ask),
     )
 
 
 def beat(
-    db: Connection, session_id: int, now: str, *, calls: int, tools: list[str], files: list[str] | None = None
+    db: Connection,
+    session_id: int,
+    now: str,
+    *,
+    calls: int,
+    tools: list[str],
+    permission: str | None,
+    files: list[str] | None = None,
 ) -> None:
-    """A sign of life, and what it says."""
-    db.run(_sql.beat, id=session_id, now=now, calls=calls, tools=to_json(tools or None), files=to_json(files))
+    """A sign of life, and what it says; `permission` is the tool for which a person is asked."""
+    told = {"tools": to_json(tools or None), "files": to_json(files), "permission": permission}
+    db.run(_sql.beat, id=session_id, now=now, calls=calls, **told)
 
 
 def take_back(db: Connection, session_id: int, left: list[str]) -> None:

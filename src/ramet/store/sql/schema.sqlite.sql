@@ -218,6 +218,7 @@ CREATE TABLE sessions (
     deadline            TEXT,
     report              TEXT,
     host                TEXT,
+    permission_tool     TEXT,
     UNIQUE (driver, native_id),
     CHECK (native_id IS NULL OR driver IS NOT NULL),
     CHECK ((ended_at IS NULL) = (outcome IS NULL))

@@ -40,6 +40,8 @@ SELECT f.*, f.lease_expires_at < :now AS is_lease_over, substr(e.prompt, 1, 200)
        e.prompt IS NOT NULL AS is_queued, s.native_id,
        CASE WHEN s.instance IS NULL THEN coalesce(s.driver, e.driver) ELSE coalesce(e.driver, s.driver) END AS driver_name,
        (SELECT sum(u.cost_usd) FROM usage u WHERE u.session_id = f.session_id AND u.cost_usd IS NOT NULL) AS cost_usd,
-       EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = f.session_id) AS is_awaiting
+       EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = f.session_id) AS is_awaiting,
+       coalesce(s.permission_tool, (SELECT max(o.permission_tool) FROM sessions o
+                                    WHERE o.effort_id = f.effort_id AND o.ended_at IS NULL)) AS permission_tool
 FROM fleet_status f JOIN efforts e ON e.id = f.effort_id LEFT JOIN sessions s ON s.id = f.session_id
 ORDER BY f.agent;

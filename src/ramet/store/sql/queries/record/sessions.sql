@@ -21,14 +21,15 @@ SELECT * FROM sessions WHERE driver = :driver AND native_id = :native_id;
 -- name: resume
 -- The vendor has opened the same context window again.
 UPDATE sessions SET ended_at = NULL, outcome = NULL, notes = NULL, pid = coalesce(:pid, pid), agent_id = :agent_id,
-                    effort_id = :effort_id
+                    effort_id = :effort_id, permission_tool = NULL
 WHERE id = :id
 RETURNING *;
 
 -- name: attach
 -- A keeper holds the session's agent from now on, and numbers what it hears anew.
 UPDATE sessions SET ended_at = NULL, outcome = NULL, notes = NULL, exit_status = NULL, exit_signal = NULL, pid = NULL,
-                    process_started = NULL, reported_seq = 0, tools_in_flight = NULL, instance = :instance,
+                    process_started = NULL, reported_seq = 0, tools_in_flight = NULL, permission_tool = NULL,
+                    instance = :instance,
                     generation = :generation, agent_id = :agent_id, effort_id = :effort_id, deadline = :deadline
 WHERE id = :id
 RETURNING *;

@@ -10,6 +10,7 @@ SELECT s.id, s.parent_session_id, s.prev_session_id, s.root_session_id, s.spawn_
        e.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        s.ended_at IS NULL AND EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = s.id),
        e.spawned_by IS NOT NULL AND s.instance IS NULL AND s.last_heartbeat IS NULL AND s.pid IS NULL,
+       s.permission_tool IS NOT NULL,
        CASE WHEN s.instance IS NULL THEN coalesce(s.driver, e.driver) ELSE coalesce(e.driver, s.driver) END,
        e.prompt IS NOT NULL
 FROM sessions s JOIN efforts e ON e.id = s.effort_id
@@ -22,7 +23,8 @@ SELECT s.id, s.effort_id, substr(e.prompt, 1, :characters), s.created_at, s.last
        s.tools_in_flight IS NOT NULL,
        e.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = s.id),
-       e.spawned_by IS NOT NULL AND s.instance IS NULL AND s.last_heartbeat IS NULL AND s.pid IS NULL
+       e.spawned_by IS NOT NULL AND s.instance IS NULL AND s.last_heartbeat IS NULL AND s.pid IS NULL,
+       s.permission_tool IS NOT NULL
 FROM sessions s CROSS JOIN sessions p CROSS JOIN efforts e
 WHERE s.ended_at IS NULL AND p.id = s.parent_session_id AND p.effort_id = :effort_id AND e.id = s.effort_id
 ORDER BY s.id;
