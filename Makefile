@@ -9,7 +9,7 @@ JOBS   ?= 4
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-agents test-slow check lint words types layers generated docs bench generate format clean \
-  audit lock mutants
+  audit lock mutants prices
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ bench: $(VENV)/.dev ## Measure against floors and peers; prints a table and JSON
 
 mutants: $(VENV)/.dev ## Change the code in a copy, and list the changes that no test notices
 	$(BIN)/python tools/mutants.py $(ARGS)
+
+prices: $(VENV)/.dev ## Write the table of models' prices from genai-prices
+	$(BIN)/python tools/prices.py
 
 generate: $(VENV)/.dev ## Write the reference pages and the typed library from the table of operations
 	$(BIN)/python tools/generate.py

@@ -903,8 +903,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "R369": later("outcomes", "Hand-started Codex has working tools of Ramet's, bound to its session."),
     "R370": due("A session at a permission dialog is `waiting_approval` in `ps` within two seconds."),
-    "R371": later(
-        "outcomes",
+    "R371": due(
         "Every session has context fill and cost in `ps` while it works (reported, else estimated from a "
         "price table and marked); unknown is `-`.",
     ),

@@ -605,6 +605,35 @@ class NotifySettings(Struct, frozen=True, kw_only=True):
     ] = None
 
 
+_Dollars = Annotated[float, Meta(ge=0, le=1_000_000)]
+
+
+class PriceSettings(Struct, frozen=True, kw_only=True):
+    """The prices of models that Ramet's own table lacks or has wrong, in USD for a million tokens."""
+
+    input: Annotated[
+        dict[str, _Dollars],
+        Meta(description="Price of a model's input, by the model's name. A model needs an output price, too."),
+        OWNER,
+    ] = {}
+    output: Annotated[dict[str, _Dollars], Meta(description="Price of a model's output, by its name."), OWNER] = {}
+    cache_read: Annotated[
+        dict[str, _Dollars],
+        Meta(description="Price of input that a model reads from its cache, by its name (default: as input)."),
+        OWNER,
+    ] = {}
+    cache_write: Annotated[
+        dict[str, _Dollars],
+        Meta(description="Price of input that a model writes to its cache, by its name (default: as input)."),
+        OWNER,
+    ] = {}
+    context_tokens: Annotated[
+        dict[str, Annotated[float, Meta(ge=1, le=1_000_000_000)]],
+        Meta(description="Size of a model's context window in tokens, by its name."),
+        OWNER,
+    ] = {}
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """All settings."""
 
@@ -614,6 +643,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     limits: LimitSettings = LimitSettings()
     ai: AiSettings = AiSettings()
     tokens: TokenSettings = TokenSettings()
+    prices: PriceSettings = PriceSettings()
     redaction: RedactionSettings = RedactionSettings()
     work: WorkSettings = WorkSettings()
     drivers: DriverSettings = DriverSettings()

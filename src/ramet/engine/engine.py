@@ -10,9 +10,10 @@ from typing import Any, Self
 
 import msgspec
 from msgspec import Raw, Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from ramet.config.environment import Environment
+from ramet.config.prices import read_table
 from ramet.config.settings import Settings
 from ramet.engine import scopes, secrets
 from ramet.engine.answers import find_preparation, load
@@ -28,6 +29,7 @@ from ramet.model.history.tokens import TokenCounter, make_counter
 from ramet.model.principal import asking_session
 from ramet.model.redaction import Redactor
 from ramet.model.spawn.confinement import Confinement
+from ramet.model.work.price import Prices, decode_table, own_models
 from ramet.protocol.operation import Change, Request
 from ramet.protocol.operations import Operation
 from ramet.protocol.record.skills import SkillDefinition
@@ -77,6 +79,7 @@ class Engine:
             runs=settings.runs,
             spawn=settings.spawn,
             hooks=settings.hooks,
+            prices=Prices(decode_table(read_table()).models, own_models(**asdict(settings.prices))),
             profiles=profiles,
         )
         return cls(

@@ -12,6 +12,7 @@ from ramet.engine.context_cache import ContextCache
 from ramet.model.event import EventKind, NewEvent
 from ramet.model.instant import to_iso
 from ramet.model.spawn.confinement import Confinement
+from ramet.model.work.price import Prices
 from ramet.protocol.operation import Ring
 from ramet.store import events
 from ramet.store.database.blobs import Codec
@@ -26,6 +27,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     runs: RunSettings = RunSettings()
     spawn: SpawnSettings = SpawnSettings()
     hooks: HookSettings = HookSettings()
+    prices: Prices = Prices()
     profiles: Mapping[str, Confinement] = {}
     """How much the profile of each driver lets its agents do."""
 
@@ -52,6 +54,7 @@ class Transaction:
         self.runs = rules.runs
         self.spawn = rules.spawn
         self.hooks = rules.hooks
+        self.prices = rules.prices
         self.profiles = rules.profiles
         self.codec = codec
         self.contents = contents

@@ -68,7 +68,7 @@ class Keeper:
         log = Log()
         self._telling = DaemonReports(spec, self._spool, self._selector, log, now, self._watch.hear)
         self._hearing = AgentOutput(
-            driver.reader(spec.profile),
+            driver.reader(spec.profile, spec.launch.environment),
             self._spool,
             self._watch,
             log,

@@ -41,7 +41,7 @@ def test_a_session_at_a_permission_dialog_waits_for_approval_however_long_that_t
 )
 def test_a_dialog_is_over_when_its_tool_has_run_or_the_agent_goes_on_without_it(world: World, moment: str) -> None:
     above = ask(world)
-    named = {"tool": "Bash", "tool_use_id": "t1"} if moment.startswith("post_tool") else {}
+    named: dict[str, Any] = {"tool": "Bash", "tool_use_id": "t1"} if moment.startswith("post_tool") else {}
     hook(world, moment, **named)
     assert statuses(world, above) == ["running", "running"]
 

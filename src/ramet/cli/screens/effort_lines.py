@@ -1,7 +1,7 @@
 """An effort of the queue in a few words: its state, what it waits for, what it changed and what it used."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -103,16 +103,24 @@ def tokens(usage: Mapping[str, Any] | None) -> int:
     return sum((usage or {}).get(name) or 0 for name in _COUNTED)
 
 
-def dollars(cost_usd: float | None) -> str | None:
-    """`$0.03`; None if the cost is unknown, which is not the same as no cost."""
+def dollars(cost_usd: float | None, *, is_estimated: bool = False) -> str | None:
+    """`$0.03`, and `~$0.03` if it is estimated; None if the cost is unknown, which is not the same as no cost."""
     if not cost_usd:
         return None
-    return f"${cost_usd:,.2f}" if cost_usd >= _LEAST_CENT else "<$0.01"
+    return ("~" if is_estimated else "") + (f"${cost_usd:,.2f}" if cost_usd >= _LEAST_CENT else "<$0.01")
 
 
 def cost(usage: Mapping[str, Any] | None) -> str | None:
     """`$0.03`, if it is known."""
-    return dollars((usage or {}).get("cost_usd"))
+    known = usage or {}
+    return dollars(known.get("cost_usd"), is_estimated=bool(known.get("is_cost_estimated")))
+
+
+def sum_costs(usages: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
+    """What several cost together, as `cost` shows it."""
+    known = [usage for usage in usages if usage]
+    is_estimated = any(usage.get("is_cost_estimated") for usage in known)
+    return {"cost_usd": sum(usage.get("cost_usd") or 0.0 for usage in known), "is_cost_estimated": is_estimated}
 
 
 def used(usage: Mapping[str, Any] | None) -> list[str]:

@@ -11,7 +11,7 @@ from ramet.cli.output import cell, clean, count, paged, print_json
 from ramet.cli.progress import Progress, working
 from ramet.cli.screens.agent_names import doing, effort_agent
 from ramet.cli.screens.board import short_number
-from ramet.cli.screens.effort_lines import cost, first_line
+from ramet.cli.screens.effort_lines import dollars, first_line
 from ramet.cli.screens.states import style_of
 from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain, print_lines, terminal_width
 from ramet.cli.times import ago, duration, seconds_between
@@ -76,7 +76,9 @@ def progress(run: RunReply) -> Progress:
     elif run.state == "running":
         seconds = seconds_between(run.started_at, datetime.now(UTC))
     finished = sum(run.counts[state] for state in _FINISHED)
-    return Progress(finished, sum(run.counts.values()), seconds, cost({"cost_usd": run.cost_usd}))
+    return Progress(
+        finished, sum(run.counts.values()), seconds, dollars(run.cost_usd, is_estimated=run.is_cost_estimated)
+    )
 
 
 def print_ending(run: RunDetail, branches: RunBranches) -> None:
@@ -121,7 +123,7 @@ def _columns(run: RunDetail, members: Mapping[int, FleetMember]) -> list[Column[
         Column("AGENT", lambda row: plain(effort_agent(row.driver, row.effort_id))),
         Column("STATE", _state),
         Column("TIME", lambda row: plain(_elapsed(row)), is_number=True),
-        Column("COST", lambda row: plain(cost({"cost_usd": row.cost_usd})), is_number=True),
+        Column("COST", lambda row: plain(dollars(row.cost_usd, is_estimated=row.is_cost_estimated)), is_number=True),
         *([waits] if has_waits else []),
         Column("TOKENS", lambda row: plain(short_number(row.tokens)), is_number=True, is_extra=True),
         Column("NOW", lambda row: _now(row, members.get(row.effort_id))),

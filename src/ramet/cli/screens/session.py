@@ -7,7 +7,7 @@ import click
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count, print_fields, print_json, short_path
 from ramet.cli.screens.agent_names import agent_name
-from ramet.cli.screens.effort_lines import cost, first_line
+from ramet.cli.screens.effort_lines import dollars, first_line
 from ramet.cli.screens.session_tree import word
 from ramet.cli.screens.states import style_of
 from ramet.cli.screens.styled_lines import Line, print_lines
@@ -56,6 +56,7 @@ def _facts(invocation: Invocation, session: Session, row: TreeRow) -> dict[str, 
         "task": short_path(invocation, session.task_id),
         "agent": session.agent_id,
         "program": _program(session),
+        "model": session.model,
         "continues": session.prev_session_id and f"s{session.prev_session_id}",
         "parent": session.parent_session_id and f"s{session.parent_session_id}",
         "tool calls": session.tools_in_flight and f"{len(session.tools_in_flight)} running",
@@ -78,7 +79,7 @@ def _usage(row: TreeRow) -> str:
     below = row.total_tokens - row.tokens
     parts = [
         f"{row.tokens:,} tokens" if row.tokens else None,
-        cost({"cost_usd": row.cost_usd}),
+        dollars(row.cost_usd, is_estimated=row.is_cost_estimated),
         f"and {below:,} tokens below it" if below else None,
     ]
     return ", ".join(filter(None, parts))

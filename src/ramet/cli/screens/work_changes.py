@@ -10,7 +10,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, short_path
 from ramet.cli.progress import Progress
 from ramet.cli.screens.agent_names import effort_agent
-from ramet.cli.screens.effort_lines import changed, cost, used
+from ramet.cli.screens.effort_lines import changed, cost, sum_costs, used
 from ramet.cli.times import duration, seconds_between, until
 from ramet.model.event import Event
 from ramet.model.history.branch import session_branch
@@ -120,8 +120,8 @@ class Watch:
         """How much of the work is finished, since the watch began."""
         finished, total = len(self.ended), len(self.ended) + len(self.running) + self._queued
         efforts = [*self.ended.values(), *(one.effort for one in self.running.values())]
-        cost_usd = sum((effort.usage or {}).get("cost_usd") or 0.0 for effort in efforts)
-        return Progress(finished, total, time.monotonic() - self._began, cost({"cost_usd": cost_usd}))
+        spent = cost(sum_costs(effort.usage for effort in efforts))
+        return Progress(finished, total, time.monotonic() - self._began, spent)
 
     def find_running(self) -> Iterator[Change]:
         """The efforts that run already: another command asked for them, or an earlier daemon started them."""

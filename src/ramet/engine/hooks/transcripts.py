@@ -37,6 +37,7 @@ from ramet.store.hooks import hooks, transcripts
 from ramet.store.hooks.hooks import Hooked, Provisional
 from ramet.store.hooks.transcripts import Position
 from ramet.store.record import messages as message_rows
+from ramet.store.record import sessions as session_rows
 from ramet.store.record.messages import Transcript
 
 _STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
@@ -142,6 +143,8 @@ class _Writing:
         """The tools of the calls that are among the turns, by the ids of these."""
         self._usage: dict[str, Entry] = {}
         """What was used, by its key: programs repeat it with every line, and what is said last holds."""
+        self._model: str | None = None
+        """The model that the transcript has named, if it names it apart from what was used."""
         self._newest_ms = 0
         self._answered_ms = 0
         """When the agent said the newest thing that is no call of a tool."""
@@ -153,8 +156,12 @@ class _Writing:
 
     def put(self, read: Read) -> None:
         """One entry behind the others, unless it is there."""
+        if read.entry.kind == "meta" and read.entry.model is not None:
+            self._model = clean_name(read.entry.model)
         if read.entry.usage and self._counts:
-            self._usage[read.entry.key] = read.entry
+            # What is said last stands last: a cost of the whole session holds for the calls before it.
+            self._usage.pop(read.entry.key, None)
+            self._usage[read.entry.key] = replace(read.entry, model=read.entry.model or self._model)
         if read.turn is None:
             return
         self._note_return(read.entry, read.turn)
@@ -238,9 +245,22 @@ class _Writing:
         self._take_back()
         if self._newest_ms:
             transcripts.show_alive(self._tx.db, self._hooked.id, self._by_now(self._newest_ms))
-        used = [more for said in self._usage.values() for more in session_usage.put(self._tx, self._hooked.id, said)]
+        self._count()
+
+    def _count(self) -> None:
+        """What was used. Programs that name their model apart do so once, perhaps before what was read now."""
+        tx = self._tx
+        if self._model is not None:
+            session_rows.observe(tx.db, self._hooked.id, self._model, None)
+        if not self._usage:
+            return
+        session = lookup.session(tx, self._hooked.id)
+        entries = self._usage.values()
+        used = [more for said in entries for more in session_usage.put(tx, session.id, said, session.model)]
         if used:
-            budgets.check_usage(self._tx, self._hooked.id, sum(used, Amount()))
+            budgets.check_usage(tx, session.id, sum(used, Amount()))
+        if session.parent_session_id is not None:
+            session_usage.settle_above(tx, session.parent_session_id)
 
     def _take_back(self) -> None:
         """Where the hook after a tool was dropped its call would be at work for ever. It is over when its result is

@@ -157,11 +157,14 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
     above = _above(rows)
     tokens = {row.id: row.tokens for row in rows}
     costs = {row.id: row.cost_usd for row in rows}
+    estimated = {row.id for row in rows if row.is_cost_estimated}
     for row in reversed(rows):
         upper = above(row)
         if upper in tokens:
             tokens[upper] += tokens[row.id]
             costs[upper] = _sum(costs[upper], costs[row.id])
+            if row.id in estimated:
+                estimated.add(upper)
     open_nodes = [node for node in nodes if node.liveness]
     status = _statuses(tx, agents.list_answered(tx, [node.row.id for node in open_nodes if _is_idle_by_hand(node)]))
     asked = agents.find_first_prompts(tx, [row.id for row in rows if row.goal is None and row.native_id])
@@ -178,6 +181,7 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
             status=status(row.id, row.created_at, liveness) if liveness else row.status,
             total_tokens=tokens[row.id],
             total_cost_usd=costs[row.id],
+            is_total_cost_estimated=row.id in estimated,
             prompt=row.goal if is_asked_by_effort else doing.prompt,
             tool=doing.tool,
         )

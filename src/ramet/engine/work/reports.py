@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ramet.engine import notices, secrets
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
-from ramet.engine.record import budgets, lookup, messages
+from ramet.engine.record import budgets, lookup, messages, session_usage
 from ramet.engine.record.messages import Turn
 from ramet.engine.transaction import Transaction
 from ramet.model.event import EventKind
@@ -44,7 +44,7 @@ from ramet.model.work.stream import (
     Usage,
 )
 from ramet.protocol.work.attempts import Reported, ReportStream
-from ramet.store.record import sessions, usage
+from ramet.store.record import sessions
 from ramet.store.record.messages import Transcript
 from ramet.store.record.sessions import Reporter, SessionReport
 from ramet.store.spawn import children
@@ -177,8 +177,11 @@ def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> StopRe
     ids = [each.message_id for each in written if each.message_id is not None]
     data = {"events": len(news), "messages": len(ids), "last_message": ids[-1] if ids else None}
     _record(tx, "session.reported", reporter, data)
-    used = [usage.put(tx.db, reporter.session_id, event) for event in events if isinstance(event, Usage)]
-    return budgets.check_usage(tx, reporter.session_id, sum(used, Amount())) if used else None
+    used = [event for event in events if isinstance(event, Usage)]
+    for event in used:
+        session_usage.observe(tx, reporter.session_id, event)
+    more = [session_usage.count(tx, reporter.session_id, event) for event in used]
+    return budgets.check_usage(tx, reporter.session_id, sum(more, Amount())) if more else None
 
 
 def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> None:

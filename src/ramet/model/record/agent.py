@@ -39,6 +39,8 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     tools_in_flight: list[str] | None = None
     cost_usd: float | None = None
     """The cost of its session, if it is known."""
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
     is_lease_over: bool | None = None
     """None if its effort was not claimed from the queue."""
     is_awaiting: bool = False

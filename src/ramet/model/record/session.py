@@ -28,8 +28,8 @@ SessionStatus = Literal[
 
 
 WaitsFor = Literal["approval", "child", "person", "begin"]
-"""What a session may wait for: a person's permission to use a tool; the end of a child; the next word of the person who started it; or, as a child that was
-spawned, for its own beginning.
+"""What a session may wait for: a person's permission to use a tool; the end of a child; the next word of the person
+who started it; or, as a child that was spawned, for its own beginning.
 """
 
 _WAITING: dict[WaitsFor, SessionStatus] = {
@@ -82,6 +82,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """The machine of its process, if several machines share the database and a person started it."""
     permission_tool: str | None = None
     """The tool for which its program asks a person for permission; None while no dialog is open."""
+    model: str | None = None
+    """The model of its newest call, if it is known."""
 
 
 class TreePlace(Struct, frozen=True, kw_only=True):

@@ -78,6 +78,8 @@ class LineRow(Struct, frozen=True):
     cost_usd: float | None
     output: str | None
     """The first 2,000 characters of the output, unless the whole output was requested."""
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
 
 
 def derive_state(run: Run, *, is_attended: bool) -> RunState:

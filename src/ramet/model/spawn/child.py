@@ -67,10 +67,13 @@ class BudgetState(Struct, frozen=True, kw_only=True):
     tokens: int | None
     cost_usd: float | None
     spent_tokens: int
-    spent_cost_usd: float
+    spent_cost_usd: float | None
+    """None if it is unknown: tokens were used, and neither their cost nor their price is known."""
     reserved_tokens: int
     """What children may still use of their own budgets."""
     reserved_cost_usd: float
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
 
 
 class TreeRow(Struct, frozen=True, gc=False):
@@ -109,3 +112,6 @@ class TreeRow(Struct, frozen=True, gc=False):
     """The beginning of the newest prompt that it was given; None if it has ended."""
     tool: str | None = None
     """Its newest tool call since that prompt: `Bash: make test`; None if it has ended."""
+    is_cost_estimated: bool = False
+    """Whether a part of its cost is estimated from the price table."""
+    is_total_cost_estimated: bool = False

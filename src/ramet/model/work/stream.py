@@ -69,6 +69,10 @@ class Usage(Struct, frozen=True, kw_only=True, tag_field="kind", tag="usage"):
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost_usd: float | None = None
+    context_tokens: int | None = None
+    """How much the newest call read; None if it is unknown."""
+    window_tokens: int | None = None
+    """How much the model can read, if the program says it."""
 
 
 class NativeId(Struct, frozen=True, kw_only=True, tag_field="kind", tag="native_id"):

@@ -23,7 +23,10 @@ class BudgetReply(Struct, frozen=True, kw_only=True):
     above: list[BudgetState] = field(default_factory=list)
     tokens: int
     """Tokens used by the session and its descendants."""
-    cost_usd: float
+    cost_usd: float | None
+    """Their cost; None if it is unknown."""
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
 
 
 class GetBudget(Request[BudgetReply], frozen=True, kw_only=True):

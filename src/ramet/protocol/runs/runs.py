@@ -62,6 +62,8 @@ class RunReply(Run, frozen=True, kw_only=True):
     """The number of lines in each state."""
     tokens: int
     cost_usd: float | None
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
 
 
 class TurnRow(Struct, frozen=True, kw_only=True):

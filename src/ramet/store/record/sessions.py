@@ -264,6 +264,11 @@ def set_context_usage(db: Connection, session_id: int, usage: float) -> Session:
     return _row(db, _sql.set_context_usage, id=session_id, usage=usage)
 
 
+def observe(db: Connection, session_id: int, model: str | None, usage: float | None) -> None:
+    """The model of a session's newest call, and how full its context was, as far as they are known."""
+    db.run(_sql.observe, id=session_id, model=model, usage=usage)
+
+
 def set_loaded_files(db: Connection, session_id: int, files: list[str]) -> Session:
     """Note which files the session has read."""
     return _row(db, _sql.set_loaded_files, id=session_id, files=to_json(files))

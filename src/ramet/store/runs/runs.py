@@ -66,6 +66,7 @@ class Spent(Struct, frozen=True):
 
     tokens: int = 0
     cost_usd: float | None = None
+    is_cost_estimated: bool = False
 
 
 def add(db: Connection, new: NewRun, now: str) -> int:
@@ -128,7 +129,8 @@ def tally(db: Connection, first: int, last: int) -> dict[int, Counter[LineState]
 
 def sum_spent(db: Connection, first: int, last: int) -> dict[int, Spent]:
     """What was used, by run."""
-    return {run_id: Spent(tokens, cost) for run_id, tokens, cost in db.all(_sql.spent, first=first, last=last)}
+    rows = db.all(_sql.spent, first=first, last=last)
+    return {run_id: Spent(tokens, cost, bool(estimated)) for run_id, tokens, cost, estimated in rows}
 
 
 def list_lines(db: Connection, run_id: int, characters: int) -> list[LineRow]:
@@ -147,6 +149,8 @@ def _line(row: Row, keys: Mapping[int, str]) -> LineRow:
     state = derive_line_state(lifecycle, outcome, was_tried=attempts > 0)
     needed = [] if depends_on is None else msgspec.json.decode(depends_on, type=list[int])
     needed_keys = [keys[each] for each in needed if each in keys]
+    *rest, is_estimated = rest
+    rest.append(bool(is_estimated))
     return LineRow(key, effort_id, text, skill, state, outcome, reason, driver, needed_keys, *rest)
 
 

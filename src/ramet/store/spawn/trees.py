@@ -60,13 +60,14 @@ def list_nodes(db: Connection, roots: Iterable[int], *, characters: int, now: st
 def _node(row: Row) -> Node:
     """A row of the query, column by column: the totals and the status of a row are not stored."""
     *first, heartbeat, tool, lease, waiting, unseen, asking, driver, queued = row
-    *identity, outcome, notes, created, ended, used, cost = first
+    *identity, outcome, notes, created, ended, used, cost, estimated = first
     tokens = used or 0
     status = "starting" if ended is None else "ended"
     ended_at = None if ended is None else from_iso(ended)
     liveness = Liveness(heartbeat, tool, lease, waiting, unseen, asking) if ended is None else None
     times_and_use = (from_iso(created), ended_at, tokens, cost, tokens, cost)
-    shown = (*identity, status, outcome, notes, *times_and_use, driver, bool(queued))
+    marks = (bool(estimated), bool(estimated))
+    shown = (*identity, status, outcome, notes, *times_and_use, driver, bool(queued), None, None, *marks)
     return Node(TreeRow(*shown), liveness)
 
 

@@ -219,6 +219,7 @@ CREATE TABLE sessions (
     report              TEXT,
     host                TEXT,
     permission_tool     TEXT,
+    model               TEXT,
     UNIQUE (driver, native_id),
     CHECK (native_id IS NULL OR driver IS NOT NULL),
     CHECK ((ended_at IS NULL) = (outcome IS NULL))
@@ -433,13 +434,15 @@ CREATE TABLE usage (
     cache_read_tokens  INTEGER NOT NULL,
     cache_write_tokens INTEGER NOT NULL,
     cost_usd           REAL,
+    estimated_usd      REAL,
     PRIMARY KEY (session_id, key)
 ) STRICT;
 
 -- A copy of a session repeats what the original has used.
 CREATE INDEX idx_usage_key ON usage (key);
--- Few of the many things that a session says it used have a cost.
-CREATE INDEX idx_usage_cost ON usage (session_id) WHERE cost_usd IS NOT NULL;
+-- The cost of a session is read again and again, so it is read from the index alone.
+CREATE INDEX idx_usage_cost ON usage (session_id, cost_usd, estimated_usd)
+WHERE cost_usd IS NOT NULL OR estimated_usd IS NOT NULL;
 
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,

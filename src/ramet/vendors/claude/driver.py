@@ -1,13 +1,14 @@
 """`claude`: starts Claude Code without its terminal. `stream` reads what it prints."""
 
 import json
+from collections.abc import Mapping
 
 from ramet.config.settings import ProfileSettings
 from ramet.model.work.driver import Abilities
 from ramet.protocol.work.keepers import Launch
 from ramet.vendors.claude.facts import FACTS
 from ramet.vendors.claude.stream import ClaudeReader
-from ramet.vendors.contract.driver_protocol import Driver, Start, ToolServer
+from ramet.vendors.contract.driver_protocol import NO_VARIABLES, Driver, Start, ToolServer
 from ramet.vendors.contract.launches import VENDOR_MARGIN_SECONDS, launch
 
 _SPAWN = "mcp__ramet__spawn_agent"
@@ -75,7 +76,11 @@ class Claude(Driver):
             arguments.append("--fork-session")
         return launch(start, [*arguments, *start.profile.arguments], start.prompt)
 
-    def reader(self, profile: ProfileSettings) -> ClaudeReader:  # noqa: ARG002 - it speaks one language
+    def reader(
+        self,
+        profile: ProfileSettings,  # noqa: ARG002 - it speaks one language
+        environment: Mapping[str, str] = NO_VARIABLES,  # noqa: ARG002 - it has no files of its own
+    ) -> ClaudeReader:
         """A reader of stream-json."""
         return ClaudeReader()
 

@@ -137,7 +137,7 @@ class ClaudeReader:
                     call_id, name = json_lines.text(block, "id"), json_lines.text(block, "name")
                     self._tools[call_id] = name
                     events.append(ToolCall(call_id=call_id, name=name, input=block.get("input")))
-        return [*events, *self._spending.note_message(message)]
+        return [*events, *self._spending.note_message(message, is_sub_agent=is_sub_agent)]
 
     def _user(self, parsed: dict[str, Any]) -> list[StreamEvent]:
         """What tools gave back; all else in the user's name is the program's."""

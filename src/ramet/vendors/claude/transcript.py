@@ -163,6 +163,7 @@ def _usage(line: dict[str, Any]) -> Iterator[Entry]:
     tokens: dict[str, int | float] = {ours: json_lines.count(used, theirs) for theirs, ours in _USAGE.items()}
     message_id, model = json_lines.text(message, "id"), json_lines.text(message, "model")
     if message_id and model != _ITSELF and any(tokens.values()):
+        tokens["context_tokens"] = sum(tokens.values()) - tokens["output_tokens"]
         key = f"{MESSAGE_USAGE}{message_id}"
         yield Entry(key=key, kind="usage", at=transcript_lines.instant(line), model=model or None, usage=tokens)
 

@@ -1,13 +1,18 @@
 """`codex`: starts Codex without its terminal. `stream` reads what it prints."""
 
 import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 
+from ramet.config.files import user_home
 from ramet.config.settings import ProfileSettings
 from ramet.model.work.driver import Abilities
 from ramet.protocol.work.keepers import Launch
 from ramet.vendors.codex.facts import FACTS
+from ramet.vendors.codex.rollout import Rollout
 from ramet.vendors.codex.stream import CodexReader
-from ramet.vendors.contract.driver_protocol import Driver, Start, ToolServer
+from ramet.vendors.contract.driver_protocol import NO_VARIABLES, Driver, Start, ToolServer
 from ramet.vendors.contract.launches import VENDOR_MARGIN_SECONDS, launch
 
 UNCONFINED = "danger-full-access"
@@ -59,9 +64,17 @@ class Codex(Driver):
             arguments += ["resume", start.native_id]
         return launch(start, [*arguments, "-"], start.prompt)
 
-    def reader(self, profile: ProfileSettings) -> CodexReader:  # noqa: ARG002 - it speaks one language
-        """A reader of its JSON lines."""
-        return CodexReader()
+    def reader(
+        self,
+        profile: ProfileSettings,  # noqa: ARG002 - it speaks one language
+        environment: Mapping[str, str] = NO_VARIABLES,
+    ) -> CodexReader:
+        """A reader of its JSON lines, and of what its thread's rollout says meanwhile."""
+        named = environment.get("CODEX_HOME")
+        folder = Path(named) if named else user_home(environment) / ".codex" if environment else None
+        if folder is None:
+            return CodexReader()
+        return CodexReader(open_rollout=partial(Rollout, folder / "sessions"))
 
 
 DRIVER = Codex()

@@ -1,7 +1,8 @@
 """Codex's stream: one line of JSON for each thing that happens (`codex exec --json`).
 
 An item of type `error` is often only a warning, and so is an `error` line while it retries; the turn's own end has the
-result. Usage is counted from the start of the thread, including earlier runs, so the thread is its key. A copy of a
+result. Usage is counted from the start of the thread, including earlier runs, so the thread is its key. It comes at the
+end of a turn and names no model; the thread's rollout says both while it runs. A copy of a
 thread continues its original's count, and the two cannot be told apart here; so copies are not offered.
 """
 
@@ -23,6 +24,7 @@ from ramet.model.work.stream import (
     ToolResult,
     Usage,
 )
+from ramet.vendors.codex.rollout import Open, Rollout
 from ramet.vendors.contract import json_lines
 from ramet.vendors.contract.driver_protocol import ProcessExit
 from ramet.vendors.contract.failures import describe, fail, of_status
@@ -47,9 +49,14 @@ _UNKNOWN_THREAD = "no rollout found"
 class CodexReader:
     """Reads one run."""
 
-    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> None:
+    def __init__(
+        self, now: Callable[[], datetime] = lambda: datetime.now().astimezone(), open_rollout: Open | None = None
+    ) -> None:
         """`now` is the local time: Codex says only the time of day if a limit ends today."""
         self._now = now
+        self._open_rollout = open_rollout
+        self._rollout: Rollout | None = None
+        self._told: Usage | None = None
         self._thread: str | None = None
         self._said: str | None = None
         self._called: set[str] = set()
@@ -70,15 +77,17 @@ class CodexReader:
         match parsed.get("type"):
             case "thread.started":
                 self._thread = json_lines.text(parsed, "thread_id") or None
+                self._rollout = self._open_rollout(self._thread) if self._open_rollout and self._thread else None
                 return [NativeId(native_id=self._thread)] if self._thread else []
             case "turn.started":
                 self._is_turn_over = False
                 return []
             case "item.started" | "item.updated" | "item.completed":
-                return self._item(json_lines.entry(parsed, "item"), is_done=parsed["type"] == "item.completed")
+                is_done = parsed["type"] == "item.completed"
+                return [*self._item(json_lines.entry(parsed, "item"), is_done=is_done), *self._look(is_done=is_done)]
             case "turn.completed":
                 self._is_complete, self._failure, self._is_turn_over = True, None, True
-                return [self._usage(json_lines.entry(parsed, "usage"))]
+                return [*self._look(is_done=True), self._usage(json_lines.entry(parsed, "usage"))]
             case "turn.failed":
                 return self._fail(json_lines.text(json_lines.entry(parsed, "error"), "message"))
             case "error":
@@ -131,6 +140,14 @@ class CodexReader:
             events.append(ToolResult(call_id=call_id, name=name, output=_tool_output(item), is_error=is_error))
         return events
 
+    def _look(self, *, is_done: bool) -> list[StreamEvent]:
+        """What the thread has used up to now, if that has changed."""
+        used = self._rollout.read() if self._rollout and is_done else None
+        if used is None or used == self._told:
+            return []
+        self._told = used
+        return [used]
+
     def _usage(self, usage: dict[str, Any]) -> Usage:
         """Codex counts what came from the cache as input too; here each token is counted in one place."""
         read, written = (
@@ -139,6 +156,7 @@ class CodexReader:
         )
         return Usage(
             key=self._thread or "thread",
+            model=self._rollout.model if self._rollout else None,
             input_tokens=max(0, json_lines.count(usage, "input_tokens") - read - written),
             output_tokens=json_lines.count(usage, "output_tokens"),
             cache_read_tokens=read,

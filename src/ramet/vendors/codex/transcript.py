@@ -75,27 +75,29 @@ def _read_origin(file: Path) -> str | None:
     return (json_lines.text(meta, "session_id") or parent) if parent else None
 
 
-def _tell(line: dict[str, Any], raw: bytes) -> Iterable[Entry]:
+def _tell(line: dict[str, Any], raw: bytes) -> Iterator[Entry]:
     payload = json_lines.entry(line, "payload")
     key, at = json_lines.text(payload, "id") or transcript_lines.digest(raw), transcript_lines.instant(line)
     match line.get("type"), payload.get("type"):
         case "response_item", "message" if json_lines.entry(line, "metadata").get("compaction_output") is True:
-            return []  # what follows as `compacted`
+            return  # what follows as `compacted`
         case "response_item", "message":
-            return _message(key, line, payload)
+            yield from _message(key, line, payload)
         case "response_item", "reasoning":
             text = _texts(payload.get("summary")) or _texts(payload.get("content"))
-            return [Entry(key=key, kind="reasoning", at=at, text=text)] if text else []
+            if text:
+                yield Entry(key=key, kind="reasoning", at=at, text=text)
         case "response_item", str(kind) if kind.endswith("_output"):
-            return [_result(key, line, payload)]
+            yield _result(key, line, payload)
         case "response_item", str(kind) if kind.endswith("_call"):
-            return [_call(key, kind, line, payload)]
+            yield _call(key, kind, line, payload)
         case "compacted", _:
             text = json_lines.text(payload, "message")
-            return [Entry(key=key, kind="compaction", at=at, role="system", text=text)]
+            yield Entry(key=key, kind="compaction", at=at, role="system", text=text)
+        case "turn_context", _:
+            yield Entry(key=key, kind="meta", at=at, model=json_lines.text(payload, "model") or None)
         case "event_msg", "token_count":
-            return _usage(line, json_lines.entry(payload, "info"))
-    return []
+            yield from _usage(line, json_lines.entry(payload, "info"))
 
 
 def _message(key: str, line: dict[str, Any], payload: dict[str, Any]) -> Iterator[Entry]:
@@ -173,6 +175,8 @@ def _usage(line: dict[str, Any], info: dict[str, Any]) -> Iterator[Entry]:
             "cache_read_tokens": read_tokens,
             "cache_write_tokens": written,
         }
+        tokens["context_tokens"] = json_lines.count(json_lines.entry(info, "last_token_usage"), "input_tokens")
+        tokens["window_tokens"] = json_lines.count(info, "model_context_window")
         yield Entry(key="thread", kind="usage", at=transcript_lines.instant(line), usage=tokens)
 
 

@@ -5,6 +5,8 @@ what `launch` gives and reads the output through `reader`; both are the same for
 how a vendor is added.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -13,6 +15,8 @@ from ramet.config.settings import ProfileSettings
 from ramet.model.work.driver import Abilities
 from ramet.model.work.stream import End, StreamEvent
 from ramet.protocol.work.keepers import Launch
+
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 class ToolServer(Struct, frozen=True, kw_only=True):
@@ -99,5 +103,5 @@ class Driver(Protocol):
     def launch(self, start: Start) -> Launch:
         """The process that makes the attempt, without its wrapper."""
 
-    def reader(self, profile: ProfileSettings) -> Reader:
-        """A reader for one attempt's output."""
+    def reader(self, profile: ProfileSettings, environment: Mapping[str, str] = NO_VARIABLES) -> Reader:
+        """A reader for one attempt's output; `environment` is the program's, where it says something of its files."""

@@ -45,11 +45,10 @@ def ps(invocation: Invocation, watch: bool) -> None:
     """List every agent that holds an effort, and what it does now, no matter who started it.
 
     AGENT is the driver, then the reference that other commands take: e12 for an effort of the queue, s7 for a session
-    that a person started. AGE is the time since the session started, COST its cost so far. NOW is the newest tool call,
-    then the newest prompt.
+    that a person started. AGE is the time since the session started. COST is its cost so far; `~` marks an estimate
+    from the price table, `-` an unknown cost. NOW is the newest tool call, then the newest prompt.
 
-    A wide terminal shows more columns. CTX is how full the context window is: agents that show Ramet's status line
-    report it (`ramet hooks install --status-line`).
+    A wide terminal shows more columns. CTX is how full the context window was at the newest call.
     """
     if watch:
         return _watch(invocation)
@@ -74,7 +73,7 @@ def _columns(invocation: Invocation) -> list[Column[FleetMember]]:
         Column("AGENT", lambda row: [(member_name(row), "bold")]),
         Column("STATE", _state),
         Column("AGE", lambda row: plain(ago(row.since)), is_number=True),
-        Column("COST", lambda row: plain(dollars(row.cost_usd)), is_number=True),
+        Column("COST", lambda row: plain(dollars(row.cost_usd, is_estimated=row.is_cost_estimated)), is_number=True),
         Column("CTX", lambda row: plain(_context(row)), is_number=True, is_extra=True),
         Column("SKILL", lambda row: plain(row.skill), is_extra=True),
         Column("PHASE", lambda row: plain(_phase(row)), is_extra=True),

@@ -56,7 +56,9 @@ class _Shown(NamedTuple):
 
     @property
     def cost(self) -> str | None:
-        return (self.agent and dollars(self.agent.cost_usd)) or cost(self.effort.usage)
+        return (self.agent and dollars(self.agent.cost_usd, is_estimated=self.agent.is_cost_estimated)) or cost(
+            self.effort.usage
+        )
 
     @property
     def now(self) -> Line:

@@ -24,8 +24,14 @@ class _Bound(NamedTuple):
     form: Callable[[float], str | None]
     limit: float
     used: float | None
-    """None if it is unknown: the agents have used something, and none of them reported a cost."""
+    """None if it is unknown: the agents have used something, and neither a cost nor a price is known."""
     reserved: float
+    is_estimated: bool = False
+
+    def form_used(self) -> str | None:
+        """What was used; an estimate is marked."""
+        shown = None if self.used is None else self.form(self.used)
+        return f"~{shown}" if shown and self.is_estimated else shown
 
     @property
     def left(self) -> str | None:
@@ -40,7 +46,7 @@ def _tokens(number: float) -> str:
 _COLUMNS: Columns[_Bound] = {
     "SESSION": lambda row: f"s{row.session_id}",
     "BOUND": lambda row: row.name,
-    "USED": lambda row: None if row.used is None else row.form(row.used),
+    "USED": lambda row: row.form_used(),
     "RESERVED": lambda row: row.form(row.reserved) if row.reserved else None,
     "LEFT": lambda row: row.left,
     "OF": lambda row: row.form(row.limit),
@@ -73,8 +79,9 @@ def budget(
     """Show or set the budget of SESSION, including its children (default: show the budgets of all open sessions).
 
     --tokens and --cost each set one limit and keep the other. A session that reaches a limit is stopped with the
-    outcome `budget`, and its work is kept. A child that does not fit into the budget is refused. A cost of `-` is
-    unknown: the agent reports none, so a cost limit cannot stop it.
+    outcome `budget`, and its work is kept. A child that does not fit into the budget is refused. `~` marks a cost
+    that is estimated from the price table. A cost of `-` is unknown: the agent reports none and its model has no price,
+    so a cost limit cannot stop it.
     """
     is_change = tokens is not None or cost is not None
     if clear and is_change:
@@ -104,7 +111,8 @@ def _show(invocation: Invocation, replies: list[BudgetReply]) -> None:
         show_items(invocation, Page(items=rows), _COLUMNS, nothing="")
     for reply in replies:
         if not reply.own and not reply.above:
-            known = [count(reply.tokens, "token") if reply.tokens else None, dollars(reply.cost_usd)]
+            spent = dollars(reply.cost_usd, is_estimated=reply.is_cost_estimated)
+            known = [count(reply.tokens, "token") if reply.tokens else None, spent]
             used = ", ".join(filter(None, known)) or "-"
             click.echo(f"s{reply.session_id} has no budget; used so far, with its children: {used}")
     return None
@@ -117,12 +125,12 @@ def _bounds(state: BudgetState) -> Iterator[_Bound]:
             state.session_id, "tokens", _tokens, state.tokens, used=state.spent_tokens, reserved=state.reserved_tokens
         )
     if state.cost_usd is not None:
-        is_unknown = state.spent_tokens > 0 and not state.spent_cost_usd
         yield _Bound(
             state.session_id,
             "cost",
             dollars,
             state.cost_usd,
-            used=None if is_unknown else state.spent_cost_usd,
+            used=state.spent_cost_usd,
             reserved=state.reserved_cost_usd,
+            is_estimated=state.is_cost_estimated,
         )

@@ -173,6 +173,10 @@ WHERE effort_id = :effort_id AND ended_at IS NULL;
 UPDATE sessions SET context_usage = :usage WHERE id = :id
 RETURNING *;
 
+-- name: observe
+-- The model of the newest call, and how full its context was, as far as they are known.
+UPDATE sessions SET model = coalesce(:model, model), context_usage = coalesce(:usage, context_usage) WHERE id = :id;
+
 -- name: set_loaded_files
 -- Which files the session has read.
 UPDATE sessions SET loaded_files = :files WHERE id = :id

@@ -56,7 +56,8 @@ GROUP BY run_id, lifecycle, outcome, attempts > 0;
 -- What the sessions of some runs used together.
 SELECT e.run_id,
        CAST(sum(u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens) AS BIGINT),
-       sum(u.cost_usd)
+       sum(coalesce(u.cost_usd, u.estimated_usd)),
+       max(CASE WHEN u.cost_usd IS NULL AND u.estimated_usd IS NOT NULL THEN 1 ELSE 0 END)
 FROM efforts e JOIN sessions s ON s.effort_id = e.id JOIN usage u ON u.session_id = s.id
 WHERE e.run_id BETWEEN :first AND :last
 GROUP BY e.run_id;
@@ -65,10 +66,11 @@ GROUP BY e.run_id;
 -- The lines of a run in their order, with what their sessions used; of what they said, the beginning.
 SELECT e.run_line, e.id, e.prompt, e.skill, e.lifecycle, e.outcome, e.reason, e.driver, e.depends_on, e.git_branch,
        e.git_head, e.worktree, e.attempts, s.started_at, e.finished_at, coalesce(s.tokens, 0), s.cost_usd,
-       substr(e.output_content, 1, :characters)
+       substr(e.output_content, 1, :characters), coalesce(s.is_cost_estimated, 0)
 FROM efforts e
 LEFT JOIN (
-    SELECT o.effort_id, min(o.created_at) AS started_at, sum(u.cost_usd) AS cost_usd,
+    SELECT o.effort_id, min(o.created_at) AS started_at, sum(coalesce(u.cost_usd, u.estimated_usd)) AS cost_usd,
+           max(CASE WHEN u.cost_usd IS NULL AND u.estimated_usd IS NOT NULL THEN 1 ELSE 0 END) AS is_cost_estimated,
            CAST(sum(u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens) AS BIGINT) AS tokens
     FROM efforts l JOIN sessions o ON o.effort_id = l.id LEFT JOIN usage u ON u.session_id = o.id
     WHERE l.run_id = :run_id

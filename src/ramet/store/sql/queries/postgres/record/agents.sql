@@ -8,7 +8,10 @@ FROM agents a LEFT JOIN efforts e ON e.id = a.effort_id ORDER BY a.id COLLATE "C
 SELECT f.*, f.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS is_lease_over,
        substr(e.prompt, 1, 200) AS goal, e.prompt IS NOT NULL AS is_queued, s.native_id,
        CASE WHEN s.instance IS NULL THEN coalesce(s.driver, e.driver) ELSE coalesce(e.driver, s.driver) END AS driver_name,
-       (SELECT sum(u.cost_usd) FROM usage u WHERE u.session_id = f.session_id AND u.cost_usd IS NOT NULL) AS cost_usd,
+       (SELECT sum(coalesce(u.cost_usd, u.estimated_usd)) FROM usage u
+        WHERE u.session_id = f.session_id AND (u.cost_usd IS NOT NULL OR u.estimated_usd IS NOT NULL)) AS cost_usd,
+       EXISTS (SELECT 1 FROM usage u WHERE u.session_id = f.session_id AND u.cost_usd IS NULL
+                                       AND u.estimated_usd IS NOT NULL) AS is_cost_estimated,
        EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = f.session_id) AS is_awaiting,
        coalesce(s.permission_tool, (SELECT max(o.permission_tool) FROM sessions o
                                     WHERE o.effort_id = f.effort_id AND o.ended_at IS NULL)) AS permission_tool

@@ -5,7 +5,9 @@ SELECT s.id, s.parent_session_id, s.prev_session_id, s.root_session_id, s.spawn_
        substr(s.notes, 1, :characters), s.created_at, s.ended_at,
        (SELECT CAST(sum(u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens) AS BIGINT)
         FROM usage u WHERE u.session_id = s.id),
-       (SELECT sum(u.cost_usd) FROM usage u WHERE u.session_id = s.id),
+       (SELECT sum(coalesce(u.cost_usd, u.estimated_usd)) FROM usage u WHERE u.session_id = s.id),
+       EXISTS (SELECT 1 FROM usage u
+               WHERE u.session_id = s.id AND u.cost_usd IS NULL AND u.estimated_usd IS NOT NULL),
        s.last_heartbeat, s.tools_in_flight IS NOT NULL,
        e.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        s.ended_at IS NULL AND EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = s.id),
