@@ -898,9 +898,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "owner sets `hooks.record: all`; the first unregistered project gets one hint.",
     ),
     "R367": later("outcomes", "The first session after a reboot gets its rules and its resume contract."),
-    "R368": later(
-        "outcomes", "Sub-agents of agents that Ramet runs are child sessions, recorded once, with and without hooks."
-    ),
+    "R368": due("Sub-agents of agents that Ramet runs are child sessions, recorded once, with and without hooks."),
     "R369": later("outcomes", "Hand-started Codex has working tools of Ramet's, bound to its session."),
     "R370": due("A session at a permission dialog is `waiting_approval` in `ps` within two seconds."),
     "R371": due(

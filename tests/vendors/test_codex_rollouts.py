@@ -54,7 +54,7 @@ def test_what_a_thread_uses_is_known_after_each_step_and_by_which_model(tmp_path
     _, first = reader.read(json.dumps(DONE))
     rollout(tmp_path, counted(2), below=below)
     _, second = reader.read(json.dumps(DONE))
-    sums = {"key": THREAD, "model": "gpt-5.5", "context_tokens": 1000, "window_tokens": 258_400}
+    sums: dict[str, Any] = {"key": THREAD, "model": "gpt-5.5", "context_tokens": 1000, "window_tokens": 258_400}
     assert first == Usage(input_tokens=800, cache_read_tokens=200, output_tokens=50, **sums)
     assert second == Usage(input_tokens=1600, cache_read_tokens=400, output_tokens=100, **sums)
     (last,) = reader.read(json.dumps(COMPLETED))

@@ -10,8 +10,8 @@ from ramet.config.settings import ProfileSettings
 from ramet.model.work.stream import (
     End,
     Limit,
+    Note,
     Reasoning,
-    Remark,
     StreamEvent,
     ToolCall,
     ToolResult,
@@ -52,10 +52,10 @@ def test_failures_are_told_apart_by_their_words(message: str, failure: str) -> N
     assert len([event for event in events if isinstance(event, Limit)]) == (failure == "limit")
 
 
-def test_an_error_after_which_it_goes_on_is_a_remark() -> None:
+def test_an_error_after_which_it_goes_on_is_a_note() -> None:
     again = {"type": "error", "message": "Reconnecting... 1/5"}
     events, end = _read(again, {"type": "turn.completed", "usage": {}}, status=0)
-    assert events[0] == Remark(text="Reconnecting... 1/5")
+    assert events[0] == Note(text="Reconnecting... 1/5")
     assert end.outcome == "success"
 
 

@@ -11,8 +11,10 @@ from ramet.model.work.stream import (
     End,
     Limit,
     NativeId,
+    Prompt,
     Remark,
     StreamEvent,
+    SubAgent,
     Usage,
 )
 from ramet.vendors.contract.driver_protocol import ProcessExit, Reader
@@ -51,7 +53,9 @@ class AgentOutput:
             for event in self._read(line):
                 if not self._is_full or isinstance(event, Usage | NativeId | Limit):
                     self._spool.add(event, now)
-                self.verdict = self.verdict or self._watch.note(event)
+                # A sub-agent that works is a sign of life, and one that repeats itself is stuck.
+                heard = event.said if isinstance(event, SubAgent) else event
+                self.verdict = self.verdict or (None if isinstance(heard, Prompt) else self._watch.note(heard))
             if not self._reader.is_turn_over:
                 self.over_at = None
             elif self.over_at is None:

@@ -32,11 +32,11 @@ def priced(world: World) -> World:
     return world
 
 
-def used(key: str = "usage/m1", model: str | None = "small", **tokens: int) -> dict[str, Any]:
+def used(key: str = "usage/m1", model: str | None = "small", **tokens: Any) -> dict[str, Any]:
     return entry(key, kind="usage", model=model, usage=tokens)
 
 
-def costs(world: World, of: int) -> list[tuple[float | None, bool]]:
+def costs(world: World, of: int) -> list[Any]:
     """In `ps`, in `tree`, and in `budget`."""
     member, budget = world.call("fleet.status").items[0], world.call("budget.get", session_id=of)
     row = world.call("spawn.tree", session_id=of).items[0]
@@ -48,7 +48,12 @@ def costs(world: World, of: int) -> list[tuple[float | None, bool]]:
 @pytest.mark.requirement("R371")
 def test_a_session_whose_program_says_no_cost_has_an_estimate_and_its_context_while_it_works(priced: World) -> None:
     above = start(priced)
-    tokens = {"input_tokens": 1000, "cache_read_tokens": 40_000, "cache_write_tokens": 9000, "output_tokens": 200}
+    tokens: dict[str, Any] = {
+        "input_tokens": 1000,
+        "cache_read_tokens": 40_000,
+        "cache_write_tokens": 9000,
+        "output_tokens": 200,
+    }
     ingest(priced, above, used(**tokens, context_tokens=50_000))
     cost = (1000 * 1 + 40_000 * 0.1 + 9000 * 1.2 + 200 * 5) / 1_000_000
     assert costs(priced, above) == [(pytest.approx(cost), True)] * 4

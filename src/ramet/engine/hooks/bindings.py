@@ -14,17 +14,16 @@ when it is first seen. None of this ends a parent, and nothing of it is refused:
 | new                               | one on the effort that its agent holds, else on a light effort of its own   |
 """
 
-from typing import Any
-
 from msgspec.structs import replace
 
 from ramet.engine.hooks import light_efforts
-from ramet.engine.hooks.callers import Caller, Told, native_name
+from ramet.engine.hooks.callers import Caller, Told
 from ramet.engine.record import (
     lookup,
     ownership,
     projects,
     sessions,
+    subagents,
 )
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
@@ -32,7 +31,7 @@ from ramet.model.hooks.hook import HookEvent, Moment
 from ramet.model.instant import to_iso
 from ramet.model.record.effort import Effort, Outcome
 from ramet.model.record.project import normal_path
-from ramet.model.record.session import Session, SessionRef
+from ramet.model.record.session import Session, SessionRef, native_name
 from ramet.protocol.hooks.hooks import HookFacts
 from ramet.protocol.record.projects import UpsertProject
 from ramet.protocol.record.sessions import StartSession
@@ -43,7 +42,6 @@ from ramet.store.record import agents
 from ramet.store.record import efforts as effort_rows
 from ramet.store.record import projects as project_rows
 from ramet.store.record import sessions as session_rows
-from ramet.store.record.sessions import NativeWindow, NewSession
 
 _WAKING: frozenset[Moment] = frozenset({"session_start", "user_prompt", "pre_tool_use"})
 """Hooks that only happen while a person or agent is there; others may come late."""
@@ -86,15 +84,7 @@ def _settle_in(tx: Transaction, told: Told, session_id: int) -> Hooked:
     """A session that is new to us: its transcript is read from now on, and its process is known."""
     _read_transcript(tx, session_id, told.event.transcript_path)
     _note_process(tx, session_id, told)
-    return must_find(tx, session_id)
-
-
-def must_find(tx: Transaction, session_id: int) -> Hooked:
-    """A session that is known to be there, as a hook sees it."""
-    found = hooks.find(tx.db, session_id)
-    if found is None:
-        raise lookup.no_session(session_id)
-    return found
+    return subagents.must_find(tx, session_id)
 
 
 def _bind_known(tx: Transaction, told: Told, known: Hooked) -> Hooked:
@@ -111,7 +101,7 @@ def _bind_known(tx: Transaction, told: Told, known: Hooked) -> Hooked:
         _note_process(tx, known.id, told)
     if known.has_ended:
         _reopen(tx, known)
-    return must_find(tx, known.id)
+    return subagents.must_find(tx, known.id)
 
 
 def _reopen(tx: Transaction, known: Hooked) -> None:
@@ -150,7 +140,7 @@ def _bind_subagent(tx: Transaction, told: Told, known: Hooked | None) -> Hooked:
     """The session of a sub-agent that is new or had ended; it continues if its parent does."""
     above = _bind(tx, replace(told, event=replace(told.event, agent_id=None)))
     if known is None:
-        return begin_subagent(tx, above, told.event.agent_id or "")
+        return subagents.begin(tx, above, told.event.agent_id or "")
     return known if above.has_ended else _bind_known(tx, told, _serve_with(tx, known, above))
 
 
@@ -160,38 +150,7 @@ def _serve_with(tx: Transaction, subagent: Hooked, above: Hooked) -> Hooked:
         # It holds nothing itself, though it may have been an agent of its own before: its parent has the effort.
         session = replace(lookup.session(tx, subagent.id), agent_id=None)
         sessions.move(tx, session, effort_rows.must_find(tx.db, above.effort_id))
-    return must_find(tx, subagent.id)
-
-
-def begin_subagent(tx: Transaction, above: Hooked, agent_id: str) -> Hooked:
-    """The session of a vendor's own sub-agent, which is created if it is new."""
-    native_id = native_name(above.native_id or f"session-{above.id}", agent_id)
-    driver = above.driver or "unknown"
-    known = hooks.find_native(tx.db, driver, native_id)
-    if known is not None:
-        return known
-    child = must_find(tx, _begin_child(tx, above, driver, native_id))
-    outcome = lookup.session(tx, above.id).outcome
-    if outcome is not None:  # we hear of it only now that all of it is over
-        sessions.close(tx, child.id, child.effort_id, outcome, None)
-    return must_find(tx, child.id)
-
-
-def _begin_child(tx: Transaction, above: Hooked, driver: str, native_id: str) -> int:
-    """A session below another one, which serves the same effort."""
-    parent = lookup.session(tx, above.id)
-    new = NewSession(
-        task_id=parent.task_id,
-        effort_id=parent.effort_id,
-        place=sessions.place_in_tree(None, parent),
-        window=NativeWindow(driver=driver, native_id=native_id),
-    )
-    session = session_rows.start(tx.db, new, now=tx.now, now_ms=tx.now_ms)
-    scope: dict[str, Any] = {"task_id": session.task_id, "effort_id": session.effort_id, "session_id": session.id}
-    data = {"parent_session_id": parent.id, "spawn_depth": session.spawn_depth}
-    tx.record("session.spawned", **scope, data=data)
-    tx.record("session.started", **scope, data=data)
-    return session.id
+    return subagents.must_find(tx, subagent.id)
 
 
 def _find_started(tx: Transaction, ref: SessionRef | None) -> Hooked | None:
@@ -212,7 +171,7 @@ def _bind_started(tx: Transaction, told: Told, started: Hooked) -> int:
     if started.native_id is None and started.driver in (None, vendor):
         session_rows.name_driver(tx.db, started.id, vendor, told.window)
         return started.id
-    return _begin_child(tx, started, vendor, told.window)
+    return subagents.begin_child(tx, started, vendor, told.window)
 
 
 def _begin_by_hand(tx: Transaction, told: Told) -> int:
@@ -256,7 +215,7 @@ def _inherit(tx: Transaction, prev: Session | None) -> Effort | None:
     if prev is None:
         return None
     if prev.ended_at is None:
-        end(tx, must_find(tx, prev.id))
+        end(tx, subagents.must_find(tx, prev.id))
     effort = effort_rows.must_find(tx.db, prev.effort_id)
     if effort.lifecycle == "finished" or light_efforts.is_adhoc(effort):
         return None

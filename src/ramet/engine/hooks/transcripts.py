@@ -13,12 +13,13 @@ from msgspec.structs import replace
 from ramet.engine import secrets
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
-from ramet.engine.hooks import bindings, compactions, reactions
+from ramet.engine.hooks import compactions, reactions
 from ramet.engine.record import (
     budgets,
     lookup,
     messages,
     session_usage,
+    subagents,
 )
 from ramet.engine.record.messages import Turn
 from ramet.engine.transaction import Transaction
@@ -101,8 +102,9 @@ def add(tx: Transaction, prepared: PreparedEntries) -> Ingested:
     hooked = _find_owner(tx, request, known)
     is_counted = request.counts_subagents and hooks.is_within_kept(tx.db, hooked.id)
     writing = _Writing(tx, hooked, counts=not is_counted)
-    if not hooked.is_kept:
-        # What a kept agent says comes from its keeper.
+    is_told = is_counted and transcripts.find_sources(tx.db, hooked.id).has_stream
+    if not hooked.is_kept and not is_told:
+        # What a kept agent says comes from its keeper, and what its sub-agent says from whoever told of it first.
         for each in prepared.read:
             writing.put(each)
     writing.close()
@@ -117,10 +119,10 @@ def add(tx: Transaction, prepared: PreparedEntries) -> Ingested:
 
 def _find_owner(tx: Transaction, request: AddEntries, known: Ingest | None) -> Hooked:
     """The session of a transcript. One that was handed on stays where it is, whatever a reader has yet to hear."""
-    above = bindings.must_find(tx, lookup.session(tx, request.session_id).id)
+    above = subagents.must_find(tx, lookup.session(tx, request.session_id).id)
     if known is not None:
-        return bindings.must_find(tx, known.session_id)
-    return above if request.agent_id is None else bindings.begin_subagent(tx, above, request.agent_id)
+        return subagents.must_find(tx, known.session_id)
+    return above if request.agent_id is None else subagents.begin(tx, above, request.agent_id)
 
 
 def _key(hooked: Hooked, entry: Entry) -> str:

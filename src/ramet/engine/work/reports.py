@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ramet.engine import notices, secrets
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
-from ramet.engine.record import budgets, lookup, messages, session_usage
+from ramet.engine.record import budgets, lookup, messages, session_usage, subagents
 from ramet.engine.record.messages import Turn
 from ramet.engine.transaction import Transaction
 from ramet.model.event import EventKind
@@ -32,16 +32,20 @@ from ramet.model.work.stream import (
     End,
     Limit,
     NativeId,
+    Note,
+    Prompt,
     Reasoning,
     Refusal,
     Remark,
     Started,
     StreamEvent,
     Stuck,
+    SubAgent,
     Text,
     ToolCall,
     ToolResult,
     Usage,
+    in_flight,
 )
 from ramet.protocol.work.attempts import Reported, ReportStream
 from ramet.store.record import sessions
@@ -52,17 +56,21 @@ from ramet.store.work import leases
 
 _LONGEST_NOTE = 10_000
 _LONGEST_ARGUMENTS = 200
-_MOST_CALLS = 100
 _STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
 _ERRORS = "stderr"
 """The name of a program's own remarks in a transcript."""
 
 
 class Heard(Struct, frozen=True):
-    """An event of a stream, and what of it becomes a turn of the session."""
+    """An event of a stream, and what of it becomes a turn of the session, or of its sub-agent."""
 
     event: StreamEvent
     turn: Turn | None
+
+    @property
+    def own_turn(self) -> Turn | None:
+        """The turn that is the agent's own."""
+        return None if isinstance(self.event, SubAgent) else self.turn
 
 
 class PreparedReport(Struct, frozen=True):
@@ -80,10 +88,13 @@ def prepare(request: ReportStream, contents: Contents) -> PreparedReport:
 
 def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Heard:
     event = secrets.redact(event, redactor)
-    content = _content(event, contents)
+    content = _content(event.said if isinstance(event, SubAgent) else event, contents)
     if content is not None:
         return Heard(event, messages.make_turn(contents, content))
     match event:
+        case SubAgent(said=End() as end):
+            reason = end.reason or end.answer
+            event = replace(event, said=replace(end, reason=None if reason is None else _note(reason)))
         case Limit():
             event = replace(event, text=_note(event.text))
         case Stuck():
@@ -104,9 +115,13 @@ def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Hear
     return Heard(event, None)
 
 
-def _content(event: StreamEvent, contents: Contents) -> ContentPayload | None:
-    """What an event puts into the session's history."""
+def _content(event: StreamEvent | Prompt, contents: Contents) -> ContentPayload | None:
+    """What an event puts into the history of its session."""
     match event:
+        case Prompt():
+            return DialogueContent(text=event.text, role="user")
+        case Note():
+            return DialogueContent(text=event.text, role="system")
         case Text():
             return DialogueContent(text=event.text, role="assistant")
         case Reasoning():
@@ -169,7 +184,10 @@ def _renew(tx: Transaction, reporter: Reporter, *, is_asked: bool) -> bool:
 def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> StopRequest | None:
     """Write what is new; whether the agent has to end for what it used."""
     transcript = Transcript(reporter.session_id, reporter.agent_id, reporter.head)
-    written = messages.write(tx, transcript, [heard.turn for heard in news if heard.turn is not None])
+    written = messages.write(tx, transcript, [turn for heard in news if (turn := heard.own_turn) is not None])
+    told_of = [heard for heard in news if isinstance(heard.event, SubAgent)]
+    if told_of:
+        _write_below(tx, reporter.session_id, told_of)
     events = [heard.event for heard in news]
     for event in events:
         _note_beside(tx, reporter, event)
@@ -182,6 +200,22 @@ def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> StopRe
         session_usage.observe(tx, reporter.session_id, event)
     more = [session_usage.count(tx, reporter.session_id, event) for event in used]
     return budgets.check_usage(tx, reporter.session_id, sum(more, Amount())) if more else None
+
+
+def _write_below(tx: Transaction, session_id: int, told_of: Sequence[Heard]) -> None:
+    """What happens in sub-agents goes to sessions of their own, each in its order."""
+    above = subagents.must_find(tx, session_id)
+    by_agent: dict[str, list[Heard]] = {}
+    for heard in told_of:
+        assert isinstance(heard.event, SubAgent)  # noqa: S101
+        by_agent.setdefault(clean_name(heard.event.agent_id), []).append(heard)
+    for agent_id, heard_of in by_agent.items():
+        subagents.report(
+            tx,
+            subagents.begin(tx, above, agent_id),
+            [heard.turn for heard in heard_of if heard.turn is not None],
+            [heard.event.said for heard in heard_of if isinstance(heard.event, SubAgent)],
+        )
 
 
 def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> None:
@@ -219,7 +253,7 @@ def _session_report(tx: Transaction, reporter: Reporter, events: Sequence[Stream
         said |= _about_session(event)
     if "outcome" in said:
         said["ended_at"] = tx.now
-    tools = [] if "outcome" in said else _in_flight(reporter.tools_in_flight or [], events)
+    tools = [] if "outcome" in said else in_flight(reporter.tools_in_flight or [], events)
     return SessionReport(reported_seq=reporter.reported_seq + len(events), tools_in_flight=tools, **said)
 
 
@@ -236,17 +270,6 @@ def _about_session(event: StreamEvent) -> dict[str, Any]:
             }
         case _:
             return {}
-
-
-def _in_flight(before: Sequence[str], events: Sequence[StreamEvent]) -> list[str]:
-    """The calls that have not come back, in the order in which they were made."""
-    calls = dict.fromkeys(before)
-    for event in events:
-        if isinstance(event, ToolCall):
-            calls[clean_name(event.call_id)] = None
-        elif isinstance(event, ToolResult):
-            calls.pop(clean_name(event.call_id), None)
-    return list(calls)[-_MOST_CALLS:]
 
 
 def _record(tx: Transaction, kind: EventKind, reporter: Reporter, data: dict[str, Any]) -> None:

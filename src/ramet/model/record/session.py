@@ -104,6 +104,15 @@ class Patience(Struct, frozen=True, kw_only=True):
     """None where nobody would end it."""
 
 
+LONGEST_NATIVE_ID = 200
+
+
+def native_name(native_id: str, agent_id: str | None) -> str:
+    """By which name a context window goes with its driver; a sub-agent's is inside its parent's."""
+    name = native_id if agent_id is None else f"{native_id}/{agent_id}"
+    return name.replace("\0", "")[:LONGEST_NATIVE_ID]
+
+
 def derive_status(
     *,
     ended_at: datetime | None,

@@ -17,7 +17,7 @@ _MILLION = 1_000_000
 _CLOUDS = re.compile(r"^(?:[a-z0-9-]+/)*(?:(?:us|eu|apac|au|jp|global)\.)?(?:anthropic\.|models/)?")
 """What other providers put before a model's own name: `us.anthropic.`, `openai/`."""
 _VARIANT = re.compile(r"(?:\[[^\]]*\]|-v\d+:\d+|@\d{8})$")
-"""What they put behind it, and Claude Code's mark of a longer context."""
+"""What they, or an agent program, put behind it: a version, or the mark of a longer context."""
 
 
 class Rate(Struct, frozen=True, kw_only=True, omit_defaults=True):

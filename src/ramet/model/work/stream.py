@@ -4,11 +4,13 @@ A driver turns each line that its program prints into these; the keeper hands th
 them into the session's history. A stream begins with `Started` and closes with one `End`.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct
 
+from ramet.model.names import clean_name
 from ramet.model.record.effort import Failure, Outcome
 
 
@@ -52,7 +54,15 @@ class ToolResult(Struct, frozen=True, kw_only=True, tag_field="kind", tag="tool_
 
 
 class Remark(Struct, frozen=True, kw_only=True, tag_field="kind", tag="remark"):
-    """What the program, not the agent, has to say: warnings, and its standard error."""
+    """What the program prints besides: its standard error, and lines that are not understood."""
+
+    text: str
+
+
+class Note(Struct, frozen=True, kw_only=True, tag_field="kind", tag="note"):
+    """What the program, not the agent, has to say in the conversation: that the model failed, or what it tells the
+    agent in the user's name.
+    """
 
     text: str
 
@@ -142,6 +152,50 @@ class End(Struct, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """Whether it printed more than is kept."""
 
 
+class Prompt(Struct, frozen=True, kw_only=True, tag_field="kind", tag="prompt"):
+    """What a sub-agent is asked for."""
+
+    text: str
+
+
+class SubAgent(Struct, frozen=True, kw_only=True, tag_field="kind", tag="sub_agent"):
+    """Something that happens in a sub-agent of the program's own, which has a context of its own. Its `End` is that of
+    the sub-agent alone.
+    """
+
+    agent_id: str
+    """The program's own id of it."""
+    said: Prompt | Text | Reasoning | ToolCall | ToolResult | Note | End
+
+
 StreamEvent = (
-    Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | Stuck | Refusal | End
+    Started
+    | Text
+    | Reasoning
+    | ToolCall
+    | ToolResult
+    | Remark
+    | Note
+    | Usage
+    | NativeId
+    | Limit
+    | Stuck
+    | Refusal
+    | SubAgent
+    | End
 )
+
+
+MOST_CALLS = 100
+"""How many calls without a result are remembered."""
+
+
+def in_flight(before: Sequence[str], events: Sequence[Struct]) -> list[str]:
+    """The calls that have not come back, in the order in which they were made."""
+    calls = dict.fromkeys(before)
+    for event in events:
+        if isinstance(event, ToolCall):
+            calls[clean_name(event.call_id)] = None
+        elif isinstance(event, ToolResult):
+            calls.pop(clean_name(event.call_id), None)
+    return list(calls)[-MOST_CALLS:]

@@ -14,9 +14,12 @@ from ramet.model.work.stream import (
     End,
     Limit,
     NativeId,
+    Note,
+    Prompt,
     Reasoning,
     Remark,
     StreamEvent,
+    SubAgent,
     Text,
     ToolCall,
     ToolResult,
@@ -38,6 +41,8 @@ _ACCOUNT = re.compile(
 _RESET_IN_TEXT = re.compile(r"limit reached\|(\d{9,13})\b")
 _PROCESSES = ("local_bash", "monitor_mcp")
 """Background tasks that are processes. The others are agents, whose end starts another turn."""
+_AGENT_TASK = "local_agent"
+_LAUNCHED = "async_launched"
 _UNKNOWN_SESSION = "No conversation found"
 _HOPELESS = ("already in use", "unknown option", "Invalid session ID", "cannot be used with root")
 """Complaints without a result: about how it was started, which another attempt would not change."""
@@ -51,6 +56,11 @@ class ClaudeReader:
         self._native_id: str | None = None
         self._said: str | None = None
         self._tools: dict[str, str] = {}
+        self._agents: dict[str, str] = {}
+        """The sub-agents, by the calls that started them."""
+        self._asked: dict[str, set[str]] = {}
+        """What each of them was asked for."""
+        self._ended: set[str] = set()
         self._result: dict[str, Any] | None = None
         self._resets_at: datetime | None = None
         self._is_turn_over = False
@@ -72,6 +82,8 @@ class ClaudeReader:
         match kind:
             case "system":
                 return self._system(parsed)
+            case "assistant" | "user" if agent_id := self._sub_agent(parsed):
+                return self._below(agent_id, parsed)
             case "assistant":
                 return self._assistant(parsed)
             case "user":
@@ -80,10 +92,8 @@ class ClaudeReader:
                 return self._finish(parsed)
             case "rate_limit_event":
                 self._note_limit(json_lines.entry(parsed, "rate_limit_info"))
-                return []
-            case _ if kind in _SILENT:
-                return []
-        return [Remark(text=line)]
+        is_understood = kind == "rate_limit_event" or kind in _SILENT
+        return [] if is_understood else [Remark(text=line)]
 
     def conclude(self, process: ProcessExit) -> End:
         """By the last result; a run that did not come to one may have done anything."""
@@ -109,10 +119,61 @@ class ClaudeReader:
                 tasks = json_lines.entries(parsed, "tasks")
                 self._has_agents = any(task.get("task_type") not in _PROCESSES for task in tasks)
             case "api_retry":
-                return [Remark(text=f"the model failed ({parsed.get('error_status') or 'unreachable'}); retrying")]
+                return [Note(text=f"the model failed ({parsed.get('error_status') or 'unreachable'}); retrying")]
             case "compact_boundary":
-                return [Remark(text="the context window was compacted")]
+                return [Note(text="the context window was compacted")]
+            case "task_started" if parsed.get("task_type", _AGENT_TASK) == _AGENT_TASK:
+                return self._task_started(parsed)
+            case "task_notification" if agent_id := self._agents.get(json_lines.text(parsed, "tool_use_id")):
+                return self._end_below(agent_id, parsed.get("status") == "completed", parsed.get("summary"))
         return []
+
+    # Sub-agents have contexts of their own. Each of their lines names the call that started them; newer versions also
+    # name the sub-agent, as hooks do.
+
+    def _sub_agent(self, parsed: dict[str, Any]) -> str | None:
+        """The sub-agent in which a line happens."""
+        call_id = json_lines.text(parsed, "parent_tool_use_id")
+        if not call_id:
+            return None
+        return self._agents.setdefault(call_id, json_lines.text(parsed, "agent_id") or call_id)
+
+    def _task_started(self, parsed: dict[str, Any]) -> list[StreamEvent]:
+        call_id, task_id = json_lines.text(parsed, "tool_use_id"), json_lines.text(parsed, "task_id")
+        if not (call_id and task_id):
+            return []
+        agent_id = self._agents.setdefault(call_id, task_id)
+        return self._ask_below(agent_id, json_lines.text(parsed, "prompt"))
+
+    def _ask_below(self, agent_id: str, prompt: str) -> list[StreamEvent]:
+        """What a sub-agent is asked for, which may be told twice."""
+        if not prompt or prompt in self._asked.setdefault(agent_id, set()):
+            return []
+        self._asked[agent_id].add(prompt)
+        return [SubAgent(agent_id=agent_id, said=Prompt(text=prompt))]
+
+    def _below(self, agent_id: str, parsed: dict[str, Any]) -> list[StreamEvent]:
+        """What a sub-agent says and does, and what it is told."""
+        self._ended.discard(agent_id)
+        events = self._assistant(parsed) if parsed.get("type") == "assistant" else self._user(parsed)
+        told: list[StreamEvent] = []
+        for event in events:
+            match event:
+                case Note() if parsed.get("type") == "user":
+                    told += self._ask_below(agent_id, event.text)
+                case Text() | Reasoning() | ToolCall() | ToolResult() | Note():
+                    told.append(SubAgent(agent_id=agent_id, said=event))
+                case _:
+                    told.append(event)
+        return told
+
+    def _end_below(self, agent_id: str, is_done: bool, summary: Any) -> list[StreamEvent]:
+        if agent_id in self._ended:
+            return []
+        self._ended.add(agent_id)
+        answer = summary if isinstance(summary, str) else None
+        end = End(outcome="success" if is_done else "error", answer=answer)
+        return [SubAgent(agent_id=agent_id, said=end)]
 
     def _assistant(self, parsed: dict[str, Any]) -> list[StreamEvent]:
         message = json_lines.entry(parsed, "message")
@@ -124,12 +185,10 @@ class ClaudeReader:
                 case "text" | "thinking" if not (text or json_lines.text(block, "thinking")):
                     continue
                 case "text" if message.get("model") == _ITSELF:
-                    events.append(Remark(text=text))
-                case "text" if is_sub_agent:
-                    # Said to the agent, not to us; it must not pass for the agent's answer.
-                    events.append(Reasoning(text=text))
+                    events.append(Note(text=text))
                 case "text":
-                    self._said = text
+                    # What a sub-agent says must not pass for the agent's answer.
+                    self._said = self._said if is_sub_agent else text
                     events.append(Text(text=text))
                 case "thinking":
                     events.append(Reasoning(text=json_lines.text(block, "thinking")))
@@ -144,16 +203,25 @@ class ClaudeReader:
         message = json_lines.entry(parsed, "message")
         events: list[StreamEvent] = []
         if said := json_lines.text(message, "content"):
-            events.append(Remark(text=said))
+            events.append(Note(text=said))
         for block in json_lines.entries(message, "content"):
             call_id = json_lines.text(block, "tool_use_id")
             if block.get("type") == "tool_result":
                 is_error = block.get("is_error") is True
                 name = self._tools.get(call_id)
                 events.append(ToolResult(call_id=call_id, name=name, output=_output(block), is_error=is_error))
+                events += self._returned(call_id, parsed, is_error=is_error)
             elif text := json_lines.text(block, "text"):
-                events.append(Remark(text=text))
+                events.append(Note(text=text))
         return events
+
+    def _returned(self, call_id: str, parsed: dict[str, Any], *, is_error: bool) -> list[StreamEvent]:
+        """With the result of its call a sub-agent is over, unless it only says that it was started."""
+        agent_id = self._agents.get(call_id)
+        status = json_lines.text(json_lines.entry(parsed, "tool_use_result"), "status")
+        if agent_id is None or status == _LAUNCHED:
+            return []
+        return self._end_below(agent_id, not is_error, None)
 
     def _finish(self, result: dict[str, Any]) -> list[StreamEvent]:
         self._result = result

@@ -10,7 +10,6 @@ from ramet.config.settings import ProfileSettings
 from ramet.model.work.driver import Abilities
 from ramet.protocol.work.keepers import Launch
 from ramet.vendors.codex.facts import FACTS
-from ramet.vendors.codex.rollout import Rollout
 from ramet.vendors.codex.stream import CodexReader
 from ramet.vendors.contract.driver_protocol import NO_VARIABLES, Driver, Start, ToolServer
 from ramet.vendors.contract.launches import VENDOR_MARGIN_SECONDS, launch
@@ -74,6 +73,8 @@ class Codex(Driver):
         folder = Path(named) if named else user_home(environment) / ".codex" if environment else None
         if folder is None:
             return CodexReader()
+        from ramet.vendors.codex.rollout import Rollout  # noqa: PLC0415 - only a keeper reads a stream
+
         return CodexReader(open_rollout=partial(Rollout, folder / "sessions"))
 
 

@@ -9,13 +9,14 @@ thread continues its original's count, and the two cannot be told apart here; so
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ramet.model.record.effort import Failure
 from ramet.model.work.stream import (
     End,
     Limit,
     NativeId,
+    Note,
     Reasoning,
     Remark,
     StreamEvent,
@@ -24,10 +25,12 @@ from ramet.model.work.stream import (
     ToolResult,
     Usage,
 )
-from ramet.vendors.codex.rollout import Open, Rollout
 from ramet.vendors.contract import json_lines
 from ramet.vendors.contract.driver_protocol import ProcessExit
 from ramet.vendors.contract.failures import describe, fail, of_status
+
+if TYPE_CHECKING:
+    from ramet.vendors.codex.rollout import Open, Rollout
 
 _TOOLS = ("command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search")
 _STATUS = re.compile(r"\bstatus:? (\d{3})\b")
@@ -50,7 +53,7 @@ class CodexReader:
     """Reads one run."""
 
     def __init__(
-        self, now: Callable[[], datetime] = lambda: datetime.now().astimezone(), open_rollout: Open | None = None
+        self, now: Callable[[], datetime] = lambda: datetime.now().astimezone(), open_rollout: "Open | None" = None
     ) -> None:
         """`now` is the local time: Codex says only the time of day if a limit ends today."""
         self._now = now
@@ -91,7 +94,7 @@ class CodexReader:
             case "turn.failed":
                 return self._fail(json_lines.text(json_lines.entry(parsed, "error"), "message"))
             case "error":
-                return [Remark(text=json_lines.text(parsed, "message"))]
+                return [Note(text=json_lines.text(parsed, "message"))]
         return [Remark(text=line)]
 
     def conclude(self, process: ProcessExit) -> End:
@@ -123,7 +126,7 @@ class CodexReader:
             case "reasoning":
                 return [Reasoning(text=text)]
             case "error":
-                return [Remark(text=json_lines.text(item, "message"))]
+                return [Note(text=json_lines.text(item, "message"))]
             case "todo_list":
                 return [Reasoning(text="\n".join(_todo(entry) for entry in json_lines.entries(item, "items")))]
         return [Remark(text=text or f"[{kind}]")]
