@@ -164,3 +164,16 @@ def test_a_command_that_is_a_prompt_is_the_person_s() -> None:
     text = "<command-message>review</command-message>\n<command-name>/review</command-name>"
     (entry,) = read_line(type="user", promptId="p1", message={"role": "user", "content": text})
     assert (entry.role, entry.prompt_id) == ("user", "p1")
+
+
+def test_a_name_and_an_origin_are_read_from_the_lines_that_have_them() -> None:
+    lines = [
+        {"type": "ai-title", "aiTitle": "Blue things", "sessionId": "s"},
+        {"type": "custom-title", "customTitle": "cart", "sessionId": "s"},
+        {"type": "user", "uuid": "u1", "forkedFrom": {"sessionId": "origin"}, "message": {"content": "Hello"}},
+    ]
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    entries = transcript.read(data, 0).entries
+    meta = [entry.meta for entry in entries if entry.kind == "meta"]
+    assert meta == [{"title": "Blue things"}, {"title": "cart", "is_given": True}, {"origin": "origin"}]
+    assert texts(entries, "text", "user") == ["Hello"]

@@ -30,6 +30,8 @@ EventKind = Literal[
     "session.resumed",
     "session.bound",
     "session.continued",
+    "session.forked",
+    "session.titled",
     "session.heartbeat",
     "session.usage",
     "session.files",

@@ -49,6 +49,7 @@ def _headline(row: TreeRow) -> Line:
 def _facts(invocation: Invocation, session: Session, row: TreeRow) -> dict[str, Any]:
     newest = first_line(row.prompt)
     return {
+        "name": session.title,
         "now": row.tool,
         "prompt": newest or first_line(row.goal),
         "first prompt": "" if newest in ("", first_line(row.goal)) else first_line(row.goal),
@@ -58,6 +59,7 @@ def _facts(invocation: Invocation, session: Session, row: TreeRow) -> dict[str, 
         "program": _program(session),
         "model": session.model,
         "continues": session.prev_session_id and f"s{session.prev_session_id}",
+        "fork of": session.forked_from_session_id and f"s{session.forked_from_session_id}",
         "parent": session.parent_session_id and f"s{session.parent_session_id}",
         "tool calls": session.tools_in_flight and f"{len(session.tools_in_flight)} running",
         "context": session.context_usage is not None and f"{session.context_usage:.0%} full",

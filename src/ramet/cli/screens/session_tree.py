@@ -128,4 +128,8 @@ def _now(row: TreeRow) -> Line:
         parts = list(doing(why, row.goal))
     if row.prev_session_id is not None:
         parts.append((clean(f" (continues s{row.prev_session_id})"), "dim"))
+    if row.forked_from_session_id is not None:
+        parts.append((f" (fork of s{row.forked_from_session_id})", "dim"))
+    if row.title:
+        parts.insert(0, (clean(f"[{row.title}] "), "bold"))
     return parts

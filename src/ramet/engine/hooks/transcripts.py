@@ -5,7 +5,7 @@ same history whichever hooks were dropped, however often it is read, and from wh
 before the file had it gives way to it.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ from ramet.engine.record import (
     lookup,
     messages,
     session_usage,
+    sessions,
     subagents,
 )
 from ramet.engine.record.messages import Turn
@@ -33,6 +34,7 @@ from ramet.model.hooks.transcript import Entry
 from ramet.model.instant import from_datetime, to_iso
 from ramet.model.names import LONGEST_NAME, clean_name
 from ramet.model.record.budget import Amount
+from ramet.model.record.session import native_name
 from ramet.protocol.hooks.transcripts import AddEntries, Ingest, Ingested, Ingests, ListIngests
 from ramet.store.hooks import hooks, transcripts
 from ramet.store.hooks.hooks import Hooked, Provisional
@@ -130,6 +132,11 @@ def _key(hooked: Hooked, entry: Entry) -> str:
     return f"{hooked.id}:{entry.key}".replace("\0", "")[: 2 * LONGEST_NAME]
 
 
+def _one_line(title: Any) -> str:
+    words = clean_name(title).split() if isinstance(title, str) else []
+    return "".join(each for each in " ".join(words) if each.isprintable())
+
+
 class _Writing:
     """The entries of one request on their way into a session's history."""
 
@@ -147,6 +154,7 @@ class _Writing:
         """What was used, by its key: programs repeat it with every line, and what is said last holds."""
         self._model: str | None = None
         """The model that the transcript has named, if it names it apart from what was used."""
+        self._origin: str | None = None
         self._newest_ms = 0
         self._answered_ms = 0
         """When the agent said the newest thing that is no call of a tool."""
@@ -158,8 +166,8 @@ class _Writing:
 
     def put(self, read: Read) -> None:
         """One entry behind the others, unless it is there."""
-        if read.entry.kind == "meta" and read.entry.model is not None:
-            self._model = clean_name(read.entry.model)
+        if read.entry.kind == "meta":
+            self._note_meta(read.entry)
         if read.entry.usage and self._counts:
             # What is said last stands last: a cost of the whole session holds for the calls before it.
             self._usage.pop(read.entry.key, None)
@@ -179,6 +187,20 @@ class _Writing:
         else:
             self._forget_told(read.entry, turn)
             self._turns.append(turn)
+
+    def _note_meta(self, entry: Entry) -> None:
+        """What a transcript says of its session as a whole."""
+        meta, session_id = entry.meta or {}, self._hooked.id
+        if entry.model is not None:
+            self._model = clean_name(entry.model)
+        if title := _one_line(meta.get("title")):
+            sessions.note_title(self._tx, session_id, title, is_given=meta.get("is_given") is True)
+        origin = meta.get("origin")
+        if isinstance(origin, str) and origin != self._origin and self._hooked.driver is not None:
+            self._origin = origin  # which every line of a copy repeats
+            found = session_rows.find_native(self._tx.db, self._hooked.driver, native_name(origin, None))
+            if found is not None:
+                sessions.note_origin(self._tx, session_id, found.id)
 
     def _note_return(self, entry: Entry, turn: Turn) -> None:
         if entry.kind == "tool_result" and entry.call_id is not None:

@@ -8,14 +8,15 @@ A session may be a copy of another one, whose lines it repeats and whose cost it
 used is not used again.
 """
 
-from ramet.engine.record import budgets
+from ramet.engine.record import budgets, sessions
 from ramet.engine.transaction import Transaction
 from ramet.model.hooks.transcript import MESSAGE_USAGE, RUNNING_COST, Entry
 from ramet.model.names import clean_name
 from ramet.model.record.budget import Amount
 from ramet.model.work import price
 from ramet.model.work.stream import Usage
-from ramet.store.record import sessions, usage
+from ramet.store.record import sessions as session_rows
+from ramet.store.record import usage
 from ramet.store.record.usage import Said, Whole
 
 _STATUS_LINE = "status line"
@@ -54,14 +55,18 @@ def observe(tx: Transaction, session_id: int, used: Usage) -> None:
     """Note the model of a session's newest call, and how full its context was; a status line knows that better."""
     fill = None if usage.has_cost(tx.db, session_id, _STATUS_LINE) else tx.prices.fill(used)
     if used.model is not None or fill is not None:
-        sessions.observe(tx.db, session_id, used.model, fill)
+        session_rows.observe(tx.db, session_id, used.model, fill)
 
 
 def put(tx: Transaction, session_id: int, entry: Entry, model: str | None = None) -> list[Amount]:
     """What an entry says, and by how much more that is than was known; `model` if the entry names none."""
     used = _read(entry, model)
-    if used.key.startswith(MESSAGE_USAGE) and usage.is_of_another(tx.db, session_id, used.key):
-        return []
+    if used.key.startswith(MESSAGE_USAGE):
+        other = usage.find_other(tx.db, session_id, used.key)
+        if other is not None:
+            # The same message of the same model: this session is a copy, and has not paid for it.
+            sessions.note_origin(tx, session_id, other)
+            return []
     observe(tx, session_id, used)
     if not used.key.startswith(RUNNING_COST):
         return [count(tx, session_id, used)]

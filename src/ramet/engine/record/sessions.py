@@ -166,6 +166,18 @@ def close(tx: Transaction, session_id: int, effort_id: int, outcome: Outcome, no
     tx.record("session.ended", effort_id=effort_id, session_id=session_id, data=data)
 
 
+def note_origin(tx: Transaction, session_id: int, origin: int) -> None:
+    """A session turns out to be a copy of another one, which is older."""
+    if origin < session_id and sessions.set_origin(tx.db, session_id, origin):
+        tx.record("session.forked", session_id=session_id, data={"forked_from_session_id": origin})
+
+
+def note_title(tx: Transaction, session_id: int, title: str, *, is_given: bool) -> None:
+    """What a session is called in its program, by a person or by the program itself."""
+    if title and sessions.set_title(tx.db, session_id, title, is_given=is_given):
+        tx.record("session.titled", session_id=session_id, data={"title": title})
+
+
 def reply(session: Session, *, already: bool = False) -> SessionReply:
     """The row, and whether there was nothing left to do."""
     return SessionReply(**asdict(session), already=already)

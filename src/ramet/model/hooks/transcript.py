@@ -33,6 +33,9 @@ class Entry(Struct, frozen=True, kw_only=True):
     prompt_id: str | None = None
     """The id of the prompt, which a hook may have reported before."""
     meta: dict[str, Any] | None = None
+    """Of a `meta` entry: `title` and `is_given`, what a session is called and whether a person called it so; `origin`,
+    the program's own id of the session of which it is a copy.
+    """
 
 
 class Reading(Struct, frozen=True, kw_only=True):

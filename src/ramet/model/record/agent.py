@@ -58,3 +58,5 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     """The beginning of the newest prompt that it was given."""
     tool: str | None = None
     """Its newest tool call since that prompt: `Bash: make test`."""
+    title: str | None = None
+    """The name of its session in its program."""

@@ -84,6 +84,10 @@ class Session(Struct, frozen=True, kw_only=True):
     """The tool for which its program asks a person for permission; None while no dialog is open."""
     model: str | None = None
     """The model of its newest call, if it is known."""
+    title: str | None = None
+    """Its name in its program: what a person called it, or what the program made up."""
+    forked_from_session_id: int | None = None
+    """The session of which it is a copy, if it is one."""
 
 
 class TreePlace(Struct, frozen=True, kw_only=True):

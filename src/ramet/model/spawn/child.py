@@ -115,3 +115,7 @@ class TreeRow(Struct, frozen=True, gc=False):
     is_cost_estimated: bool = False
     """Whether a part of its cost is estimated from the price table."""
     is_total_cost_estimated: bool = False
+    title: str | None = None
+    """Its name in its program."""
+    forked_from_session_id: int | None = None
+    """The session of which it is a copy."""

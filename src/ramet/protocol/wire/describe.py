@@ -37,6 +37,8 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "session.started": "A session started to work on an effort.",
     "session.resumed": "A session that had ended was resumed.",
     "session.bound": "A session moved to another effort of its task.",
+    "session.forked": "A session is known to be a copy of another one; `data` says of which.",
+    "session.titled": "A session has a title in its program, which a person or the program gave it.",
     "session.continued": "An open session and its descendants now continue another session; `data` says which.",
     "session.heartbeat": "A session sent a heartbeat.",
     "session.usage": "A session reported how full its context window is, or its cost.",

@@ -269,6 +269,16 @@ def observe(db: Connection, session_id: int, model: str | None, usage: float | N
     db.run(_sql.observe, id=session_id, model=model, usage=usage)
 
 
+def set_title(db: Connection, session_id: int, title: str, *, is_given: bool) -> bool:
+    """What a session is called, by a person or by its program; whether that has changed."""
+    return db.one(_sql.set_title, id=session_id, title=title, is_given=int(is_given)) is not None
+
+
+def set_origin(db: Connection, session_id: int, origin: int) -> bool:
+    """The session of which another one is a copy; whether that is new."""
+    return db.one(_sql.set_origin, id=session_id, origin=origin) is not None
+
+
 def set_loaded_files(db: Connection, session_id: int, files: list[str]) -> Session:
     """Note which files the session has read."""
     return _row(db, _sql.set_loaded_files, id=session_id, files=to_json(files))

@@ -86,9 +86,10 @@ def has_cost(db: Connection, session_id: int, prefix: str) -> bool:
     return db.one(_sql.has_cost, session_id=session_id, prefix=prefix) is not None
 
 
-def is_of_another(db: Connection, session_id: int, key: str) -> bool:
-    """Whether another session has said the same."""
-    return db.one(_sql.of_another, session_id=session_id, key=key) is not None
+def find_other(db: Connection, session_id: int, key: str) -> int | None:
+    """The first other session that has said the same."""
+    row = db.one(_sql.of_another, session_id=session_id, key=key)
+    return None if row is None else int(row[0])
 
 
 def find_cost_before(db: Connection, session_id: int, key: str) -> float:

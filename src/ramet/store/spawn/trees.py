@@ -59,7 +59,7 @@ def list_nodes(db: Connection, roots: Iterable[int], *, characters: int, now: st
 
 def _node(row: Row) -> Node:
     """A row of the query, column by column: the totals and the status of a row are not stored."""
-    *first, heartbeat, tool, lease, waiting, unseen, asking, driver, queued = row
+    *first, heartbeat, tool, lease, waiting, unseen, asking, driver, queued, title, origin = row
     *identity, outcome, notes, created, ended, used, cost, estimated = first
     tokens = used or 0
     status = "starting" if ended is None else "ended"
@@ -67,7 +67,7 @@ def _node(row: Row) -> Node:
     liveness = Liveness(heartbeat, tool, lease, waiting, unseen, asking) if ended is None else None
     times_and_use = (from_iso(created), ended_at, tokens, cost, tokens, cost)
     marks = (bool(estimated), bool(estimated))
-    shown = (*identity, status, outcome, notes, *times_and_use, driver, bool(queued), None, None, *marks)
+    shown = (*identity, status, outcome, notes, *times_and_use, driver, bool(queued), None, None, *marks, title, origin)
     return Node(TreeRow(*shown), liveness)
 
 

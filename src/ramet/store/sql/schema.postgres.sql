@@ -220,6 +220,8 @@ CREATE TABLE sessions (
     host                TEXT,
     permission_tool     TEXT,
     model               TEXT,
+    title               TEXT,
+    forked_from_session_id BIGINT REFERENCES sessions (id) ON DELETE SET NULL,
     UNIQUE (driver, native_id),
     CHECK (native_id IS NULL OR driver IS NOT NULL),
     CHECK ((ended_at IS NULL) = (outcome IS NULL))

@@ -58,6 +58,16 @@ def _tell(line: dict[str, Any], raw: bytes) -> Iterable[Entry]:
     if line.get("isSidechain") is True and not line.get("agentId"):
         return []  # old versions wrote into the session's file what its sub-agents said
     key = json_lines.text(line, "uuid") or transcript_lines.digest(raw)
+    return [*_origin(line, key), *_say(line, key)]
+
+
+def _origin(line: dict[str, Any], key: str) -> Iterator[Entry]:
+    """A copy may say of which session it is one. If it does not, it repeats the messages of that session."""
+    if origin := json_lines.text(json_lines.entry(line, "forkedFrom"), "sessionId"):
+        yield Entry(key=key, kind="meta", at=None, meta={"origin": origin})
+
+
+def _say(line: dict[str, Any], key: str) -> Iterable[Entry]:
     match line.get("type"):
         case "assistant":
             return [*_numbered(key, _answers(line)), *_usage(line)]
@@ -70,6 +80,10 @@ def _tell(line: dict[str, Any], raw: bytes) -> Iterable[Entry]:
             return _numbered(key, _queued(line))
         case "cost-state":
             return _cost(line)
+        case "custom-title":
+            return [Entry(key=key, kind="meta", at=None, meta={"title": line.get("customTitle"), "is_given": True})]
+        case "ai-title":
+            return [Entry(key=key, kind="meta", at=None, meta={"title": line.get("aiTitle")})]
     return []
 
 

@@ -94,10 +94,21 @@ def _tell(line: dict[str, Any], raw: bytes) -> Iterator[Entry]:
         case "compacted", _:
             text = json_lines.text(payload, "message")
             yield Entry(key=key, kind="compaction", at=at, role="system", text=text)
-        case "turn_context", _:
-            yield Entry(key=key, kind="meta", at=at, model=json_lines.text(payload, "model") or None)
         case "event_msg", "token_count":
             yield from _usage(line, json_lines.entry(payload, "info"))
+        case kind:
+            yield from _meta(key, kind, payload)
+
+
+def _meta(key: str, kind: tuple[Any, Any], payload: dict[str, Any]) -> Iterator[Entry]:
+    """What a line says of the thread as a whole."""
+    match kind:
+        case "session_meta", _ if origin := json_lines.text(payload, "forked_from_id"):
+            yield Entry(key=key, kind="meta", at=None, meta={"origin": origin})
+        case "event_msg", "thread_name_updated":
+            yield Entry(key=key, kind="meta", at=None, meta={"title": payload.get("thread_name"), "is_given": True})
+        case "turn_context", _ if model := json_lines.text(payload, "model"):
+            yield Entry(key=key, kind="meta", at=None, model=model)
 
 
 def _message(key: str, line: dict[str, Any], payload: dict[str, Any]) -> Iterator[Entry]:

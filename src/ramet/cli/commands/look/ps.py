@@ -46,9 +46,10 @@ def ps(invocation: Invocation, watch: bool) -> None:
 
     AGENT is the driver, then the reference that other commands take: e12 for an effort of the queue, s7 for a session
     that a person started. AGE is the time since the session started. COST is its cost so far; `~` marks an estimate
-    from the price table, `-` an unknown cost. NOW is the newest tool call, then the newest prompt.
+    from the price table, `-` an unknown cost. NOW is the newest tool call, then the newest prompt. CTX is how full the
+    context window was at the newest call.
 
-    A wide terminal shows more columns. CTX is how full the context window was at the newest call.
+    A wide terminal shows more columns. LABEL is the agent's label, or the session's title in its program (`/rename`).
     """
     if watch:
         return _watch(invocation)
@@ -77,7 +78,7 @@ def _columns(invocation: Invocation) -> list[Column[FleetMember]]:
         Column("CTX", lambda row: plain(_context(row)), is_number=True, is_extra=True),
         Column("SKILL", lambda row: plain(row.skill), is_extra=True),
         Column("PHASE", lambda row: plain(_phase(row)), is_extra=True),
-        Column("LABEL", lambda row: plain(row.label), is_extra=True),
+        Column("LABEL", lambda row: plain(row.label or row.title), is_extra=True),
         Column("SESSION", lambda row: plain(None if row.session_id is None else f"s{row.session_id}"), is_extra=True),
         Column("EFFORT", lambda row: plain(f"e{row.effort_id}"), is_extra=True),
         Column("WHERE", lambda row: plain(project_place(invocation, row.task_id)), is_extra=True),

@@ -37,7 +37,7 @@ SELECT (SELECT count(*) FROM projects) AS projects, (SELECT count(*) FROM tasks)
 -- Who is doing what and to what end, what it has cost, whose lease has run out, and who waits for a child. An agent that
 -- Ramet started has the driver that its effort names, any other one the driver that its session was started with.
 SELECT f.*, f.lease_expires_at < :now AS is_lease_over, substr(e.prompt, 1, 200) AS goal,
-       e.prompt IS NOT NULL AS is_queued, s.native_id,
+       e.prompt IS NOT NULL AS is_queued, s.native_id, s.title,
        CASE WHEN s.instance IS NULL THEN coalesce(s.driver, e.driver) ELSE coalesce(e.driver, s.driver) END AS driver_name,
        (SELECT sum(coalesce(u.cost_usd, u.estimated_usd)) FROM usage u
         WHERE u.session_id = f.session_id AND (u.cost_usd IS NOT NULL OR u.estimated_usd IS NOT NULL)) AS cost_usd,

@@ -177,6 +177,18 @@ RETURNING *;
 -- The model of the newest call, and how full its context was, as far as they are known.
 UPDATE sessions SET model = coalesce(:model, model), context_usage = coalesce(:usage, context_usage) WHERE id = :id;
 
+-- name: set_title
+-- What a session is called: a title that a person gave replaces any, one that a program made up only none.
+UPDATE sessions SET title = CASE WHEN :is_given = 1 THEN :title ELSE coalesce(title, :title) END
+WHERE id = :id AND title IS DISTINCT FROM CASE WHEN :is_given = 1 THEN :title ELSE coalesce(title, :title) END
+RETURNING id;
+
+-- name: set_origin
+-- The session of which this one is a copy. The first origin that is known holds.
+UPDATE sessions SET forked_from_session_id = :origin
+WHERE id = :id AND id <> :origin AND forked_from_session_id IS NULL
+RETURNING id;
+
 -- name: set_loaded_files
 -- Which files the session has read.
 UPDATE sessions SET loaded_files = :files WHERE id = :id

@@ -57,8 +57,8 @@ SELECT 1 FROM usage
 WHERE session_id = :session_id AND cost_usd > 0 AND substr(key, 1, length(CAST(:prefix AS TEXT))) = :prefix LIMIT 1;
 
 -- name: of_another
--- Whether another session than this one has said what it used under a key.
-SELECT 1 FROM usage WHERE key = :key AND session_id <> :session_id LIMIT 1;
+-- The first other session than this one that has said what it used under a key.
+SELECT session_id FROM usage WHERE key = :key AND session_id <> :session_id ORDER BY session_id LIMIT 1;
 
 -- name: cost_before
 -- The most that an older session has cost under a key.

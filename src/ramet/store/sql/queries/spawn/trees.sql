@@ -13,7 +13,7 @@ SELECT s.id, s.parent_session_id, s.prev_session_id, s.root_session_id, s.spawn_
        e.spawned_by IS NOT NULL AND s.instance IS NULL AND s.last_heartbeat IS NULL AND s.pid IS NULL,
        s.permission_tool IS NOT NULL,
        CASE WHEN s.instance IS NULL THEN coalesce(s.driver, e.driver) ELSE coalesce(e.driver, s.driver) END,
-       e.prompt IS NOT NULL
+       e.prompt IS NOT NULL, s.title, s.forked_from_session_id
 FROM sessions s JOIN efforts e ON e.id = s.effort_id
 WHERE s.root_session_id IN (SELECT CAST(value AS BIGINT) FROM json_each(:ids))
 ORDER BY s.root_session_id, s.id;

@@ -6,7 +6,7 @@ FROM agents a LEFT JOIN efforts e ON e.id = a.effort_id ORDER BY a.id COLLATE "C
 -- name: fleet
 -- Who is doing what, in the same order; leases run out by the server's time.
 SELECT f.*, f.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS is_lease_over,
-       substr(e.prompt, 1, 200) AS goal, e.prompt IS NOT NULL AS is_queued, s.native_id,
+       substr(e.prompt, 1, 200) AS goal, e.prompt IS NOT NULL AS is_queued, s.native_id, s.title,
        CASE WHEN s.instance IS NULL THEN coalesce(s.driver, e.driver) ELSE coalesce(e.driver, s.driver) END AS driver_name,
        (SELECT sum(coalesce(u.cost_usd, u.estimated_usd)) FROM usage u
         WHERE u.session_id = f.session_id AND (u.cost_usd IS NOT NULL OR u.estimated_usd IS NOT NULL)) AS cost_usd,
