@@ -10,6 +10,7 @@ import pytest
 from ramet.config.settings import ProfileSettings
 from ramet.model.work.stream import Usage
 from ramet.vendors import registry
+from ramet.vendors.contract.driver_protocol import Looking
 
 THREAD = "00000000-0000-4000-8000-000000000001"
 STARTED = {"type": "thread.started", "thread_id": THREAD}
@@ -50,10 +51,12 @@ def read(home: Path, *lines: dict[str, Any]) -> list[Usage]:
 def test_what_a_thread_uses_is_known_after_each_step_and_by_which_model(tmp_path: Path, below: str) -> None:
     rollout(tmp_path, turn("gpt-5.5"), counted(1), below=below)
     reader = registry.find_driver("codex").reader(ProfileSettings(), {"CODEX_HOME": str(tmp_path)})
+    assert isinstance(reader, Looking)
     reader.read(json.dumps(STARTED))
-    _, first = reader.read(json.dumps(DONE))
+    (first,) = reader.look()
+    assert reader.look() == []
     rollout(tmp_path, counted(2), below=below)
-    _, second = reader.read(json.dumps(DONE))
+    (second,) = reader.look()
     sums: dict[str, Any] = {"key": THREAD, "model": "gpt-5.5", "context_tokens": 1000, "window_tokens": 258_400}
     assert first == Usage(input_tokens=800, cache_read_tokens=200, output_tokens=50, **sums)
     assert second == Usage(input_tokens=1600, cache_read_tokens=400, output_tokens=100, **sums)

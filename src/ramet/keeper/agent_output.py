@@ -17,10 +17,12 @@ from ramet.model.work.stream import (
     SubAgent,
     Usage,
 )
-from ramet.vendors.contract.driver_protocol import ProcessExit, Reader
+from ramet.vendors.contract.driver_protocol import Looking, ProcessExit, Reader
 
 _ERROR_LINES = 100
 _ERROR_LINE_LENGTH = 1000
+_LOOK_SECONDS = (0.5, 5.0)
+"""How long after a line to look for what the program writes besides."""
 
 
 class AgentOutput:
@@ -39,6 +41,7 @@ class AgentOutput:
         self._heard_bytes = 0
         self._is_full = False
         self._errors: deque[str] = deque(maxlen=_ERROR_LINES)
+        self._looks_at: list[float] = []
         self.verdict: Verdict | None = None
         """Set when what the agent does is a reason to end it."""
         self.over_at: float | None = None
@@ -60,6 +63,26 @@ class AgentOutput:
                 self.over_at = None
             elif self.over_at is None:
                 self.over_at = now
+        if isinstance(self._reader, Looking) and lines:
+            self._looks_at = [now + pause for pause in _LOOK_SECONDS]
+
+    @property
+    def due_at(self) -> float:
+        """When to look whether the program has written more than it printed."""
+        return self._looks_at[0] if self._looks_at else float("inf")
+
+    def look(self, now: float) -> None:
+        """Look, if it is time to."""
+        if now < self.due_at or not isinstance(self._reader, Looking):
+            return
+        del self._looks_at[0]
+        try:
+            events = self._reader.look()
+        except Exception as error:  # noqa: BLE001 - nor must what a driver finds elsewhere
+            self._log.write(f"the driver could not look: {type(error).__name__}")
+            return
+        for event in events:
+            self._spool.add(event, now)
 
     def hear_errors(self, size: int, lines: list[str], now: float) -> None:
         """Lines of its standard error."""

@@ -86,11 +86,10 @@ class CodexReader:
                 self._is_turn_over = False
                 return []
             case "item.started" | "item.updated" | "item.completed":
-                is_done = parsed["type"] == "item.completed"
-                return [*self._item(json_lines.entry(parsed, "item"), is_done=is_done), *self._look(is_done=is_done)]
+                return self._item(json_lines.entry(parsed, "item"), is_done=parsed["type"] == "item.completed")
             case "turn.completed":
                 self._is_complete, self._failure, self._is_turn_over = True, None, True
-                return [*self._look(is_done=True), self._usage(json_lines.entry(parsed, "usage"))]
+                return [*self.look(), self._usage(json_lines.entry(parsed, "usage"))]
             case "turn.failed":
                 return self._fail(json_lines.text(json_lines.entry(parsed, "error"), "message"))
             case "error":
@@ -143,9 +142,9 @@ class CodexReader:
             events.append(ToolResult(call_id=call_id, name=name, output=_tool_output(item), is_error=is_error))
         return events
 
-    def _look(self, *, is_done: bool) -> list[StreamEvent]:
+    def look(self) -> list[StreamEvent]:
         """What the thread has used up to now, if that has changed."""
-        used = self._rollout.read() if self._rollout and is_done else None
+        used = self._rollout.read() if self._rollout else None
         if used is None or used == self._told:
             return []
         self._told = used

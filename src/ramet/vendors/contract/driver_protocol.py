@@ -84,6 +84,14 @@ class Reader(Protocol):
 
 
 @runtime_checkable
+class Looking(Protocol):
+    """A reader that finds more than the program prints: in a file that it writes a moment later."""
+
+    def look(self) -> list[StreamEvent]:
+        """What is new there."""
+
+
+@runtime_checkable
 class Driver(Protocol):
     """One kind of agent program."""
 
