@@ -64,7 +64,9 @@ class TerminalAgent:
         }
         (user.user / ".claude.json").write_text(json.dumps(known), encoding="utf-8")
         config = user.user / ".codex/config.toml"
-        config.write_text(f'{config.read_text()}\n[projects."{directory}"]\ntrust_level = "trusted"\n')
+        trusted = f'[projects."{directory}"]\ntrust_level = "trusted"\n'
+        seen = '[notice.model_migrations]\n"gpt-5.5" = "gpt-6-sol"\n'
+        config.write_text(f"{config.read_text()}\n{trusted}{seen}")
 
     def _read(self) -> None:
         while not self._is_over.is_set():
