@@ -910,9 +910,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Provider variables reach agents by a documented list per driver; a missing variable is reported with"
         " the key that lets it through.",
     ),
-    "R373": later(
-        "outcomes", "Images in prompts and tool results are kept as blobs and come back in `undo` and `compile`."
-    ),
+    "R373": due("Images in prompts and tool results are kept as blobs and come back in `undo` and `compile`."),
     "R374": later(
         "outcomes",
         "`ramet config` works with every configuration that the docs show; `config set|unset` edit the user's"

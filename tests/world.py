@@ -84,9 +84,11 @@ OTHER_TABLES = (
     "thoughts",
     "tombstones",
     "skill_texts",
+    "images",
 )
 
 _CHILDREN_FIRST = (
+    "images",
     "skill_texts",
     "tombstones",
     "ingests",
@@ -135,6 +137,7 @@ _WITHOUT_NUMBERS = (
         "discoveries",
         "thoughts",
         "skill_texts",
+        "images",
     ),
 )
 

@@ -9,8 +9,8 @@
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     it does not exist                       exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
-    │       AgentNotFound · BranchNotFound · CommitNotFound · NoticeNotFound · ReportMissing · RunNotFound ·
-    │       FileMissing
+    │       AgentNotFound · BranchNotFound · CommitNotFound · ImageNotFound · NoticeNotFound · ReportMissing ·
+    │       RunNotFound · FileMissing
     ├── Conflict                     the recorded state does not allow it    exit 4
     │   ├── EffortHeld · AgentBusy · EffortFinished
     │   ├── SessionError (SessionEnded · WrongTask)
@@ -329,6 +329,13 @@ class CommitNotFound(NotFound):
 
     code = "commit_not_found"
     hint = "check the hash with `ramet history log BRANCH`"
+
+
+class ImageNotFound(NotFound):
+    """There is no such image."""
+
+    code = "image_not_found"
+    hint = "give the hash after `sha256:` in a message; images that are too large are not kept"
 
 
 class NoticeNotFound(NotFound):

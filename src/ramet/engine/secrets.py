@@ -94,14 +94,14 @@ PREPARED: dict[type[Struct], tuple[str, ...]] = {
     HookPostToolUse: ("args",),
     HookPostToolUseFailure: ("args",),
     Directive: ("text",),
-    Entry: ("text",),
+    Entry: ("text", "images"),
     Text: ("text",),
     Reasoning: ("text",),
     Remark: ("text",),
     Note: ("text",),
     Prompt: ("text",),
     ToolCall: ("input",),
-    ToolResult: ("output",),
+    ToolResult: ("output", "images"),
 }
 """Fields that are not redacted here: the function that prepares the request does it, or they are not stored."""
 

@@ -10,7 +10,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.model.work.stream import Started, StreamEvent, SubAgent, ToolCall
+from ramet.model.history.image import bounded
+from ramet.model.work.stream import Started, StreamEvent, SubAgent, ToolCall, ToolResult
 from ramet.protocol.work.keepers import KeeperRedaction
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def _mend_event(event: Struct) -> Struct:
         event = replace(event, **changed)
     if isinstance(event, SubAgent):
         event = replace(event, said=_mend_event(event.said))
+    if isinstance(event, ToolResult) and event.images:
+        event = replace(event, images=bounded(event.images))
     return _mend_input(event) if isinstance(event, ToolCall) else event
 
 

@@ -79,6 +79,7 @@ from ramet.protocol.history.contexts import (
     Format,
     Window,
 )
+from ramet.protocol.history.images import GetImage, ImageReply
 from ramet.protocol.hooks.compactions import (
     Compactions,
     Contract,
@@ -1184,6 +1185,10 @@ class HistoryOperations(Namespace):
     def gc(self, *, retention_days: int = 7, idempotency_key: str | None = None) -> Collected:
         """Delete the commits and contents that no branch, recent move, spawn or collapse reaches."""
         return self._call(CollectGarbage, {"idempotency_key": idempotency_key, "retention_days": retention_days})
+
+    def image(self, hash: str) -> ImageReply:
+        """Get an image that a message names, by its SHA-256 hash."""
+        return self._call(GetImage, {"hash": hash})
 
     def latest(self, prefix: str | None = None) -> Latest:
         """Find the newest root branch without an `end` boundary, to resume after a crash."""

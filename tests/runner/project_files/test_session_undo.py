@@ -1,5 +1,8 @@
 """Going on from before a compaction: by hand, and in the queue."""
 
+import base64
+import stat
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +11,7 @@ from tests.conformance.hook_calls import entry
 from tests.runner.desk import Desk
 
 from ramet.errors import NothingToUndo
+from ramet.model.history.image import Image
 
 
 @pytest.fixture
@@ -103,3 +107,22 @@ def test_a_session_that_was_not_compacted_is_refused(desk: Desk, number: int | N
     with pytest.raises(NothingToUndo, match=text):
         undo(desk, number=number)
     assert desk.world.dump() == before
+
+
+@pytest.mark.requirement("R373")
+def test_the_images_of_the_context_are_written_into_private_files_that_the_prompt_names(desk: Desk) -> None:
+    image = Image(media_type="image/png", data=b"\x89PNG\r\n\x1a\n\0")
+    encoded = {"media_type": "image/png", "data": base64.b64encode(image.data).decode()}
+    unknown = f"[image/png, 9 bytes, sha256:{'0' * 64}]"
+    hook_calls.hook(desk.world, "session_start", source="startup", cwd=str(desk.project))
+    hook_calls.ingest(
+        desk.world,
+        1,
+        entry("1", f"what is {image.reference}, and {unknown}?", role="user", images=[encoded]),
+        entry("2", "it was summed up", kind="compaction", role="system"),
+    )
+    undone = undo(desk)
+    (file,) = map(Path, undone.images)
+    assert (file.read_bytes(), file.suffix, stat.S_IMODE(file.stat().st_mode)) == (image.data, ".png", 0o600)
+    assert f"sha256:{image.hash.hex()}: {file}" in undone.prompt
+    assert image.reference in undone.prompt

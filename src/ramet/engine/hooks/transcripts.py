@@ -30,6 +30,7 @@ from ramet.model.history.content import (
     ReasoningContent,
     ToolIOContent,
 )
+from ramet.model.history.image import bounded
 from ramet.model.hooks.transcript import Entry
 from ramet.model.instant import from_datetime, to_iso
 from ramet.model.names import LONGEST_NAME, clean_name
@@ -72,7 +73,8 @@ def _prepare(entry: Entry, contents: Contents) -> Read:
     if content is None:
         return Read(entry, None)
     at_ms = None if entry.at is None or entry.at.tzinfo is None else from_datetime(entry.at)
-    return Read(entry, replace(messages.make_turn(contents, content), at_ms=at_ms))
+    turn = messages.make_turn(contents, content, bounded(entry.images))
+    return Read(entry, replace(turn, at_ms=at_ms))
 
 
 def _content(entry: Entry) -> ContentPayload | None:

@@ -23,6 +23,7 @@ from ramet.model.history.content import (
     ReasoningContent,
     ToolIOContent,
 )
+from ramet.model.history.image import bounded
 from ramet.model.instant import to_iso
 from ramet.model.names import clean_name
 from ramet.model.record.budget import Amount
@@ -88,9 +89,11 @@ def prepare(request: ReportStream, contents: Contents) -> PreparedReport:
 
 def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Heard:
     event = secrets.redact(event, redactor)
-    content = _content(event.said if isinstance(event, SubAgent) else event, contents)
+    said = event.said if isinstance(event, SubAgent) else event
+    content = _content(said, contents)
     if content is not None:
-        return Heard(event, messages.make_turn(contents, content))
+        images = bounded(said.images) if isinstance(said, ToolResult) else ()
+        return Heard(event, messages.make_turn(contents, content, images))
     match event:
         case SubAgent(said=End() as end):
             reason = end.reason or end.answer

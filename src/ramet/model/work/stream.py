@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from ramet.model.history.image import Image
 from ramet.model.names import clean_name
 from ramet.model.record.effort import Failure, Outcome
 
@@ -51,6 +52,8 @@ class ToolResult(Struct, frozen=True, kw_only=True, tag_field="kind", tag="tool_
     name: str | None = None
     output: str = ""
     is_error: bool = False
+    images: list[Image] = []
+    """The images that the output names."""
 
 
 class Remark(Struct, frozen=True, kw_only=True, tag_field="kind", tag="remark"):

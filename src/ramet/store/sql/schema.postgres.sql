@@ -601,3 +601,10 @@ LEFT JOIN LATERAL (
       AND (d.needs = 'success' OR m.outcome IS NULL)
     ORDER BY m.id LIMIT 1
 ) n ON true;
+
+-- The images of prompts and of tools' results, each once. Commits name them by their hashes in their metadata.
+CREATE TABLE images (
+    hash       BYTEA PRIMARY KEY NOT NULL,
+    media_type TEXT NOT NULL,
+    data       BYTEA NOT NULL
+);

@@ -596,3 +596,10 @@ SELECT e.*,
           AND (d.needs = 'success' OR m.outcome IS NULL)
         ORDER BY d.needs_id LIMIT 1) AS blocked_status
 FROM efforts e;
+
+-- The images of prompts and of tools' results, each once. Commits name them by their hashes in their metadata.
+CREATE TABLE images (
+    hash       BLOB PRIMARY KEY NOT NULL,
+    media_type TEXT NOT NULL,
+    data       BLOB NOT NULL
+) STRICT;

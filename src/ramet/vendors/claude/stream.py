@@ -9,6 +9,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from ramet.model.history.image import Image, decode_image
 from ramet.model.record.effort import Failure
 from ramet.model.work.stream import (
     End,
@@ -209,7 +210,9 @@ class ClaudeReader:
             if block.get("type") == "tool_result":
                 is_error = block.get("is_error") is True
                 name = self._tools.get(call_id)
-                events.append(ToolResult(call_id=call_id, name=name, output=_output(block), is_error=is_error))
+                output, images = _output(block)
+                result = ToolResult(call_id=call_id, name=name, output=output, is_error=is_error, images=images)
+                events.append(result)
                 events += self._returned(call_id, parsed, is_error=is_error)
             elif text := json_lines.text(block, "text"):
                 events.append(Note(text=text))
@@ -236,11 +239,21 @@ class ClaudeReader:
             self._resets_at = _instant(json_lines.count(info, "resetsAt"))
 
 
-def _output(block: dict[str, Any]) -> str:
-    parts = json_lines.entries(block, "content")
-    return json_lines.text(block, "content") or "\n".join(
-        json_lines.text(part, "text") or f"[{part.get('type')}]" for part in parts
-    )
+def _output(block: dict[str, Any]) -> tuple[str, list[Image]]:
+    """What a tool gave back, and the images in it."""
+    if text := json_lines.text(block, "content"):
+        return text, []
+    parts = [read_block(part) for part in json_lines.entries(block, "content")]
+    return "\n".join(text for text, _ in parts), [image for _, images in parts for image in images]
+
+
+def read_block(block: dict[str, Any]) -> tuple[str, list[Image]]:
+    """What a block says, and the image that it is; what is neither text nor image is named."""
+    if text := json_lines.text(block, "text"):
+        return text, []
+    source = json_lines.entry(block, "source")
+    image = decode_image(json_lines.text(source, "media_type"), json_lines.text(source, "data"))
+    return (f"[{block.get('type')}]", []) if image is None else (image.reference, [image])
 
 
 def _explain(result: dict[str, Any]) -> str:

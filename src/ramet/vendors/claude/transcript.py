@@ -19,6 +19,7 @@ from ramet.model.hooks.transcript import (
     Entry,
     Reading,
 )
+from ramet.vendors.claude.stream import read_block
 from ramet.vendors.contract import json_lines, transcript_lines
 from ramet.vendors.contract.transcript_lines import Subagent, Transcripts
 
@@ -127,8 +128,9 @@ def _prompts(line: dict[str, Any]) -> Iterator[Entry]:
             case "text":
                 if text := json_lines.text(block, "text"):
                     yield _prompt(line, text, is_program=line.get("isMeta") is True)
-            case kind:
-                yield _prompt(line, f"[{kind}]", is_program=line.get("isMeta") is True)
+            case _:
+                text, images = read_block(block)
+                yield replace(_prompt(line, text, is_program=line.get("isMeta") is True), images=images)
 
 
 def _queued(line: dict[str, Any]) -> Iterator[Entry]:
@@ -151,13 +153,14 @@ def _prompt(line: dict[str, Any], text: str, *, is_program: bool) -> Entry:
 
 
 def _result(line: dict[str, Any], block: dict[str, Any]) -> Entry:
-    parts = [json_lines.text(part, "text") or f"[{part.get('type')}]" for part in _blocks(block.get("content"))]
+    parts = [read_block(part) for part in _blocks(block.get("content"))]
     return Entry(
         key="",
         kind="tool_result",
         at=transcript_lines.instant(line),
         role="tool",
-        text="\n".join(parts),
+        text="\n".join(text for text, _ in parts),
+        images=[image for _, images in parts for image in images],
         call_id=json_lines.text(block, "tool_use_id") or None,
         is_error=block.get("is_error") is True,
     )

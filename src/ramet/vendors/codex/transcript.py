@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ramet.model.history.image import Image, decode_url
 from ramet.model.hooks.transcript import Entry, Reading
 from ramet.vendors.contract import json_lines, transcript_lines
 from ramet.vendors.contract.transcript_lines import Subagent, Transcripts
@@ -112,18 +113,15 @@ def _meta(key: str, kind: tuple[Any, Any], payload: dict[str, Any]) -> Iterator[
 
 
 def _message(key: str, line: dict[str, Any], payload: dict[str, Any]) -> Iterator[Entry]:
-    text, at, metadata = (
-        _texts(payload.get("content")),
-        transcript_lines.instant(line),
-        json_lines.entry(payload, _METADATA),
-    )
+    text, images = _parts(payload.get("content"))
+    at, metadata = transcript_lines.instant(line), json_lines.entry(payload, _METADATA)
     match payload.get("role"):
         case "assistant" if text:
             yield Entry(key=key, kind="text", at=at, text=text)
         case "user" if text and not text.startswith(_PROGRAM):
             if _is_users(text, metadata):
                 prompt_id = json_lines.text(metadata, "turn_id") or None
-                yield Entry(key=key, kind="text", at=at, role="user", text=text, prompt_id=prompt_id)
+                yield Entry(key=key, kind="text", at=at, role="user", text=text, images=images, prompt_id=prompt_id)
             else:
                 yield Entry(key=key, kind="text", at=at, role="system", text=text)
 
@@ -152,13 +150,14 @@ def _call(key: str, kind: str, line: dict[str, Any], payload: dict[str, Any]) ->
 def _result(key: str, line: dict[str, Any], payload: dict[str, Any]) -> Entry:
     output = payload.get("output", payload.get("tools"))
     success = output.get("success") if isinstance(output, dict) else None
-    text = _texts(output.get("content") if isinstance(output, dict) else output)
+    text, images = _parts(output.get("content") if isinstance(output, dict) else output)
     return Entry(
         key=key,
         kind="tool_result",
         at=transcript_lines.instant(line),
         role="tool",
         text=text,
+        images=images,
         call_id=json_lines.text(payload, "call_id") or None,
         is_error=success is False or _FAILED.search(text[:_HEAD_CHARACTERS]) is not None,
     )
@@ -166,10 +165,19 @@ def _result(key: str, line: dict[str, Any], payload: dict[str, Any]) -> Entry:
 
 def _texts(content: Any) -> str:
     """The texts of a content's parts; what is none is named."""
+    return _parts(content)[0]
+
+
+def _parts(content: Any) -> tuple[str, list[Image]]:
+    """The texts of a content's parts, and the images that they name."""
     if isinstance(content, str):
-        return content
-    parts = json_lines.entries({"content": content}, "content")
-    return "\n".join(json_lines.text(part, "text") or f"[{part.get('type')}]" for part in parts)
+        return content, []
+    texts, images = [], []
+    for part in json_lines.entries({"content": content}, "content"):
+        image = decode_url(json_lines.text(part, "image_url"))
+        images += [] if image is None else [image]
+        texts.append(json_lines.text(part, "text") or (image.reference if image else f"[{part.get('type')}]"))
+    return "\n".join(texts), images
 
 
 def _usage(line: dict[str, Any], info: dict[str, Any]) -> Iterator[Entry]:
