@@ -1,10 +1,9 @@
 """Requests and replies about images."""
 
-from typing import Annotated
-
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from ramet.errors import ImageNotFound
+from ramet.protocol.history.commits import Hash
 from ramet.protocol.operation import Operation, Request
 
 
@@ -24,4 +23,5 @@ class GetImage(Request[ImageReply], frozen=True, kw_only=True):
 
     op = Operation("history.image", errors=(ImageNotFound,))
 
-    hash: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="The SHA-256 hash of the image, in hexadecimal.")]
+    hash: Hash
+    """The whole SHA-256 hash of the image, in hexadecimal."""
