@@ -936,8 +936,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`ramet uninstall` stops the daemon, removes hooks and MCP entries from every place where they were "
         "installed, and asks, file by file, whether to delete what remains.",
     ),
-    "R413": later(
-        "outcomes",
+    "R413": due(
         "Inside a project every listing, `work`, `inbox` and clean-up command is limited to that project; "
         "`-A` shows all with a project column.",
     ),

@@ -157,6 +157,7 @@ from ramet.protocol.record.sessions import (
     FinishSession,
     GetSession,
     Heartbeat,
+    ListedSession,
     SessionReply,
     StartSession,
     UpdateContextUsage,
@@ -485,9 +486,9 @@ class DbAgentsOperations(Namespace):
         """Show an agent and the effort that it holds."""
         return self._call(GetAgent, {"id": id})
 
-    def list(self) -> Page[Agent]:
+    def list(self, *, project: int | str | None = None) -> Page[Agent]:
         """List all agents and the efforts that they hold."""
-        return self._call(ListAgents, {})
+        return self._call(ListAgents, {"project": project})
 
     def register(
         self,
@@ -690,12 +691,20 @@ class DbSessionOperations(Namespace):
         effort_id: int | None = None,
         agent_id: str | None = None,
         open: bool | None = None,
+        project: int | str | None = None,
         cursor: int | None = None,
-    ) -> Page[Session]:
-        """Find sessions by task, effort or agent, newest first."""
+    ) -> Page[ListedSession]:
+        """Find sessions by task, effort, agent or project, newest first."""
         return self._call(
             FindSessions,
-            {"task_id": task_id, "effort_id": effort_id, "agent_id": agent_id, "open": open, "cursor": cursor},
+            {
+                "task_id": task_id,
+                "effort_id": effort_id,
+                "agent_id": agent_id,
+                "open": open,
+                "project": project,
+                "cursor": cursor,
+            },
         )
 
     def finish(
@@ -957,9 +966,13 @@ class EventsOperations(Namespace):
 class FleetOperations(Namespace):
     """`fleet.…`"""
 
-    def dismiss(self, *, notice_id: int | None = None, idempotency_key: str | None = None) -> Page[Notice]:
+    def dismiss(
+        self, *, notice_id: int | None = None, project: int | None = None, idempotency_key: str | None = None
+    ) -> Page[Notice]:
         """Dismiss one notice, or all notices."""
-        return self._call(DismissNotice, {"idempotency_key": idempotency_key, "notice_id": notice_id})
+        return self._call(
+            DismissNotice, {"idempotency_key": idempotency_key, "notice_id": notice_id, "project": project}
+        )
 
     def kill(
         self,
@@ -984,17 +997,17 @@ class FleetOperations(Namespace):
             },
         )
 
-    def notices(self, *, all: bool = False) -> Page[Notice]:
+    def notices(self, *, all: bool = False, project: int | None = None) -> Page[Notice]:
         """List the notices that need a person's attention, newest first."""
-        return self._call(ListNotices, {"all": all})
+        return self._call(ListNotices, {"all": all, "project": project})
 
     def stale(self) -> Page[Session]:
         """List the open sessions without a heartbeat for `limits.stale_seconds`."""
         return self._call(FleetStale, {})
 
-    def status(self) -> Page[FleetMember]:
+    def status(self, *, project: int | str | None = None) -> Page[FleetMember]:
         """List the agents that hold an effort, and what they are doing."""
-        return self._call(FleetStatus, {})
+        return self._call(FleetStatus, {"project": project})
 
 
 class FsFilesOperations(Namespace):
@@ -1551,17 +1564,28 @@ class RunOperations(Namespace):
         """List the git branch of each line of a run, and the branches that conflict with each other."""
         return self._call(ListRunBranches, {"run_id": run_id})
 
-    def clean(self, *, days: int = 7, dry_run: bool = False, idempotency_key: str | None = None) -> Cleaned:
+    def clean(
+        self,
+        *,
+        days: int = 7,
+        project: int | str | None = None,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Cleaned:
         """Delete runs that have been archived or finished for some days (default: 7)."""
-        return self._call(CleanRuns, {"idempotency_key": idempotency_key, "days": days, "dry_run": dry_run})
+        return self._call(
+            CleanRuns, {"idempotency_key": idempotency_key, "days": days, "project": project, "dry_run": dry_run}
+        )
 
     def get(self, run_id: int, *, outputs: bool = False) -> RunDetail:
         """Show a run with its lines, its conversation and its reviews' findings."""
         return self._call(GetRun, {"run_id": run_id, "outputs": outputs})
 
-    def list(self, *, all: bool = False, cursor: int | None = None, limit: int = 100) -> Page[RunReply]:
+    def list(
+        self, *, all: bool = False, project: int | str | None = None, cursor: int | None = None, limit: int = 100
+    ) -> Page[RunReply]:
         """List the runs, newest first; with `all`, including archived ones."""
-        return self._call(ListRuns, {"all": all, "cursor": cursor, "limit": limit})
+        return self._call(ListRuns, {"all": all, "project": project, "cursor": cursor, "limit": limit})
 
     def start(
         self,
@@ -1932,11 +1956,14 @@ class WorkOperations(Namespace):
         state: Lifecycle | None = None,
         task: str | None = None,
         run: int | None = None,
+        project: int | str | None = None,
         cursor: int | None = None,
         limit: int = 100,
     ) -> Page[WorkReply]:
         """List the efforts of the queue, newest first."""
-        return self._call(ListWork, {"state": state, "task": task, "run": run, "cursor": cursor, "limit": limit})
+        return self._call(
+            ListWork, {"state": state, "task": task, "run": run, "project": project, "cursor": cursor, "limit": limit}
+        )
 
     def next(
         self,

@@ -18,3 +18,5 @@ class Notice(Struct, frozen=True, kw_only=True):
     session_id: int | None
     created_at: datetime
     dismissed_at: datetime | None
+    project_id: int | None = None
+    """The project of its effort."""

@@ -567,6 +567,6 @@ def test_statistics_that_are_older_than_a_run_do_not_make_its_list_quadratic(
         world.analyse()
         run = start(world, *(line(str(number + 1)) for number in range(MANY)))
         page = QueryFile("work/queue").page_of_run
-        plan = world.explain(page, run_id=run.id, before=2**62, state=None, limit=1000)
+        plan = world.explain(page, run_id=run.id, project_id=None, before=2**62, state=None, limit=1000)
         assert not [step for step in ("SubPlan", "SCAN n") if step in plan]
         assert len(world.call("work.list", run=run.id, limit=1000).items) == 1000

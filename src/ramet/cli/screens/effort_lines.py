@@ -34,11 +34,13 @@ _LEAST_CENT = 0.005
 _NAMED_AFTER_SESSION = re.compile(r"([\w.-]+):[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def list_work(invocation: Invocation, state: Lifecycle, task: str | None = None) -> Iterator[WorkReply]:
-    """The efforts of the queue that are in a state, page after page."""
+def list_work(
+    invocation: Invocation, state: Lifecycle, *, task: str | None = None, project: int | None
+) -> Iterator[WorkReply]:
+    """The efforts of the queue that are in a state, everywhere or in a project, page after page."""
     cursor: int | None = None
     while True:
-        page = invocation.ask(ListWork(state=state, task=task, cursor=cursor, limit=_PAGE))
+        page = invocation.ask(ListWork(state=state, task=task, project=project, cursor=cursor, limit=_PAGE))
         yield from page.items
         if (cursor := page.next) is None:
             return

@@ -35,8 +35,16 @@ def is_over(rows: Sequence[TreeRow]) -> bool:
     return all(row.ended_at is not None for row in rows)
 
 
-def draw(rows: Sequence[TreeRow], named: Collection[int] = (), width: int | None = None) -> list[Line]:
-    """The trees of some sessions, under headings; those that a person asked for stand out."""
+def draw(
+    rows: Sequence[TreeRow],
+    named: Collection[int] = (),
+    width: int | None = None,
+    *,
+    projects: Mapping[int, str] | None = None,
+) -> list[Line]:
+    """The trees of some sessions, under headings; those that a person asked for stand out. With the projects' names,
+    each row says its project.
+    """
     efforts: dict[int | None, int] = {row.id: row.effort_id for row in rows}
     own = [row for row in rows if row.is_queued and efforts.get(row.parent_session_id) != row.effort_id]
     newest = {row.effort_id: row.id for row in sorted(own, key=lambda row: row.id)}
@@ -44,7 +52,10 @@ def draw(rows: Sequence[TreeRow], named: Collection[int] = (), width: int | None
         _Placed(row, art, session_name(row, is_newest=newest.get(row.effort_id) == row.id), row.id in named)
         for art, row in _place(rows)
     ]
-    return draw_table(list(_columns(rows)), placed, width)
+    agent, *others = _columns(rows)
+    known = projects or {}
+    project = Column[_Placed]("PROJECT", lambda each: plain(known.get(each.row.project_id or 0)))
+    return draw_table([agent, *([] if projects is None else [project]), *others], placed, width)
 
 
 def summary(rows: Sequence[TreeRow]) -> str:

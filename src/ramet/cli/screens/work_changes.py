@@ -87,8 +87,8 @@ class Running:
 
 
 class Watch:
-    """The running efforts, from the events about them: the named efforts, the lines of one run, or those of no run.
-    Efforts that only waited are not watched.
+    """The running efforts, from the events about them: the named efforts, the lines of one run, or those of no run, in
+    one project or in all. Efforts that only waited are not watched.
     """
 
     def __init__(
@@ -97,12 +97,12 @@ class Watch:
         wanted: tuple[int, ...] = (),
         *,
         run: int | None = None,
-        folder: str = "",
+        project_id: int | None = None,
         is_verbose: bool,
     ) -> None:
         self._invocation = invocation
-        self._folder = folder
-        """Only efforts of tasks below it are counted as waiting."""
+        self._project_id = project_id
+        """Only efforts of this project are watched; None for those of every project."""
         self._wanted = wanted
         self._run = run
         self._is_verbose = is_verbose
@@ -161,12 +161,10 @@ class Watch:
 
     def _count_queued(self) -> int:
         """How many efforts wait and can still run; of very many, only those on the first page are counted."""
-        found = self._invocation.ask(ListWork(state="queued", limit=_MOST_COUNTED)).items
+        page = ListWork(state="queued", project=self._project_id, limit=_MOST_COUNTED)
         return sum(
-            self._is_wanted(effort)
-            and (effort.blocked_by is None or effort.blocked_status in _UNFINISHED)
-            and effort.task_id.startswith(self._folder)
-            for effort in found
+            self._is_wanted(effort) and (effort.blocked_by is None or effort.blocked_status in _UNFINISHED)
+            for effort in self._invocation.ask(page).items
         )
 
     def _look_at_running(self) -> None:
@@ -183,7 +181,9 @@ class Watch:
             one.words = next((said.preview for said in log.items if said.role != "user"), "")
 
     def _is_wanted(self, effort: WorkReply) -> bool:
-        return effort.id in self._wanted if self._wanted else effort.run_id == self._run
+        if self._wanted:
+            return effort.id in self._wanted
+        return effort.run_id == self._run and self._project_id in (None, effort.project_id)
 
     def _get(self, effort_id: int) -> WorkReply:
         return self._invocation.ask(GetWork(effort_id=effort_id))

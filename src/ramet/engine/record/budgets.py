@@ -28,7 +28,7 @@ from ramet.model.record.session import Session
 from ramet.model.spawn.child import BudgetState
 from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
 from ramet.protocol.spawn.children import ChildLimits
-from ramet.store.record import budgets, sessions
+from ramet.store.record import budgets, efforts, sessions
 from ramet.store.work import queue
 
 
@@ -170,6 +170,7 @@ def _reply(tx: Transaction, session: Session) -> BudgetReply:
     return BudgetReply(
         session_id=session.id,
         root_session_id=session.root_session_id,
+        project_id=efforts.project_of(tx.db, session.effort_id),
         own=next((state for state in states if state.session_id == session.id), None),
         above=[state for state in states if state.session_id != session.id],
         tokens=used.tokens,

@@ -21,6 +21,7 @@ from ramet.protocol.record.sessions import (
     FinishSession,
     GetSession,
     Heartbeat,
+    ListedSession,
     SessionReply,
     StartSession,
     UpdateContextUsage,
@@ -109,8 +110,8 @@ def get(tx: Transaction, request: GetSession) -> Session:
 
 
 @answers(FindSessions)
-def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
-    """Sessions by task, effort or agent, the newest first; `next` is the cursor of those behind them."""
+def find_matching(tx: Transaction, request: FindSessions) -> Page[ListedSession]:
+    """Sessions by task, effort, agent or project, the newest first; `next` is the cursor of those behind them."""
     limit = tx.limits.page_max
     found = sessions.list_matching(
         tx.db,
@@ -118,6 +119,7 @@ def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
         effort_id=request.effort_id,
         agent_id=request.agent_id,
         is_open=request.open,
+        project_id=lookup.project_id(tx, request.project),
         before=request.cursor or _NEWEST,
         limit=limit + 1,
     )

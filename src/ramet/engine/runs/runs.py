@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.history import commits
-from ramet.engine.record import skills, tasks
+from ramet.engine.record import lookup, skills, tasks
 from ramet.engine.runs import conversations, review_rounds, run_lines
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, RunAttended, RunChanged, RunFinished, RunNotFound, TaskFileInvalid
@@ -182,7 +182,10 @@ def list_page(tx: Transaction, request: ListRuns) -> Page[RunReply]:
     """The runs, the newest first; `next` is the cursor of those behind them."""
     limit = min(request.limit, tx.limits.page_max)
     before = request.cursor or _NEWEST
-    found = runs.list_page(tx.db, before=before, limit=limit + 1, archived=request.all, now=tx.now)
+    project_id = lookup.project_id(tx, request.project)
+    found = runs.list_page(
+        tx.db, before=before, limit=limit + 1, archived=request.all, project_id=project_id, now=tx.now
+    )
     items = _replies(tx, found[:limit])
     return Page(items=items, next=items[-1].id if len(found) > limit else None)
 
@@ -309,7 +312,8 @@ def clean(tx: Transaction, request: CleanRuns) -> Cleaned:
     what still waited is dropped.
     """
     before = to_iso(tx.now_ms - request.days * _DAY_MS)
-    outdated = runs.list_outdated(tx.db, before=before, now=tx.now)
+    project_id = lookup.project_id(tx, request.project)
+    outdated = runs.list_outdated(tx.db, before=before, project_id=project_id, now=tx.now)
     if not request.dry_run:
         for run_id in outdated:
             _delete(tx, find(tx, run_id))

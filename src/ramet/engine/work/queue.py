@@ -123,6 +123,7 @@ def list_page(tx: Transaction, request: ListWork) -> Page[WorkReply]:
         state=request.state,
         task_id=None if request.task is None else lookup.absolute(request.task, "task"),
         run_id=request.run,
+        project_id=lookup.project_id(tx, request.project),
         before=request.cursor or _NEWEST,
         limit=limit + 1,
     )
@@ -314,5 +315,10 @@ def state_of(tx: Transaction, effort: Waiting) -> State:
 def reply(tx: Transaction, effort: Waiting) -> WorkReply:
     """The row, and what it waits for."""
     waits = blocked(tx, effort)
-    known = {"blocked_by": waits.by, "blocked_status": waits.status, "blocked": waits.blocked}
+    known = {
+        "blocked_by": waits.by,
+        "blocked_status": waits.status,
+        "blocked": waits.blocked,
+        "project_id": effort.project_id,
+    }
     return WorkReply(**efforts.show(effort) | known)

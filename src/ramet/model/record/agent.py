@@ -17,6 +17,8 @@ class Agent(Struct, frozen=True, kw_only=True):
     skill: str | None
     current_phase: str | None
     task_id: str | None
+    project_id: int | None = None
+    """The project of the effort that it holds."""
 
 
 class FleetMember(Struct, frozen=True, kw_only=True):
@@ -54,3 +56,5 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     """The beginning of the newest prompt that it was given."""
     tool: str | None = None
     """Its newest tool call since that prompt: `Bash: make test`."""
+    project_id: int | None = None
+    """The project of its effort."""

@@ -105,6 +105,8 @@ class TreeRow(Struct, frozen=True, gc=False):
     """Its driver, or the profile that the user configured for it."""
     is_queued: bool = False
     """Whether its effort came with a prompt: from the queue, from a run or as a child."""
+    project_id: int | None = None
+    """The project of its task."""
     prompt: str | None = None
     """The beginning of the newest prompt that it was given; None if it has ended."""
     tool: str | None = None

@@ -19,6 +19,7 @@ class BudgetReply(Struct, frozen=True, kw_only=True):
 
     session_id: int
     root_session_id: int
+    project_id: int
     own: BudgetState | None
     above: list[BudgetState] = field(default_factory=list)
     tokens: int

@@ -20,7 +20,7 @@ from ramet.errors import (
 from ramet.model.record.skill import WITHOUT_FILE
 from ramet.model.runs.review import Finding
 from ramet.model.runs.run import CHAIN_SKILLS, LineRow, Run, RunLimits, RunMode, RunState
-from ramet.protocol.fields import Content, DriverName, Id, Name, Path, TimeoutSeconds
+from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, TimeoutSeconds
 from ramet.protocol.history.commits import BranchName
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.replies import Page
@@ -168,10 +168,12 @@ class RunContext(Request[LineContext], frozen=True, kw_only=True):
 class ListRuns(Request[Page[RunReply]], frozen=True, kw_only=True):
     """List the runs, newest first; with `all`, including archived ones."""
 
-    op = Operation("run.list")
+    op = Operation("run.list", errors=(ProjectNotFound,))
 
     all: bool = False
     """Whether to include archived runs."""
+    project: ProjectRef | None = None
+    """List only the runs of this project (default: all)."""
     cursor: Id | None = None
     limit: Annotated[int, Meta(ge=1)] = 100
 
@@ -239,9 +241,11 @@ class Cleaned(Struct, frozen=True, kw_only=True):
 class CleanRuns(Change[Cleaned], frozen=True, kw_only=True):
     """Delete runs that have been archived or finished for some days (default: 7)."""
 
-    op = Operation("run.clean")
+    op = Operation("run.clean", errors=(ProjectNotFound,))
 
     days: Annotated[int, Meta(ge=0, le=36_500)] = 7
     """Delete runs that have been archived or finished for more days than this, with their conversations and findings.
     Their lines stay as finished efforts of their task."""
+    project: ProjectRef | None = None
+    """Delete only runs of this project (default: all)."""
     dry_run: bool = False

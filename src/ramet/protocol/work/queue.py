@@ -28,6 +28,8 @@ class WorkReply(EffortReply, frozen=True, kw_only=True):
     blocked: bool = False
     blocked_by: int | None = None
     blocked_status: str | None = None
+    project_id: int | None = None
+    """The project of its task."""
 
 
 class AddedWork(WorkReply, frozen=True, kw_only=True):
@@ -72,11 +74,13 @@ class GetWork(Request[WorkReply], frozen=True, kw_only=True):
 class ListWork(Request[Page[WorkReply]], frozen=True, kw_only=True):
     """List the efforts of the queue, newest first."""
 
-    op = Operation("work.list")
+    op = Operation("work.list", errors=(ProjectNotFound,))
 
     state: Lifecycle | None = None
     task: Path | None = None
     run: Id | None = None
+    project: ProjectRef | None = None
+    """List only the efforts of this project (default: all)."""
     cursor: Id | None = None
     limit: Annotated[int, Meta(ge=1)] = 100
 

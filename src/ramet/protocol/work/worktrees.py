@@ -39,6 +39,8 @@ class WorktreeRow(Struct, frozen=True, kw_only=True):
     uncommitted_files: int
     unpushed_commits: int
     bytes: int | None
+    project_id: int | None = None
+    """The project that it was created for, if it is registered."""
 
 
 class ListWorktrees(Request[Page[WorktreeRow]], frozen=True, kw_only=True):

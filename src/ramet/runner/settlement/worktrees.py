@@ -1,7 +1,7 @@
 """`worktree.list` and `worktree.clean`: the worktrees on this disk, and what the queue says of each."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,7 +46,9 @@ def owner_of_run(run: Run) -> str:
 @answers(ListWorktrees)
 def list_all(machine: Machine, request: ListWorktrees) -> Page[WorktreeRow]:
     """The operation `worktree.list`."""
-    return Page(items=[_row(known) for known in _know(machine, request.project)])
+    projects = machine.ask(ListProjects()).items
+    ids = {path: project.id for project in projects for path in (*project.hosts.values(), project.path)}
+    return Page(items=[_row(known, ids) for known in _know(machine, request.project)])
 
 
 @answers(CleanWorktrees)
@@ -132,12 +134,14 @@ def _get(machine: Machine, effort_id: int) -> EffortRow | None:
     return effort
 
 
-def _row(known: _Known) -> WorktreeRow:
+def _row(known: _Known, project_ids: Mapping[str, int]) -> WorktreeRow:
     found = known.found
     registered = found.registered
+    project = found.label.project if found.label else None
     return WorktreeRow(
         path=str(found.top),
-        project=found.label.project if found.label else None,
+        project=project,
+        project_id=None if project is None else project_ids.get(project),
         branch=found.branch,
         head=registered.head if registered else None,
         effort_id=known.user or (known.effort.id if known.effort else None),

@@ -9,6 +9,7 @@ from msgspec.structs import asdict, replace
 from ramet.model.history.branch import Head, session_branch
 from ramet.model.record.effort import Outcome, StopRequest
 from ramet.model.record.session import Session, TreePlace
+from ramet.protocol.record.sessions import ListedSession
 from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import Query, QueryFile
 from ramet.store.history import segments
@@ -276,19 +277,21 @@ def list_matching(
     effort_id: int | None = None,
     agent_id: str | None = None,
     is_open: bool | None = None,
+    project_id: int | None = None,
     before: int,
     limit: int,
-) -> list[Session]:
+) -> list[ListedSession]:
     """Sessions below an id, the newest first, found by the narrowest index that the criteria allow."""
-    page = {"open": None if is_open is None else int(is_open), "before": before, "limit": limit}
+    is_listed = None if is_open is None else int(is_open)
+    page = {"open": is_listed, "project_id": project_id, "before": before, "limit": limit}
     if effort_id is not None:
         scope = {"effort_id": effort_id, "agent_id": agent_id, "task_id": task_id}
-        return db.structs(Session, _sql.of_effort, **scope, **page)
+        return db.structs(ListedSession, _sql.of_effort, **scope, **page)
     if agent_id is not None:
-        return db.structs(Session, _sql.of_agent, agent_id=agent_id, task_id=task_id, **page)
+        return db.structs(ListedSession, _sql.of_agent, agent_id=agent_id, task_id=task_id, **page)
     if task_id is not None:
-        return db.structs(Session, _sql.of_task, task_id=task_id, **page)
-    return db.structs(Session, _sql.matching, **page)
+        return db.structs(ListedSession, _sql.of_task, task_id=task_id, **page)
+    return db.structs(ListedSession, _sql.matching, **page)
 
 
 def list_silent(db: Connection, before: str, limit: int) -> list[Session]:

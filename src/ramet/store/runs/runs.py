@@ -113,9 +113,12 @@ def find(db: Connection, run_id: int, now: str) -> StoredRun | None:
     return db.struct(StoredRun, _sql.find, id=run_id, now=now)
 
 
-def list_page(db: Connection, *, before: int, limit: int, archived: bool, now: str) -> list[StoredRun]:
+def list_page(
+    db: Connection, *, before: int, limit: int, archived: bool, project_id: int | None, now: str
+) -> list[StoredRun]:
     """The runs, the newest first; archived ones only where asked for."""
-    return db.structs(StoredRun, _sql.page, before=before, limit=limit, archived=int(archived), now=now)
+    page = {"before": before, "limit": limit, "archived": int(archived)}
+    return db.structs(StoredRun, _sql.page, **page, project_id=project_id, now=now)
 
 
 def tally(db: Connection, first: int, last: int) -> dict[int, Counter[LineState]]:
@@ -206,9 +209,9 @@ def count_active(db: Connection, run_id: int) -> int:
     return int(db.must(_sql.count_active, run_id=run_id)[0])
 
 
-def list_outdated(db: Connection, *, before: str, now: str) -> list[int]:
+def list_outdated(db: Connection, *, before: str, project_id: int | None, now: str) -> list[int]:
     """The runs that are over, or archived, since before an instant."""
-    return _ids(db.all(_sql.outdated, before=before, now=now))
+    return _ids(db.all(_sql.outdated, before=before, project_id=project_id, now=now))
 
 
 def delete(db: Connection, run_id: int) -> None:

@@ -57,13 +57,14 @@ def list_nodes(db: Connection, roots: Iterable[int], *, characters: int, now: st
 
 def _node(row: Row) -> Node:
     """A row of the query, column by column: the totals and the status of a row are not stored."""
-    *identity, outcome, notes, created, ended, used, cost, heartbeat, tool, lease, waiting, unseen, driver, queued = row
+    *identity, outcome, notes, created, ended, used, cost, heartbeat, tool, lease, waiting, unseen = row[:-3]
+    driver, queued, project_id = row[-3:]
     tokens = used or 0
     status = "starting" if ended is None else "ended"
     ended_at = None if ended is None else from_iso(ended)
     liveness = Liveness(heartbeat, tool, lease, waiting, unseen) if ended is None else None
     times_and_use = (from_iso(created), ended_at, tokens, cost, tokens, cost)
-    shown = (*identity, status, outcome, notes, *times_and_use, driver, bool(queued))
+    shown = (*identity, status, outcome, notes, *times_and_use, driver, bool(queued), project_id)
     return Node(TreeRow(*shown), liveness)
 
 

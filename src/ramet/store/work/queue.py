@@ -51,6 +51,7 @@ class Waiting(Effort, frozen=True, kw_only=True):
 
     blocked_by: int | None
     blocked_status: str | None
+    project_id: int
 
 
 class Settlement(Struct, frozen=True, kw_only=True):
@@ -109,10 +110,17 @@ def find(db: Connection, effort_id: int) -> Waiting | None:
 
 
 def list_page(
-    db: Connection, *, state: Lifecycle | None, task_id: str | None, run_id: int | None, before: int, limit: int
+    db: Connection,
+    *,
+    state: Lifecycle | None,
+    task_id: str | None,
+    run_id: int | None,
+    project_id: int | None,
+    before: int,
+    limit: int,
 ) -> list[Waiting]:
     """The efforts of the queue, the newest first, found by the narrowest index that the criteria allow."""
-    page = {"run_id": run_id, "before": before, "limit": limit}
+    page = {"run_id": run_id, "project_id": project_id, "before": before, "limit": limit}
     if task_id is not None:
         return db.structs(Waiting, _sql.page_of_task, task_id=task_id, state=state, **page)
     match state:

@@ -7,7 +7,7 @@ import click
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
-from ramet.cli.commands.record.project import own_host
+from ramet.cli.commands.record.project_scope import find_place, own_host
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
 from ramet.cli.repository import find_checkout, remote_of
@@ -126,7 +126,7 @@ def find_here(invocation: Invocation) -> Here:
     checkout = find_checkout(invocation.environ, invocation.cwd)
     host = own_host(invocation)
     return Here(
-        directory=str(invocation.cwd),
+        directory=find_place(invocation),
         repository=str(checkout.project) if checkout else None,
         host=host,
         remote=remote_of(invocation.environ, checkout.project) if checkout and host else None,

@@ -179,31 +179,35 @@ RETURNING *;
 
 -- name: matching
 -- All sessions, the newest first; a null `open` means open or not.
-SELECT * FROM sessions
+SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessions.task_id
 WHERE id < :before
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_task
 -- A task's sessions, the newest first.
-SELECT * FROM sessions
+SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessions.task_id
 WHERE task_id = :task_id AND id < :before
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_agent
 -- An agent's sessions, the newest first; a null task means any.
-SELECT * FROM sessions
+SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessions.task_id
 WHERE agent_id = :agent_id AND id < :before AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_effort
 -- An effort's sessions, the newest first; a null task or agent means any.
-SELECT * FROM sessions
+SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessions.task_id
 WHERE effort_id = :effort_id AND id < :before AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
   AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id = :agent_id)
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: silent

@@ -44,6 +44,7 @@ SELECT r.*, coalesce(r.attended_until > :now, 0) AS is_attended FROM runs r WHER
 -- The runs, the newest first.
 SELECT r.*, coalesce(r.attended_until > :now, 0) AS is_attended FROM runs r
 WHERE r.id < :before AND (:archived = 1 OR r.archived_at IS NULL)
+  AND (CAST(:project_id AS BIGINT) IS NULL OR r.project_id = :project_id)
 ORDER BY r.id DESC LIMIT :limit;
 
 -- name: tally
@@ -138,6 +139,7 @@ SELECT count(*) FROM efforts WHERE lease_owner IS NOT NULL AND run_id = :run_id;
 SELECT r.id FROM runs r
 WHERE (r.finished_at <= :before OR r.archived_at <= :before) AND coalesce(r.attended_until <= :now, 1)
   AND NOT EXISTS (SELECT 1 FROM efforts e WHERE e.lease_owner IS NOT NULL AND e.run_id = r.id)
+  AND (CAST(:project_id AS BIGINT) IS NULL OR r.project_id = :project_id)
 ORDER BY r.id;
 
 -- name: unlink_lines

@@ -10,8 +10,8 @@ SELECT s.id, s.parent_session_id, s.prev_session_id, s.root_session_id, s.spawn_
        s.ended_at IS NULL AND EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = s.id),
        e.spawned_by IS NOT NULL AND s.instance IS NULL AND s.last_heartbeat IS NULL AND s.pid IS NULL,
        CASE WHEN s.instance IS NULL THEN coalesce(s.driver, e.driver) ELSE coalesce(e.driver, s.driver) END,
-       e.prompt IS NOT NULL
-FROM sessions s JOIN efforts e ON e.id = s.effort_id
+       e.prompt IS NOT NULL, t.project_id
+FROM sessions s JOIN efforts e ON e.id = s.effort_id JOIN tasks t ON t.dir_path = s.task_id
 WHERE s.root_session_id IN (SELECT CAST(value AS BIGINT) FROM json_each(:ids))
 ORDER BY s.root_session_id, s.id;
 

@@ -33,6 +33,7 @@ FROM runs r WHERE r.id = :id;
 SELECT r.*, coalesce(r.attended_until > to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), FALSE) AS is_attended
 FROM runs r
 WHERE r.id < :before AND (:archived = 1 OR r.archived_at IS NULL)
+  AND (CAST(:project_id AS BIGINT) IS NULL OR r.project_id = :project_id)
 ORDER BY r.id DESC LIMIT :limit;
 
 -- name: attend
@@ -54,4 +55,5 @@ SELECT r.id FROM runs r
 WHERE (r.finished_at <= :before OR r.archived_at <= :before)
   AND coalesce(r.attended_until <= to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), TRUE)
   AND NOT EXISTS (SELECT 1 FROM efforts e WHERE e.lease_owner IS NOT NULL AND e.run_id = r.id)
+  AND (CAST(:project_id AS BIGINT) IS NULL OR r.project_id = :project_id)
 ORDER BY r.id;
