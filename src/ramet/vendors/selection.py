@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.config.settings import DriverSettings, ProfileSettings
-from ramet.errors import DriverMissing, UnknownDriver
+from ramet.errors import DriverMissing, InvalidSetting, UnknownDriver
 from ramet.model.spawn.confinement import UNBOUNDED, Confinement
 from ramet.model.work.driver import Abilities, DriverRow
 from ramet.protocol.work.keepers import Launch
@@ -51,7 +52,7 @@ def installed(settings: DriverSettings, environ: Mapping[str, str], *, versions:
     """Every driver and every profile, with the path of its program."""
     try:
         default = resolve(None, settings, environ).name
-    except (DriverMissing, UnknownDriver):
+    except (DriverMissing, InvalidSetting, UnknownDriver):
         default = None
     every = dict.fromkeys([*registry.names("driver"), *settings.profiles])
     rows = [_row(name, settings, environ, versions=versions) for name in every]
@@ -98,8 +99,26 @@ def _locate(name: str, settings: DriverSettings, environ: Mapping[str, str]) -> 
     if name not in settings.profiles and name not in registry.names("driver"):
         raise registry.unknown_driver(name, settings.profiles)
     driver = registry.find_driver(profile.driver or name)
+    _require_mode(name, profile)
     program = _program(name, driver, profile, environ)
     return Found(name=name, driver=driver, profile=profile, program=program)
+
+
+def _require_mode(name: str, profile: ProfileSettings) -> None:
+    """Refuse a permission mode that the program does not have, before it is started with it."""
+    facts = registry.facts().get(profile.driver or name)
+    modes, mode = facts.freedoms if facts else None, profile.permission_mode
+    if mode is None or not modes or mode in modes:
+        return
+    key = f"drivers.profiles.{name}.permission_mode"
+    close = get_close_matches(mode, modes, n=1)
+    every = f"use one of: {', '.join(modes)}"
+    raise InvalidSetting(
+        f"{key} is {mode!r}, which is no permission mode of {profile.driver or name}",
+        field=key,
+        value=mode,
+        fix=f"did you mean {close[0]}? {every}" if close else every,
+    )
 
 
 def _program(name: str, driver: Driver, profile: ProfileSettings, environ: Mapping[str, str]) -> list[str]:
@@ -154,9 +173,12 @@ def _row(name: str, settings: DriverSettings, environ: Mapping[str, str], *, ver
     try:
         driver = registry.find_driver(row.driver)
         row = replace(row, abilities=driver.abilities)
+        _require_mode(name, profile)
         program = _program(name, driver, profile, environ)
     except UnknownDriver as error:
         return replace(row, fix=error.message)
+    except InvalidSetting as error:
+        return replace(row, fix=f"{error.message}; {error.fix}")
     except DriverMissing as error:
         return replace(row, fix=error.fix)
     asks = versions and driver.tells_version and not profile.wrapper
