@@ -1,5 +1,7 @@
 """`ramet show s7`: everything about one session, on one screen."""
 
+import os
+import shlex
 from typing import Any
 
 import click
@@ -15,8 +17,11 @@ from ramet.cli.times import ago, duration, seconds_between
 from ramet.model.record.session import Session
 from ramet.model.spawn.child import TreeRow
 from ramet.protocol.hooks.transcripts import ListIngests
+from ramet.protocol.record.projects import ListProjects
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.spawn.trees import ShowTree
+from ramet.protocol.work.queue import GetWork
+from ramet.vendors import registry
 
 _FILES = 5
 
@@ -30,7 +35,8 @@ def show_session(invocation: Invocation, reference: int | str) -> None:
     transcripts = [row.path for row in invocation.ask(ListIngests(session_id=session.id)).items]
     row = next(row for row in tree.items if row.id == session.id)
     print_lines([_headline(row)], cut=False)
-    facts = _facts(invocation, session, row) | {"transcript": _paths(invocation, transcripts)}
+    more = {"transcript": _paths(invocation, transcripts), "resume": _resume_command(invocation, session, row)}
+    facts = _facts(invocation, session, row) | more
     print_fields({name: value for name, value in facts.items() if value})
     name = f"s{session.id}"
     return click.echo(f"\n`ramet session log {name}` prints its transcript, `ramet history log {name}` its history")
@@ -72,6 +78,27 @@ def _program(session: Session) -> str:
     process = f"process {session.pid}" if session.pid and session.ended_at is None else ""
     where = f"on {session.host}" if process and session.host else ""
     return " ".join(filter(None, [name, process, where]))
+
+
+def _resume_command(invocation: Invocation, session: Session, row: TreeRow) -> str:
+    """What opens the session again in its own program; empty if that cannot, or if its folder is gone."""
+    facts = registry.facts().get(session.driver or "")
+    if facts is None or not facts.resume_arguments or session.native_id is None:
+        return ""
+    directory = _directory(invocation, session, row)
+    if not os.path.isdir(directory):  # noqa: PTH112  pathlib would cost every command its import
+        return ""
+    again = shlex.join([session.driver or "", *facts.resume_arguments, session.native_id])
+    return f"cd {shlex.quote(directory)} && {again}"
+
+
+def _directory(invocation: Invocation, session: Session, row: TreeRow) -> str:
+    """Where its agent works or worked: the effort's own directory or worktree, else the project."""
+    effort = invocation.ask(GetWork(effort_id=session.effort_id))
+    projects = {each.id: each for each in invocation.ask(ListProjects()).items}
+    project = projects.get(row.project_id or 0)
+    place = "" if project is None else project.hosts.get(session.host or "", project.path)
+    return effort.workspace or effort.worktree or place
 
 
 def _usage(row: TreeRow) -> str:

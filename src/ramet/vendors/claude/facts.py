@@ -31,5 +31,6 @@ FACTS = Facts(
     skill_folder=".claude/skills",
     permission_mode="acceptEdits",
     freedoms={"plan": 0, "default": 1, "dontAsk": 1, "acceptEdits": 2, "auto": 2, "bypassPermissions": 3},
+    resume_arguments=("--resume",),
     shows_status_line=True,
 )

@@ -21,4 +21,5 @@ FACTS = Facts(
     directive_file=DIRECTIVE_FILE,
     permission_mode="workspace-write",
     freedoms={"read-only": 0, "workspace-write": 2, "danger-full-access": 3},
+    resume_arguments=("resume",),
 )

@@ -32,5 +32,7 @@ class Facts(NamedTuple):
     """What each of its permission modes lets it do unasked: 0 read, 1 what a person approves, 2 edit, 3 everything. A
     program of the user's own has no modes.
     """
+    resume_arguments: tuple[str, ...] = ()
+    """What a person types behind the program's name, before its own name of a session, to open that session again."""
     shows_status_line: bool = False
     """Whether it shows a line of ours below its prompt."""
