@@ -11,7 +11,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, clean, say, show_items
 from ramet.cli.repository import find_checkout, remote_of
 from ramet.cli.times import ago
-from ramet.errors import ProjectNotFound
+from ramet.errors import InvalidParams, ProjectNotFound
 from ramet.model.record.project import Project, contains
 from ramet.protocol.record.projects import ListProjects, UpsertProject
 
@@ -26,7 +26,12 @@ def project() -> None:
 @click.option("--name", help="A name for people.")
 @click.pass_obj
 def add(invocation: Invocation, path: str, name: str | None) -> None:
-    """Register the project at PATH, or change its name."""
+    """Register the project at PATH, which must be a directory, or change its name."""
+    if not Path(path).is_dir():
+        what = "is not a directory" if Path(path).exists() else "does not exist"
+        raise InvalidParams(
+            f"{path} {what}", field="path", value=path, fix="check the spelling, or create it: `mkdir -p PATH`"
+        )
     reply = register(invocation, path, name)
     say(invocation, reply, f"project {reply.id}: {path_here(invocation, reply)}")
 
