@@ -660,6 +660,7 @@ class DbSessionOperations(Namespace):
         pid: int | None = None,
         uncommitted: Sequence[str] = (),
         light: bool = False,
+        apart: bool = False,
         idempotency_key: str | None = None,
     ) -> SessionContext:
         """Start the next session of an effort, in the same phase and with the previous session's handoff. The
@@ -677,6 +678,7 @@ class DbSessionOperations(Namespace):
                 "pid": pid,
                 "uncommitted": uncommitted,
                 "light": light,
+                "apart": apart,
             },
         )
 

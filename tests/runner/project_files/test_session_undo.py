@@ -7,7 +7,7 @@ from tests.conformance import hook_calls, queue_worker
 from tests.conformance.hook_calls import entry
 from tests.runner.desk import Desk
 
-from ramet.errors import NothingToUndo
+from ramet.errors import NothingRuns, NothingToUndo
 
 
 @pytest.fixture
@@ -53,14 +53,34 @@ def test_showing_it_changes_nothing(compacted: Desk) -> None:
     assert compacted.world.dump() == before
 
 
-def test_a_session_goes_on_with_the_same_effort_and_the_agent_that_is_started_for_it_is_known(compacted: Desk) -> None:
+def test_the_agent_that_is_started_for_the_session_is_known(compacted: Desk) -> None:
     undone = undo(compacted)
-    assert (undone.session.prev_session_id, undone.session.effort_id, undone.driver) == (1, 1, "claude")
+    assert (undone.session.prev_session_id, undone.driver) == (1, "claude")
     assert undone.directory == str(compacted.project)
     started = {"native_id": hook_calls.OTHER_WINDOW, "session": undone.session.id, "cwd": str(compacted.project)}
     reply = hook_calls.hook(compacted.world, "session_start", source="startup", **started)
     assert reply.session_id == undone.session.id
     assert hook_calls.session(compacted.world, undone.session.id).native_id == hook_calls.OTHER_WINDOW
+
+
+def test_an_agent_that_is_still_at_work_stays_in_the_fleet_beside_the_session_that_waits(compacted: Desk) -> None:
+    world, waiting = compacted.world, undo(compacted).session
+    assert [member.session_id for member in world.call("fleet.status").items] == [1]
+    assert hook_calls.session(world, 1).ended_at is None
+    states = {row.id: row.status for row in world.call("spawn.tree", session_id=1).items}
+    assert states == {1: "running", waiting.id: "waiting_person"}
+    started = {"native_id": hook_calls.OTHER_WINDOW, "session": waiting.id, "cwd": str(compacted.project)}
+    hook_calls.hook(world, "session_start", source="startup", **started)
+    assert {member.session_id for member in world.call("fleet.status").items} == {1, waiting.id}
+
+
+def test_a_session_whose_agent_nobody_has_started_can_be_killed(compacted: Desk) -> None:
+    world, waiting = compacted.world, undo(compacted).session
+    killed = world.call("fleet.kill", session_id=waiting.id)
+    assert (killed.outcome, killed.is_running) == ("cancelled", False)
+    assert hook_calls.session(world, waiting.id).outcome == "cancelled"
+    with pytest.raises(NothingRuns):
+        world.call("fleet.kill", session_id=1)
 
 
 def test_an_effort_that_was_only_there_for_the_session_goes_on_with_it(compacted: Desk) -> None:

@@ -211,8 +211,18 @@ def _bind_started(tx: Transaction, told: Told, started: Hooked) -> int:
     vendor = told.event.vendor
     if started.native_id is None and started.driver in (None, vendor):
         session_rows.name_driver(tx.db, started.id, vendor, told.window)
+        _give_agent(tx, told, started)
         return started.id
     return _begin_child(tx, started, vendor, told.window)
+
+
+def _give_agent(tx: Transaction, told: Told, started: Hooked) -> None:
+    """A session that waited beside another one for its agent has it now (`ContinueSession.apart`)."""
+    session = lookup.session(tx, started.id)
+    is_apart = session.prev_session_id is not None and session.parent_session_id is None
+    if session.agent_id is None and is_apart and session.ended_at is None and not started.is_kept:
+        _hold_again(tx, told.agent, effort_rows.must_find(tx.db, session.effort_id))
+        session_rows.resume(tx.db, session.id, session.effort_id, told.agent, None)
 
 
 def _begin_by_hand(tx: Transaction, told: Told) -> int:

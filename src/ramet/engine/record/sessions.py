@@ -38,6 +38,11 @@ _NEWEST = 2**63 - 1
 @answers(StartSession)
 def start(tx: Transaction, request: StartSession) -> SessionReply:
     """Record a context window that works on an effort."""
+    return start_window(tx, request)
+
+
+def start_window(tx: Transaction, request: StartSession, *, is_apart: bool = False) -> SessionReply:
+    """The same. One that stands apart leaves the session that it continues at work, with its agent."""
     task_id, _ = lookup.task(tx, request.task_id)
     effort = lookup.unfinished_effort(tx, request.effort_id)
     require_same_task(task_id, effort.task_id, "effort_id", effort.id)
@@ -46,8 +51,8 @@ def start(tx: Transaction, request: StartSession) -> SessionReply:
         return _resume(tx, known, effort, request)
     parent = _parent(tx, request)
     prev = _prev(tx, request, effort)
-    agent_id = request.agent_id or (prev.agent_id if prev else None)
-    if prev is not None and prev.ended_at is None and parent is None:
+    agent_id = None if is_apart else request.agent_id or (prev.agent_id if prev else None)
+    if prev is not None and prev.ended_at is None and parent is None and not is_apart:
         finish_one(tx, prev.id)
     if agent_id is not None:
         take_over(tx, agent_id, effort, parent)

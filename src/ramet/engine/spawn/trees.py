@@ -168,6 +168,11 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
     activities = agents.find_activities(tx, [node.row.id for node in open_nodes])
     subagents = _find_subagents(rows, open_nodes)
 
+    def status_now(row: TreeRow, liveness: Liveness | None) -> SessionStatus:
+        if liveness is None:
+            return row.status
+        return "waiting_person" if _waits_for_its_agent(row, liveness) else status(row.id, row.created_at, liveness)
+
     def finish(row: TreeRow, liveness: Liveness | None) -> TreeRow:
         doing = activities.get(row.id, _NOTHING)
         # The prompt of a queued effort is what a person wrote; its agent is given more than that.
@@ -175,7 +180,7 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
         return replace(
             row,
             goal=row.goal or asked.get(row.id),
-            status=status(row.id, row.created_at, liveness) if liveness else row.status,
+            status=status_now(row, liveness),
             total_tokens=tokens[row.id],
             total_cost_usd=costs[row.id],
             prompt=row.goal if is_asked_by_effort else doing.prompt,
@@ -189,6 +194,12 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
         else finish(row, liveness)
         for row, liveness in ((node.row, node.liveness) for node in nodes)
     ]
+
+
+def _waits_for_its_agent(row: TreeRow, liveness: Liveness) -> bool:
+    """Whether it continues another session, and nobody has started its agent yet: a person has the command for it."""
+    is_nobodys = row.agent_id is None and row.native_id is None and row.parent_session_id is None
+    return is_nobodys and row.prev_session_id is not None and liveness.last_heartbeat is None
 
 
 def _find_subagents(rows: Sequence[TreeRow], nodes: Sequence[Node]) -> set[int]:

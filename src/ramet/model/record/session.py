@@ -69,6 +69,11 @@ class Session(Struct, frozen=True, kw_only=True):
     """The machine of its process, if several machines share the database and a person started it."""
 
 
+def is_unseen(session: Session) -> bool:
+    """Whether nothing has been seen of its agent yet."""
+    return session.pid is None and session.native_id is None and session.last_heartbeat is None
+
+
 class TreePlace(Struct, frozen=True, kw_only=True):
     """Where a new session stands: what it continues, what spawned it, and how deep that is."""
 

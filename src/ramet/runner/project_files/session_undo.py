@@ -53,8 +53,10 @@ def _choose(machine: Machine, session: Session, number: int | None) -> tuple[Com
 
 
 def _begin(machine: Machine, prev: Session, key: str | None) -> Session:
-    """The session that continues the same effort; if that is finished, a light effort of its own."""
-    going_on = ContinueSession(session_id=prev.id, driver=prev.driver, light=True, idempotency_key=key)
+    """The session that continues the same effort. If that is finished, or is light and its agent still at work, the
+    session has a light effort of its own.
+    """
+    going_on = ContinueSession(session_id=prev.id, driver=prev.driver, light=True, apart=True, idempotency_key=key)
     context = machine.ask(going_on)
     return context.session
 
