@@ -49,7 +49,7 @@ def call_hook(at: CommandLine, payload: dict[str, Any]) -> int:
 
 
 def sessions(at: CommandLine) -> list[str]:
-    return [row["native_id"] for row in at.json("session", "list")["items"]]
+    return [row["native_id"] for row in at.json("session", "list", "-A")["items"]]
 
 
 def wait_until_it_runs(at: CommandLine) -> None:

@@ -24,7 +24,7 @@ SCOPES: dict[str, Kind] = {
         [
             *("ps", "queue", "next", "tree", "notices", "notices dismiss", "work", "budget", "status"),
             *("session list", "runs list", "runs clean", "task list", "task find", "agent list"),
-            *("worktree list", "worktree clean"),
+            *("worktree list", "worktree clean", "worktree tidy"),
         ],
         "project",
     ),
@@ -41,7 +41,7 @@ SCOPES: dict[str, Kind] = {
 `named`: the task, the branch or the project that the user names. `database`: what no project owns, such as a branch, or
 the log of everything.
 """
-VERBS = ("list", "clean", "find", "gc", "log", "moves")
+VERBS = ("list", "clean", "tidy", "find", "gc", "log", "moves")
 """The last words of commands that list or clean up."""
 
 

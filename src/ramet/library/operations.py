@@ -233,6 +233,8 @@ from ramet.protocol.work.worktrees import (
     ListWorktrees,
     Synced,
     SyncReport,
+    TidiedRef,
+    TidyRefs,
     WorktreeRow,
 )
 
@@ -2077,6 +2079,14 @@ class WorktreeOperations(Namespace):
     def list(self, *, project: int | str | None = None) -> Page[WorktreeRow]:
         """List the worktrees that Ramet created on this machine, with their uncommitted and unpushed work."""
         return self._call(ListWorktrees, {"project": project})
+
+    def tidy(
+        self, *, project: int | str | None = None, dry_run: bool = False, idempotency_key: str | None = None
+    ) -> Page[TidiedRef]:
+        """Delete the branches and private refs that Ramet left in repositories, if another ref has all of their
+        commits.
+        """
+        return self._call(TidyRefs, {"idempotency_key": idempotency_key, "project": project, "dry_run": dry_run})
 
 
 class Operations(Namespace):

@@ -9,7 +9,7 @@ from ramet.runner.attempts import prompts
 from ramet.runner.machine import Machine
 from ramet.runner.project_files import directives, effort_starts, files, session_undo, skills
 from ramet.runner.runs import branches
-from ramet.runner.settlement import reports, validation, worktrees
+from ramet.runner.settlement import refs, reports, validation, worktrees
 
 __all__ = ["answer", "answers"]
 
@@ -20,6 +20,7 @@ _REGISTERED = (
     effort_starts,
     files,
     prompts,
+    refs,
     reports,
     session_undo,
     skills,

@@ -72,3 +72,23 @@ class CleanWorktrees(Change[Page[CleanedWorktree]], frozen=True, kw_only=True):
     discard: list[Path] = field(default_factory=list)
     """Worktrees whose uncommitted or unpushed work may be lost. Otherwise that work is kept under a private ref."""
     dry_run: bool = False
+
+
+class TidiedRef(Struct, frozen=True, kw_only=True):
+    """A branch or private ref that Ramet left in a repository, and whether it was deleted."""
+
+    ref: str
+    commit: str
+    project: str
+    removed: bool
+    """Whether it was deleted, or a dry run would delete it."""
+    reason: str
+
+
+class TidyRefs(Change[Page[TidiedRef]], frozen=True, kw_only=True):
+    """Delete the branches and private refs that Ramet left in repositories, if another ref has all of their commits."""
+
+    op = Operation("worktree.tidy", errors=(ProjectNotFound, WorktreeError, GitFailed), host="machine")
+
+    project: ProjectRef | None = None
+    dry_run: bool = False

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ramet.errors import EffortNotFound, ProjectNotFound, RametError, RunNotFound
 from ramet.model.record.effort import Lifecycle
-from ramet.model.record.project import normal_path
+from ramet.model.record.project import Project, normal_path
 from ramet.model.runs.run import Run
 from ramet.protocol.fields import ProjectRef
 from ramet.protocol.record.efforts import EffortRow
@@ -77,7 +77,7 @@ def _know(machine: Machine, project: ProjectRef | None) -> list[_Known]:
 
 def _users(machine: Machine) -> Iterator[tuple[str, int]]:
     """Every directory that an unfinished effort uses, or will continue from."""
-    for effort in _unfinished(machine, "queued"):
+    for effort in list_unfinished(machine, "queued"):
         if effort.workspace is not None:
             yield effort.workspace, effort.id
         elif effort.worktree is not None:
@@ -86,12 +86,13 @@ def _users(machine: Machine) -> Iterator[tuple[str, int]]:
             based = _get(machine, effort.based_on)
             if based is not None and based.worktree is not None:
                 yield based.worktree, effort.id
-    for effort in _unfinished(machine, "active"):
+    for effort in list_unfinished(machine, "active"):
         if (used := effort.workspace or effort.worktree) is not None:
             yield used, effort.id
 
 
-def _unfinished(machine: Machine, state: Lifecycle) -> Iterator[EffortRow]:
+def list_unfinished(machine: Machine, state: Lifecycle) -> Iterator[EffortRow]:
+    """The efforts of the queue that run or wait, page after page."""
     cursor = None
     while True:
         page = machine.ask(ListWork(state=state, cursor=cursor, limit=machine.settings.limits.page_max))
@@ -196,12 +197,23 @@ def _plain(path: str) -> str:
     return normal_path(path) or path
 
 
+def project_paths(machine: Machine, ref: ProjectRef | None) -> list[str]:
+    """Where the project that is meant is on this machine; without one, where all of them are."""
+    if ref is not None:
+        return [_project_path(machine, ref)]
+    return [_path_here(machine, project) for project in machine.ask(ListProjects()).items]
+
+
 def _project_path(machine: Machine, ref: ProjectRef) -> str:
     wanted = ref if isinstance(ref, int) else _plain(ref)
     for project in machine.ask(ListProjects()).items:
         if wanted in (project.id, project.path, *project.hosts.values()):
-            return project.path if machine.host is None else project.hosts.get(machine.host, project.path)
+            return _path_here(machine, project)
     raise ProjectNotFound(f"there is no project {ref}", field="project", value=ref)
+
+
+def _path_here(machine: Machine, project: Project) -> str:
+    return project.path if machine.host is None else project.hosts.get(machine.host, project.path)
 
 
 def _is_below(path: str, top: Path) -> bool:

@@ -9,10 +9,10 @@ from ramet.cli import references
 from ramet.cli.command import Group
 from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, say, short_path, show_items
+from ramet.cli.output import Columns, count, say, short_path, show_items
 from ramet.cli.progress import working
 from ramet.protocol.replies import Page
-from ramet.protocol.work.worktrees import CleanedWorktree, CleanWorktrees, ListWorktrees, WorktreeRow
+from ramet.protocol.work.worktrees import CleanedWorktree, CleanWorktrees, ListWorktrees, TidyRefs, WorktreeRow
 
 _of_project = click.option(
     "--project",
@@ -118,3 +118,24 @@ def _confirm(invocation: Invocation, request: CleanWorktrees) -> bool:
 def _show_cleaned(invocation: Invocation, reply: Page[CleanedWorktree]) -> None:
     lines = [f"{row.path}: {row.reason}" for row in reply.items]
     say(invocation, reply, "\n".join(lines) or "nothing to remove")
+
+
+@worktree.command(examples=["ramet worktree tidy --dry-run", "ramet worktree tidy", "ramet worktree tidy -A"])
+@_of_project
+@everywhere_option("Tidy the repositories of every project.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted, and delete nothing.")
+@click.pass_obj
+def tidy(invocation: Invocation, project: int | str | None, everywhere: bool, dry_run: bool) -> None:
+    """Delete the branches and kept refs that Ramet left in git, if another ref has all of their commits.
+
+    Work that exists nowhere else stays, and so does a branch that a worktree or an unfinished effort uses.
+    """
+    scope = find_scope(invocation, everywhere=everywhere, project=project)
+    with working(invocation, "reading the refs"):
+        reply = invocation.ask(TidyRefs(project=scope.project_id, dry_run=dry_run))
+    gone = [row for row in reply.items if row.removed]
+    how = "would be deleted" if dry_run else "deleted"
+    lines = [f"{row.ref} ({row.commit[:8]}) {how}: {row.reason}" for row in gone]
+    left = len(reply.items) - len(gone)
+    lines += [f"{count(left, 'ref')} kept, whose work exists only there or is in use"] if left else []
+    say(invocation, reply, "\n".join(lines) or "nothing to delete")
