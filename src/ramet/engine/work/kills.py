@@ -16,8 +16,6 @@ from ramet.store.record import agents, sessions
 from ramet.store.spawn import children
 from ramet.store.work import queue as queue_rows
 
-_FEW = 10
-
 
 @answers(Kill)
 def kill(tx: Transaction, request: Kill) -> Killed:
@@ -69,7 +67,7 @@ def _is_unbegun(tx: Transaction, effort: Effort) -> bool:
     """Whether nobody holds it, and its sessions still wait for an agent that a person would start."""
     if agents.find_holder(tx.db, effort.id) is not None:
         return False
-    found = sessions.list_matching(tx.db, effort_id=effort.id, is_open=True, before=2**63 - 1, limit=_FEW)
+    found = sessions.list_matching(tx.db, effort_id=effort.id, is_open=True, before=2**63 - 1, limit=tx.limits.page_max)
     return bool(found) and all(is_unseen(session) for session in found)
 
 
