@@ -256,6 +256,7 @@ SAMPLES: dict[str, Any] = {
     "id": "builder",
     "effort_id": 1,
     "session_id": 1,
+    "project": "/projects/shop",
     "project_id": 1,
     "label": "1: Prepare",
     "usage": 0.42,

@@ -12,7 +12,7 @@
     │       AgentNotFound · BranchNotFound · CommitNotFound · NoticeNotFound · ReportMissing · RunNotFound ·
     │       FileMissing
     ├── Conflict                     the recorded state does not allow it    exit 4
-    │   ├── EffortHeld · AgentBusy · EffortFinished
+    │   ├── ProjectBusy · EffortHeld · AgentBusy · EffortFinished
     │   ├── SessionError (SessionEnded · WrongTask)
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
     │   ├── SpawnError (SpawnCycle · SpawnDepthExceeded · SpawnLimitExceeded · SpawnTimeTooShort) · BudgetExceeded
@@ -373,6 +373,13 @@ class EffortHeld(Conflict):
 
     code = "effort_held"
     hint = "wait until that agent finishes, or release the effort with `ramet agent release ID`"
+
+
+class ProjectBusy(Conflict):
+    """The project has work that is not finished."""
+
+    code = "project_busy"
+    hint = "finish its efforts first, or drop them: `ramet queue` lists them"
 
 
 class AgentBusy(Conflict):

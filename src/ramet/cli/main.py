@@ -48,7 +48,7 @@ MORE: dict[str, Commands] = {
         "note": (f"{_COMMANDS}.record.note:note", "Add a note to an effort's log."),
     },
     "Records": {
-        "project": (f"{_COMMANDS}.record.project:project", "Add and list projects."),
+        "project": (f"{_COMMANDS}.record.project:project", "Add, list and remove projects."),
         "task": (f"{_COMMANDS}.record.task:task", "Add, list and find tasks."),
         "effort": (f"{_COMMANDS}.record.effort:effort", "Start, list and finish efforts, phase by phase."),
         "session": (f"{_COMMANDS}.record.session:session", "List sessions and read their transcripts."),

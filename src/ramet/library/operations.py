@@ -150,7 +150,7 @@ from ramet.protocol.record.efforts import (
 )
 from ramet.protocol.record.messages import AppendMessage, ListMessages, MessagePage
 from ramet.protocol.record.names import ListNames, NameRow
-from ramet.protocol.record.projects import Here, ListProjects, UpsertProject
+from ramet.protocol.record.projects import Here, ListProjects, RemoveProject, UpsertProject
 from ramet.protocol.record.sessions import (
     BindEffort,
     FindSessions,
@@ -621,6 +621,12 @@ class DbProjectOperations(Namespace):
     def list(self) -> Page[Project]:
         """List all projects."""
         return self._call(ListProjects, {})
+
+    def remove(self, project: int | str, *, idempotency_key: str | None = None) -> Project:
+        """Take a project off the list. Its records and its files stay, and registering its path again puts it
+        back.
+        """
+        return self._call(RemoveProject, {"idempotency_key": idempotency_key, "project": project})
 
     def upsert(
         self,

@@ -8,6 +8,7 @@ from msgspec import Struct
 EventKind = Literal[
     "project.added",
     "project.changed",
+    "project.removed",
     "task.added",
     "task.changed",
     "skill.added",

@@ -16,6 +16,7 @@ from ramet.protocol.operations import OPERATIONS, Operation
 EVENT_PURPOSES: dict[EventKind, str] = {
     "project.added": "A project was registered.",
     "project.changed": "A project was renamed.",
+    "project.removed": "A project was taken off the list; its records stay.",
     "task.added": "A task was created.",
     "task.changed": "A task's description changed.",
     "skill.added": "A project's skill was registered.",

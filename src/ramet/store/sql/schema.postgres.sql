@@ -82,7 +82,8 @@ CREATE TABLE projects (
     path       TEXT NOT NULL UNIQUE CHECK (path LIKE '/%'),
     name       TEXT,
     created_at TEXT NOT NULL DEFAULT (to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
-    remote     TEXT
+    remote     TEXT,
+    removed_at TEXT
 );
 
 CREATE UNIQUE INDEX idx_projects_remote ON projects (remote) WHERE remote IS NOT NULL;

@@ -82,7 +82,8 @@ CREATE TABLE projects (
     path       TEXT NOT NULL UNIQUE CHECK (path LIKE '/%'),
     name       TEXT,
     created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-    remote     TEXT
+    remote     TEXT,
+    removed_at TEXT
 ) STRICT;
 
 CREATE UNIQUE INDEX idx_projects_remote ON projects (remote) WHERE remote IS NOT NULL;

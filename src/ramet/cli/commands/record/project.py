@@ -13,7 +13,7 @@ from ramet.cli.repository import find_checkout, remote_of
 from ramet.cli.times import ago
 from ramet.errors import InvalidParams, ProjectNotFound
 from ramet.model.record.project import Project, contains
-from ramet.protocol.record.projects import ListProjects, UpsertProject
+from ramet.protocol.record.projects import ListProjects, RemoveProject, UpsertProject
 
 
 @click.group(cls=Group)
@@ -34,6 +34,19 @@ def add(invocation: Invocation, path: str, name: str | None) -> None:
         )
     reply = register(invocation, path, name)
     say(invocation, reply, f"project {reply.id}: {path_here(invocation, reply)}")
+
+
+@project.command(examples=["ramet project remove 2", "ramet project remove ~/src/old"])
+@click.argument("reference", metavar="PROJECT", type=references.project)
+@click.pass_obj
+def remove(invocation: Invocation, reference: int | str) -> None:
+    """Take PROJECT, named by its number or its path, off the list.
+
+    Nothing on disk is deleted, and its tasks, efforts and sessions stay on record. `ramet project add` puts it back. A
+    project with unfinished efforts is refused.
+    """
+    reply = invocation.ask(RemoveProject(project=reference))
+    say(invocation, reply, f"project {reply.id} ({reply.path}) is off the list; its files and its records stay")
 
 
 @project.command("list", examples=["ramet project list"])
