@@ -293,14 +293,14 @@ class EffortNotFound(NotFound):
     """There is no such effort."""
 
     code = "effort_not_found"
-    hint = "list the efforts with `ramet queue --all`"
+    hint = "list the efforts with `ramet queue --all -A`"
 
 
 class SessionNotFound(NotFound):
     """There is no such session."""
 
     code = "session_not_found"
-    hint = "name a session as s7, 7 or DRIVER:NATIVE_ID; `ramet session list` lists the sessions"
+    hint = "name a session as s7, 7 or DRIVER:NATIVE_ID; `ramet session list -A` lists the sessions"
 
 
 class SkillNotFound(NotFound):

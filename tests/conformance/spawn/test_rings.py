@@ -170,6 +170,7 @@ def _others(name: str, field: str, fleet: Fleet) -> dict[str, Any]:
     return {"branch": fleet.own.session.branch} if field == "since" and "branch" in fields(name) else {}
 
 
+@pytest.mark.requirement("R413")
 def test_an_operation_that_names_nobody_says_nothing_of_others(fleet: Fleet) -> None:
     for name in ENGINES:
         reply = fleet.try_to(name, least_params(OPERATIONS[name]))
