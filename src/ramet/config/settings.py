@@ -517,8 +517,16 @@ class SpawnSettings(Struct, frozen=True, kw_only=True):
 
 
 class HookSettings(Struct, frozen=True, kw_only=True):
-    """Hooks of agents that people start: their texts, gates and deadlines."""
+    """Hooks of agents that people start: which are recorded, their texts, gates and deadlines."""
 
+    record: Annotated[
+        Literal["registered", "all"],
+        Meta(
+            description="Which sessions hooks record. registered: those inside registered projects (`ramet init`); "
+            "all: also those elsewhere, whose directories become projects."
+        ),
+        OWNER,
+    ] = "registered"
     heartbeat: Annotated[
         bool,
         Meta(description="Require log entries from every agent; a skill requires them with the directive heartbeat."),

@@ -26,6 +26,7 @@ from ramet.daemon.hooks.notifications import Notifications
 from ramet.daemon.hooks.project_redaction import ProjectRedaction
 from ramet.daemon.hooks.service import HookService
 from ramet.daemon.hooks.transcript_feed import TranscriptFeed
+from ramet.daemon.hooks.unrecorded_sessions import UnrecordedSessions
 from ramet.daemon.hooks.vanished_agents import VanishedAgents
 from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.wire.tokens import Tokens
@@ -147,6 +148,7 @@ def build_hook_service(
     patience = Patience.of(load_own(machine.environ).settings.hooks)  # which the hook program keeps to
     gather = partial(_gather, machine.git.within(patience.git), machine)
     lookers = DiskLookups(patience)
+    only_registered = machine.settings.hooks.record == "registered"
     redacting = ProjectRedaction(requester, machine.redactor_in, machine.redactor)
     transcript_feed = TranscriptFeed(
         redacting.ask,
@@ -156,6 +158,7 @@ def build_hook_service(
         patience.read,
         host,
         are_gaps_ours=partial(is_heard_by, places),
+        only_registered=only_registered,
     )
     hook_service = HookService(
         redacting,
@@ -165,6 +168,7 @@ def build_hook_service(
         loop,
         is_gated=machine.settings.hooks.directive_gate == "block",
         reading=transcript_feed,
+        unrecorded=UnrecordedSessions(places.home) if only_registered else None,
     )
     return hook_service, transcript_feed
 

@@ -54,8 +54,15 @@ class _FactsMissing(Exception):
     """The machine could name the directory and the process of a session, and has not been asked."""
 
 
+class Unregistered(Exception):
+    """The session is outside every registered project, and only sessions inside one are recorded."""
+
+
 def bind(tx: Transaction, event: HookEvent, facts: HookFacts, caller: Caller) -> Hooked | None:
-    """The session of an event, which is created if it is new; None if the machine must be asked about it first."""
+    """The session of an event, which is created if it is new; None if the machine must be asked about it first.
+
+    Raises Unregistered, and has written nothing then.
+    """
     try:
         return _bind(tx, Told(event, facts, caller))
     except _FactsMissing:
@@ -216,6 +223,8 @@ def _bind_started(tx: Transaction, told: Told, started: Hooked) -> int:
 
 
 def _begin_by_hand(tx: Transaction, told: Told) -> int:
+    if told.caller.only_registered and not is_registered(tx, told.event, told.facts) and not _find_held(tx, told.agent):
+        raise Unregistered
     prev = _find_emptied(tx, told)
     effort = _find_held(tx, told.agent) or _inherit(tx, prev) or light_efforts.begin(tx, _find_project(tx, told))
     if prev is not None and (prev.task_id != effort.task_id or prev.effort_id != effort.id):
@@ -262,6 +271,12 @@ def _inherit(tx: Transaction, prev: Session | None) -> Effort | None:
         return None
     ownership.release(tx, effort.id)
     return effort
+
+
+def is_registered(tx: Transaction, event: HookEvent, facts: HookFacts) -> bool:
+    """Whether an event is from inside a registered project, or from a worktree of one, which may be anywhere."""
+    places = [normal_path(place) for place in (event.cwd, facts.project) if place is not None]
+    return any(place is not None and project_rows.find_containing(tx.db, place) is not None for place in places)
 
 
 def _find_project(tx: Transaction, told: Told) -> str:

@@ -17,6 +17,8 @@ class Caller(Struct, frozen=True, kw_only=True):
     session: SessionRef | None = None
     agent: str | None = None
     pid: int | None = None
+    only_registered: bool = False
+    """Whether a session outside every registered project is none of ours."""
 
 
 class Told(Struct, frozen=True):

@@ -76,16 +76,28 @@ def record(tx: Transaction, prepared: Prompted[RecordHook]) -> HookReply:
     """An event of a vendor's program: its session is found or made, and the moment happens."""
     request, event = prepared.request, prepared.request.event
     if not event.native_id:
-        reactions.note_event(tx, event, None)
-        return HookReply(answer=HookAnswer(), session_id=None)
-    caller = Caller(session=request.session, agent=request.agent, pid=request.pid)
-    hooked = bindings.bind(tx, event, request.facts, caller)
+        return _note_unbound(tx, request)
+    caller = Caller(
+        session=request.session, agent=request.agent, pid=request.pid, only_registered=request.only_registered
+    )
+    try:
+        hooked = bindings.bind(tx, event, request.facts, caller)
+    except bindings.Unregistered:
+        return HookReply(answer=HookAnswer(), session_id=None, is_ignored=True)
     if hooked is None:
         return HookReply(answer=HookAnswer(), session_id=None, wants_facts=True)
     if tx.asker is not None:
         lookup.session(tx, hooked.id)  # which refuses an agent that tells the hook of another one
     answer = reactions.happen(tx, hooked, event, request.facts, prepared.prompt)
     return HookReply(answer=answer, session_id=hooked.id, wants_ingest=reactions.wants_ingest(hooked, event))
+
+
+def _note_unbound(tx: Transaction, request: RecordHook) -> HookReply:
+    """An event that says too little to know its session by; that it came is written down."""
+    is_ignored = request.only_registered and not bindings.is_registered(tx, request.event, request.facts)
+    if not is_ignored:
+        reactions.note_event(tx, request.event, None)
+    return HookReply(answer=HookAnswer(), session_id=None, is_ignored=is_ignored)
 
 
 @answers(HookSessionStart)
