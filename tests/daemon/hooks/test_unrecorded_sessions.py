@@ -1,7 +1,6 @@
 """A real daemon in whose directories no project is registered, and hooks that come twice."""
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -112,7 +111,7 @@ def test_the_hint_is_for_a_repository_and_for_one_only(tmp_path: Path) -> None:
 
 
 def test_the_hint_is_not_noted_through_a_link(tmp_path: Path) -> None:
-    os.symlink(tmp_path / "else", tmp_path / "hinted")
+    (tmp_path / "hinted").symlink_to(tmp_path / "else")
     facts = HookFacts(project="/p", is_repository=True)
     assert UnrecordedSessions(tmp_path).hint(event(moment="session_start"), facts) is None
     assert not (tmp_path / "else").exists()

@@ -212,11 +212,11 @@ def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
         if each.to_do:
             yield Finding("hooks", "warn", f"{each.name} may not call its hooks yet", each.to_do)
     if not present:
-        yield Finding(
-            "hooks", "ok", "not installed: agents that you start yourself are not recorded (`ramet hooks install`)"
-        )
+        yield Finding("hooks", "ok", "not installed: agents that you start yourself are not recorded (`ramet init`)")
     elif not problems:
         yield Finding("hooks", "ok", f"installed: {', '.join(present)}")
+    for here in hook_states.look_here(invocation, found) if present else ():
+        yield Finding("hooks", "warn" if here.is_problem else "ok", here.say(), here.fix)
     for timing in invocation.ask(ListTimings()).items:
         lead = f"{timing.vendor} {timing.event}"
         times = f"p50 {timing.p50_ms:.1f} ms, p95 {timing.p95_ms:.1f} ms, p99 {timing.p99_ms:.1f} ms"
