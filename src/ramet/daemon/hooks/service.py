@@ -202,10 +202,12 @@ class HookService:
     async def _look(self, call: Call, request: HookCall, event: HookEvent) -> HookFacts:
         """What the machine says; next to nothing where it takes longer than an agent should wait for that."""
         caller = call.connection.peer_pid
+        # The session is new, reopened or not told what it is told at its start: to the disk, this is a start.
+        asked = event if event.moment in BOUNDARIES else replace(event, moment="session_start")
 
         def look() -> HookFacts:
             process = None if caller is None else self._find_process(event.vendor, caller, request.pid)
-            return replace(self._gather(event), process=process)
+            return replace(self._gather(asked), process=process)
 
         return await self._lookers.look(event, look) or HookFacts(project=event.cwd)
 

@@ -28,7 +28,7 @@ from ramet.engine.record import (
 )
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
-from ramet.model.hooks.hook import HookEvent, Moment
+from ramet.model.hooks.hook import HookEvent, Moment, Source
 from ramet.model.instant import to_iso
 from ramet.model.record.effort import Effort, Outcome
 from ramet.model.record.project import normal_path
@@ -93,6 +93,7 @@ def _settle_in(tx: Transaction, told: Told, session_id: int) -> Hooked:
     """A session that is new to us: its transcript is read from now on, and its process is known."""
     _read_transcript(tx, session_id, told.event.transcript_path)
     _note_process(tx, session_id, told)
+    _note_missed_start(tx, session_id, told, "startup")
     return must_find(tx, session_id)
 
 
@@ -116,9 +117,16 @@ def _bind_known(tx: Transaction, told: Told, known: Hooked) -> Hooked:
     _require_facts(told)
     if told.event.agent_id is None:
         _note_process(tx, known.id, told)
+        if known.has_ended or _is_in_another_process(told, known):
+            _note_missed_start(tx, known.id, told, "resume")
     if known.has_ended:
         _reopen(tx, known)
     return must_find(tx, known.id)
+
+
+def _is_in_another_process(told: Told, known: Hooked) -> bool:
+    """Whether the machine says so: what a hook says itself may be the pid of a shell that called it."""
+    return told.facts.process is not None and told.facts.process.pid != known.pid
 
 
 def _reopen(tx: Transaction, known: Hooked) -> None:
@@ -304,6 +312,12 @@ def _read_transcript(tx: Transaction, session_id: int, path: str | None) -> None
     """From now on a session's transcript is read."""
     if path and "\0" not in path and ingest_rows.begin(tx.db, path, session_id, tx.now):
         tx.record("session.ingested", session_id=session_id, data={"path": path, "offset": 0, "added": 0})
+
+
+def _note_missed_start(tx: Transaction, session_id: int, told: Told, source: Source) -> None:
+    """A window that we first see when it is open already: no daemon heard its start, and its agent was told nothing."""
+    if told.event.moment != "session_start" and told.event.agent_id is None:
+        hooks.miss_start(tx.db, session_id, told.event.source or source)
 
 
 def _note_process(tx: Transaction, session_id: int, told: Told) -> None:

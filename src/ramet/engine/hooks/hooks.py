@@ -84,7 +84,7 @@ def record(tx: Transaction, prepared: Prompted[RecordHook]) -> HookReply:
         hooked = bindings.bind(tx, event, request.facts, caller)
     except bindings.Unregistered:
         return HookReply(answer=HookAnswer(), session_id=None, is_ignored=True)
-    if hooked is None:
+    if hooked is None or reactions.wants_start_facts(hooked, event, request.facts):
         return HookReply(answer=HookAnswer(), session_id=None, wants_facts=True)
     if tx.asker is not None:
         lookup.session(tx, hooked.id)  # which refuses an agent that tells the hook of another one

@@ -30,6 +30,12 @@ Moment = Literal[
 ]
 """When a hook is called; `other` is recorded and allowed."""
 Source = Literal["startup", "resume", "clear", "compact", "fork"]
+"""How a context window begins."""
+
+GAP = "gap"
+"""The name of an event that tells of hooks which reached no daemon. It has the source of a start among them that got no
+answer.
+"""
 
 
 class HookEvent(Struct, frozen=True, kw_only=True):

@@ -545,6 +545,13 @@ CREATE TABLE discoveries (
     PRIMARY KEY (session_id, path)
 ) STRICT;
 
+-- The sessions whose agents were not told what they are told at the start of a context window, because no daemon
+-- answered the hook in time; and how that window began.
+CREATE TABLE missed_starts (
+    session_id INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    source     TEXT NOT NULL
+) STRICT;
+
 -- The thoughts in a transcript that are in the session's history: they have no message to be known by.
 CREATE TABLE thoughts (
     session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

@@ -3,7 +3,8 @@
 SELECT s.id, s.task_id, s.effort_id, s.agent_id, s.driver, s.native_id, s.instance IS NOT NULL, s.ended_at IS NOT NULL,
        s.heartbeat_counter, s.tools_in_flight, s.loaded_files, s.context_usage, s.dehydration_payload IS NOT NULL,
        s.pid, s.last_heartbeat,
-       CASE WHEN lower(k.directives) LIKE '%heartbeat%' OR lower(k.phases) LIKE '%heartbeat%' THEN 1 ELSE 0 END
+       CASE WHEN lower(k.directives) LIKE '%heartbeat%' OR lower(k.phases) LIKE '%heartbeat%' THEN 1 ELSE 0 END,
+       (SELECT m.source FROM missed_starts m WHERE m.session_id = s.id)
 FROM sessions s
 JOIN efforts e ON e.id = s.effort_id
 JOIN tasks t ON t.dir_path = e.task_id
@@ -15,7 +16,8 @@ WHERE s.driver = :driver AND s.native_id = :native_id;
 SELECT s.id, s.task_id, s.effort_id, s.agent_id, s.driver, s.native_id, s.instance IS NOT NULL, s.ended_at IS NOT NULL,
        s.heartbeat_counter, s.tools_in_flight, s.loaded_files, s.context_usage, s.dehydration_payload IS NOT NULL,
        s.pid, s.last_heartbeat,
-       CASE WHEN lower(k.directives) LIKE '%heartbeat%' OR lower(k.phases) LIKE '%heartbeat%' THEN 1 ELSE 0 END
+       CASE WHEN lower(k.directives) LIKE '%heartbeat%' OR lower(k.phases) LIKE '%heartbeat%' THEN 1 ELSE 0 END,
+       (SELECT m.source FROM missed_starts m WHERE m.session_id = s.id)
 FROM sessions s
 JOIN efforts e ON e.id = s.effort_id
 JOIN tasks t ON t.dir_path = e.task_id
@@ -93,6 +95,15 @@ ON CONFLICT (session_id, path) DO UPDATE SET hash = excluded.hash;
 -- name: forget_told
 -- A session's context is gone, and with it the directives in it.
 DELETE FROM discoveries WHERE session_id = :session_id AND hash IS NOT NULL;
+
+-- name: miss_start
+-- The agent of a session was not told what it is told at the start of its context window.
+INSERT INTO missed_starts (session_id, source) VALUES (:session_id, :source)
+ON CONFLICT (session_id) DO UPDATE SET source = excluded.source;
+
+-- name: forget_missed_start
+-- It was told now.
+DELETE FROM missed_starts WHERE session_id = :session_id;
 
 -- name: discover
 -- The directories that an effort has come to, and the directives there.
