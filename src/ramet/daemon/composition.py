@@ -20,6 +20,7 @@ from ramet.daemon.executors.model_executor import ModelExecutor
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.executors.writer import Writer
 from ramet.daemon.hooks import vanished_agents
+from ramet.daemon.hooks.calling_sessions import CallingSessions
 from ramet.daemon.hooks.channels import open_channels
 from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
 from ramet.daemon.hooks.notifications import Notifications
@@ -171,6 +172,11 @@ def build_hook_service(
         unrecorded=UnrecordedSessions(places.home) if only_registered else None,
     )
     return hook_service, transcript_feed
+
+
+def build_calling_sessions(requester: Requester, machine: Machine, loop: asyncio.AbstractEventLoop) -> CallingSessions:
+    """Who knows processes by the programs that started them."""
+    return CallingSessions(requester.ask, machine.host, loop)
 
 
 def _gather(git: Git, machine: Machine, event: HookEvent) -> HookFacts:

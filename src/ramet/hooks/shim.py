@@ -198,9 +198,11 @@ def _ask_patiently(
     except OSError:
         if not start:
             raise
-    starter = _start(home, start, environ)
+    starter = 0
     try:
         while True:
+            # Another hook may have started it a moment ago, and then it is not our turn yet.
+            starter = starter or _start(home, start, environ)
             time.sleep(_TICK_SECONDS)
             try:
                 return _ask(path, request)

@@ -22,7 +22,7 @@ def process(pid: int) -> dict[str, Any]:
 @pytest.mark.requirement("R367")
 @pytest.mark.parametrize("moment", ["user_prompt", "post_tool_use"])
 def test_a_session_whose_start_was_missed_is_told_its_rules_once(world: World, moment: str) -> None:
-    said = {"prompt": "mend it", "prompt_id": "p1", "tool": "Bash", "tool_use_id": "t1"}
+    said: dict[str, Any] = {"prompt": "mend it", "prompt_id": "p1", "tool": "Bash", "tool_use_id": "t1"}
     assert told(world, "pre_tool_use", **said) == "", "not every program takes it there"
     assert "Prices are cents." in told(world, moment, **said)
     assert told(world, moment, **said) == ""
@@ -91,6 +91,6 @@ def test_a_start_that_is_heard_after_all_makes_up_for_the_missed_one(world: Worl
 def test_a_sub_agent_is_not_told_what_its_parent_missed(world: World) -> None:
     hook(world, "user_prompt", prompt="mend it", native_id=WINDOW)
     world.call("hooks.record", event=event("other", name="gap", source="compact"))
-    within = {"agent_id": "a1", "agent_type": "Explore", "tool": "Bash", "tool_use_id": "t1"}
+    within: dict[str, Any] = {"agent_id": "a1", "agent_type": "Explore", "tool": "Bash", "tool_use_id": "t1"}
     assert told(world, "post_tool_use", **within) == ""
     assert CONTRACT in told(world, "user_prompt", prompt="go on", prompt_id="p2")

@@ -1,4 +1,4 @@
-"""Facts about Codex. It tells its MCP servers nothing about the session, so they have no variable here."""
+"""Facts about Codex. It tells its MCP servers nothing about the session when it starts them, only in each call."""
 
 from ramet.vendors.contract.vendor_facts import Facts
 
@@ -8,6 +8,7 @@ FACTS = Facts(
     title="Codex",
     passed_variables=("OPENAI_*", "CODEX_*"),
     session_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID"),
+    call_session_field="sessionId",
     own_variables=frozenset(
         {
             "CODEX_CI",

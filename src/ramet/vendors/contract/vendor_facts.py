@@ -18,6 +18,8 @@ class Facts(NamedTuple):
     """The variables that tell the commands that it starts which session runs them. The first that is set counts."""
     server_session_variable: str | None = None
     """The variable that tells its MCP servers the same."""
+    call_session_field: str | None = None
+    """The field of `_meta` in each call of an MCP tool that tells it, if no variable does."""
     own_variables: frozenset[str] = frozenset()
     """All variables that describe its running session to the commands that it starts. No agent may inherit them: it
     would pass for a part of that session, and hold its keys.
