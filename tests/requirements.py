@@ -890,18 +890,17 @@ REQUIREMENTS: dict[str, Requirement] = {
         "The program that `ramet drivers` finds is the program that the daemon runs; a difference is reported"
         " with both paths.",
     ),
-    "R366": later(
-        "outcomes",
+    "R366": due(
         "Claude Code started in a sub-directory of an initialised project is recorded; `hooks status` and "
         "`doctor` report what would happen in the current directory. With user scope only sessions inside "
         "registered projects are recorded; elsewhere the hook answers nothing and stores nothing unless the "
         "owner sets `hooks.record: all`; the first unregistered project gets one hint.",
     ),
-    "R367": later("outcomes", "The first session after a reboot gets its rules and its resume contract."),
+    "R367": due("The first session after a reboot gets its rules and its resume contract."),
     "R368": later(
         "outcomes", "Sub-agents of agents that Ramet runs are child sessions, recorded once, with and without hooks."
     ),
-    "R369": later("outcomes", "Hand-started Codex has working tools of Ramet's, bound to its session."),
+    "R369": due("Hand-started Codex has working tools of Ramet's, bound to its session."),
     "R370": later("outcomes", "A session at a permission dialog is `waiting_approval` in `ps` within two seconds."),
     "R371": later(
         "outcomes",

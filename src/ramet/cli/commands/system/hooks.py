@@ -152,7 +152,7 @@ def remove(invocation: Invocation, names: Sequence[str], scope: Scope, dry_run: 
 def status(ctx: click.Context) -> None:
     """Show which agent programs have Ramet's hooks, and check them. Exits with 1 if something is wrong.
 
-    The lines that begin with `here` say whether a program that you start in the current directory is recorded.
+    The lines with `here` say whether a program that you start in the current directory is recorded.
     """
     invocation: Invocation = ctx.obj
     found, hook_program = look(invocation), look_at_hook_program(invocation)
