@@ -62,8 +62,8 @@ class Uplink:
         return None if self._token else self._session
 
     async def find_session(self, native_id: str | None, seconds: float) -> None:
-        """Find out whose tools these are, if only the process says so: at each call, because the program may have opened
-        another session since. `native_id` is the program's own id of the session, if it tells that.
+        """Find out whose tools these are, if only the process says so: at each call, because the program may have
+        opened another session since. `native_id` is the program's own id of the session, if it tells that.
         """
         if self._is_found_by_process and self._socket:
             call = _Call(self._socket, None, FindCallingSession(native_id=native_id), seconds)
