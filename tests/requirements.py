@@ -916,8 +916,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R373": later(
         "outcomes", "Images in prompts and tool results are kept as blobs and come back in `undo` and `compile`."
     ),
-    "R374": later(
-        "outcomes",
+    "R374": due(
         "`ramet config` works with every configuration that the docs show; `config set|unset` edit the user's"
         " file and keep comments.",
     ),

@@ -61,7 +61,7 @@ MORE: dict[str, Commands] = {
         "history": (f"{_COMMANDS}.history.history:history", "Branch, compress, merge and undo what agents know."),
     },
     "Set up": {
-        "config": (f"{_COMMANDS}.system.config:config", "Show every configuration key, its value and its source."),
+        "config": (f"{_COMMANDS}.system.config:config", "Show, set and unset configuration keys."),
         "trust": (f"{_COMMANDS}.system.trust:trust", "Let a project's ramet.yaml set what only you can set."),
         "redact": (f"{_COMMANDS}.record.redact:redact", "Find and remove secrets that are already stored."),
         "drivers": (f"{_COMMANDS}.queue.drivers:drivers", "List the agent programs that Ramet can run."),

@@ -44,7 +44,7 @@ def expand(path: str, environ: Mapping[str, str], start: Path) -> Path:
 
 def read_file(path: Path) -> dict[str, Any]:
     """The values of a file by dotted key. Keys without a value are ignored."""
-    return read_content(_read_bytes(path), path)
+    return read_content(read_bytes(path), path)
 
 
 def read_content(content: bytes, path: Path) -> dict[str, Any]:
@@ -68,7 +68,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """The file's content; one byte more than allowed if it is too large."""
     try:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
