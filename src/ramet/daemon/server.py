@@ -266,6 +266,7 @@ class Server:
             connection.principal = None if session_id is None else of_session(session_id)
         if connection.principal is None:
             raise Forbidden("this daemon did not issue the token", field="token")
+        connection.environment = (request.environment or {}) if connection.principal == USER else {}
         reply = HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=connection.principal)
         own = asking_session(connection.principal)
 

@@ -453,9 +453,11 @@ class CommandsOperations(Namespace):
 class DaemonOperations(Namespace):
     """`daemon.…`"""
 
-    def hello(self, *, client: str | None = None, token: str | None = None) -> HelloReply:
+    def hello(
+        self, *, client: str | None = None, token: str | None = None, environment: Mapping[str, str] | None = None
+    ) -> HelloReply:
         """Identify the client, and get the daemon's version."""
-        return self._call(Hello, {"client": client, "token": token})
+        return self._call(Hello, {"client": client, "token": token, "environment": environment})
 
     def ping(self) -> Pong:
         """Check that the daemon responds."""

@@ -61,7 +61,8 @@ def _find_session(environ: Mapping[str, str]) -> Uplink:
     redaction = _find_redaction(environ)
     if session is None:
         return Uplink(socket, token, redaction=redaction)
-    return Uplink(socket or str(find_own(environ, find_home(environ)).places.socket), None, session, redaction)
+    own = socket or str(find_own(environ, find_home(environ)).places.socket)
+    return Uplink(own, None, session, redaction, environ)
 
 
 def _find_redaction(environ: Mapping[str, str]) -> tuple[StructRedactor, Redactor] | None:

@@ -6,7 +6,8 @@ It is never started from here: it would be a part of the agent, and end with it.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Generic
 
 import anyio
@@ -42,8 +43,12 @@ class Uplink:
         token: str | None,
         session: str | None = None,
         redaction: tuple[StructRedactor, Redactor] | None = None,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`redaction` are the patterns of the project, which the daemon does not know."""
+        """`redaction` are the patterns of the project, which the daemon does not know. The environment is for children
+        of a program that a person started; children of other agents get what their parent got.
+        """
+        self._hello = Hello(client="ramet mcp", token=token or None, environment=None if token else dict(environment))
         self._redaction = redaction
         self._socket = socket
         self._token = token
@@ -75,7 +80,7 @@ class Uplink:
         away_since: float | None = None
         while True:
             left = max(deadline - time.monotonic(), 0)
-            call = _Call(*self._credentials(), ask_for(left), left + _MARGIN_SECONDS)
+            call = _Call(self._find_socket(), self._hello, ask_for(left), left + _MARGIN_SECONDS)
             try:
                 return await self._perform(call)
             except (DaemonUnreachable, DaemonStopping):
@@ -92,9 +97,9 @@ class Uplink:
             call.abort()
             raise
 
-    def _credentials(self) -> tuple[str, str | None]:
+    def _find_socket(self) -> str:
         if self._socket and (self._token or self._session):
-            return self._socket, self._token
+            return self._socket
         titles = " or ".join(each.title for each in registry.facts().values() if each.server_session_variable)
         raise Forbidden(
             f"the session of these tools is not known: only agents that Ramet runs, and {titles} with hooks, name it",
@@ -105,9 +110,9 @@ class Uplink:
 class _Call(Generic[R]):
     """One request on a connection of its own, which another thread may end."""
 
-    def __init__(self, socket: str, token: str | None, request: Request[R], timeout_seconds: float) -> None:
+    def __init__(self, socket: str, hello: Hello, request: Request[R], timeout_seconds: float) -> None:
         self._socket = socket
-        self._hello = Hello(client="ramet mcp", token=token or None)
+        self._hello = hello
         self._request = request
         self._timeout_seconds = timeout_seconds
         self._connection: Connection | None = None

@@ -1,5 +1,6 @@
 """Which driver runs an effort, and which are installed."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from ramet.vendors import registry
 from ramet.vendors.contract.driver_protocol import Driver, Start
 
 _VERSION_SECONDS = 10
+_MOST_FOLDERS = 20
 _VERSION = re.compile(r"\d+(?:\.\d+)+\S*")
 
 
@@ -44,7 +46,10 @@ def resolve(wanted: str | None, settings: DriverSettings, environ: Mapping[str, 
             continue
     fix = "; or ".join(registry.find_driver(preferred).fix for preferred in registry.PREFERRED)
     names = ", ".join(registry.PREFERRED)
-    raise DriverMissing(f"none of {names} is installed", fix=f"{fix}; or set drivers.default to another driver")
+    looked = _list_folders(environ.get("PATH", ""))
+    raise DriverMissing(
+        f"none of {names} is installed: none is in {looked}", fix=f"{fix}; or set drivers.default to another driver"
+    )
 
 
 def installed(settings: DriverSettings, environ: Mapping[str, str], *, versions: bool = True) -> list[DriverRow]:
@@ -56,6 +61,12 @@ def installed(settings: DriverSettings, environ: Mapping[str, str], *, versions:
     every = dict.fromkeys([*registry.names("driver"), *settings.profiles])
     rows = [_row(name, settings, environ, versions=versions) for name in every]
     return [replace(row, is_default=row.name == default) for row in rows]
+
+
+def locate_programs(settings: DriverSettings, environ: Mapping[str, str]) -> dict[str, str | None]:
+    """The path of each driver's and each profile's program; None if there is none."""
+    every = dict.fromkeys([*registry.names("driver"), *settings.profiles])
+    return {name: _row(name, settings, environ, versions=False).program for name in every}
 
 
 def confinements(settings: DriverSettings) -> dict[str, Confinement]:
@@ -106,16 +117,18 @@ def _program(name: str, driver: Driver, profile: ProfileSettings, environ: Mappi
     """What a wrapper runs may be inside a container, so a program that is named beside one is not looked for here."""
     path = environ.get("PATH", "")
     if profile.wrapper and _which(profile.wrapper[0], path) is None:
-        raise _not_there(name, "wrapper", profile.wrapper[0])
+        raise _not_there(name, "wrapper", profile.wrapper[0], path)
     if profile.program:
         is_elsewhere = profile.wrapper and profile.sandbox == "off"
         place = profile.program[0] if is_elsewhere else _which(profile.program[0], path)
         if place is None:
-            raise _not_there(name, "program", profile.program[0])
+            raise _not_there(name, "program", profile.program[0], path)
         return [place, *profile.program[1:]]
     place = next(filter(None, (_which(called, path) for called in driver.programs)), None) or _bundled(driver)
     if place is None:
-        raise DriverMissing(f"the program of {driver.name} is not installed", value=driver.name, fix=driver.fix)
+        called = " or ".join(driver.programs) or "its program"
+        problem = f"the program of {driver.name} is not installed: {called} is not in {_list_folders(path)}"
+        raise DriverMissing(problem, value=driver.name, fix=driver.fix)
     return [place]
 
 
@@ -125,9 +138,17 @@ def _which(program: str, path: str) -> str | None:
     return place if place is not None and Path(place).is_absolute() else None
 
 
-def _not_there(name: str, field: str, program: str) -> DriverMissing:
+def _not_there(name: str, field: str, program: str, path: str) -> DriverMissing:
     fix = f"install it, or set drivers.profiles.{name}.{field} to a name in PATH or to an absolute path"
-    return DriverMissing(f"there is no program {program!r} for {name}", field=field, value=program, fix=fix)
+    looked = "" if "/" in program else f" in {_list_folders(path)}"
+    return DriverMissing(f"there is no program {program!r} for {name}{looked}", field=field, value=program, fix=fix)
+
+
+def _list_folders(path: str) -> str:
+    """The folders of a PATH, for an error message."""
+    folders = [folder for folder in path.split(os.pathsep) if folder]
+    shown = ", ".join(folders[:_MOST_FOLDERS]) or "no folder"
+    return f"PATH ({shown}{', …' if len(folders) > _MOST_FOLDERS else ''})"
 
 
 def _bundled(driver: Driver) -> str | None:

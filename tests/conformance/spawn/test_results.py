@@ -71,6 +71,18 @@ def test_a_child_that_could_not_be_delivered_is_an_error_with_its_session(world:
     assert "the program is not there" in ended.issues[0], "what a person was told of it"
 
 
+@pytest.mark.requirement("R365")
+def test_why_a_child_could_not_start_is_no_part_of_its_parents_history(world: World) -> None:
+    above = parent(world)
+    child = spawn(world, above)
+    before = history(world, above)
+    claimed = queue_worker.claim(world, "host/2", effort_id=child.effort_id)
+    queue_worker.complete(world, claimed, "error", failure="permanent", reason="the program of codex is not installed")
+    assert history(world, above) == before
+    run(world, spawn(world, above), "error", reason="it gave up")
+    assert [text for _, text in history(world, above)[len(before) + 1 :]] == ["it gave up"]
+
+
 def test_of_a_long_output_the_end_stands_for_the_report(world: World) -> None:
     ended = run(world, spawn(world, parent(world)), output_content="x" * 10_000 + "the end")
     assert len(ended.notes) == NOTES_CHARACTERS

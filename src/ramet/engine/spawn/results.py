@@ -73,7 +73,8 @@ def give_to_parent(tx: Transaction, effort: Effort) -> Effort:
         effort = queue.set_output(tx.db, effort.id, said, None)
     budgets.settle(tx, first.id)
     pointer = StoredSpawnPointers(tx.db).get_parent(first.branch)
-    if pointer is not None:
+    # A child that never started did nothing: why not is its result, and no part of its parent's context.
+    if pointer is not None and not (effort.outcome == "error" and last.instance is None):
         done = child_branches.fold(tx, pointer, last.branch, said or f"{COLLAPSE_OPENING}{pointer.purpose}")
         record_collapse(tx, first, done)
     return effort

@@ -98,7 +98,7 @@ def show(invocation: Invocation, key: str | None) -> None:
     examples=[
         "ramet config set work.retries 5",
         "ramet config set drivers.profiles.careful.model opus",
-        """ramet config set spawn.drivers '["codex"]'""",
+        f"""ramet config set spawn.drivers '["{registry.PREFERRED[-1]}"]'""",
         "ramet config set database.type postgres database.url postgres://me@db/ramet",
     ],
 )

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ramet.cli.commands.queue.drivers import list_drivers
+from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
 from ramet.cli.commands.system import hook_states
 from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
@@ -169,6 +169,8 @@ def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
     else:
         fix = "; or ".join(row.fix for row in missing if row.fix) or "see `ramet drivers`"
         yield Finding("drivers", "warn", f"no agent program is installed, only: {told}", fix)
+    for difference in explain_differences(drivers):
+        yield Finding("drivers", "warn", difference, "`ramet daemon stop`: the next command starts it with your PATH")
 
 
 def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
