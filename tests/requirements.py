@@ -885,8 +885,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "and put the effort back; one notice per limit; a task's own failure never parks a driver; `ramet drivers "
         "release` always releases."
     ),
-    "R365": later(
-        "outcomes",
+    "R365": due(
         "The program that `ramet drivers` finds is the program that the daemon runs; a difference is reported"
         " with both paths.",
     ),
@@ -908,8 +907,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Every session has context fill and cost in `ps` while it works (reported, else estimated from a "
         "price table and marked); unknown is `-`.",
     ),
-    "R372": later(
-        "outcomes",
+    "R372": due(
         "Provider variables reach agents by a documented list per driver; a missing variable is reported with"
         " the key that lets it through.",
     ),

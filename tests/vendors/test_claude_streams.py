@@ -53,6 +53,17 @@ def test_a_usage_limit_is_known_by_its_words(text: str, resets_at: datetime | No
     assert (end.failure, end.reason) == ("limit", text)
 
 
+@pytest.mark.requirement("R372")
+@pytest.mark.parametrize("is_result", [True, False])
+def test_missing_credentials_of_a_cloud_are_trouble_of_the_account_with_the_key_that_lets_them_through(
+    is_result: bool,
+) -> None:
+    said = "API Error: Could not load credentials from any providers"
+    lines = [_failed(said, api_error_status=500)] if is_result else []
+    _, end = _read(*lines, process=EXIT_1 if is_result else ProcessExit(status=1, signal=None, errors=said))
+    assert (end.failure, said in (end.reason or ""), "work.environment" in (end.reason or "")) == ("limit", True, True)
+
+
 @pytest.mark.parametrize(
     ("result", "failure"),
     [

@@ -91,6 +91,18 @@ def test_its_list_of_what_to_do_is_a_thought() -> None:
     assert events == [Reasoning(text="[x] look\n[ ] write")]
 
 
+@pytest.mark.requirement("R372")
+@pytest.mark.parametrize("is_turn", [True, False])
+def test_a_missing_variable_is_trouble_of_the_account_and_names_the_key_that_lets_it_through(is_turn: bool) -> None:
+    said = "Missing environment variable: `OPENROUTER_API_KEY`."
+    events, end = _read(*([_failed(said)] if is_turn else []), errors="" if is_turn else f"Error: {said}")
+    assert end.failure == "limit"
+    assert end.reason is not None
+    assert "set OPENROUTER_API_KEY in the shell" in end.reason
+    assert "work.environment" in end.reason
+    assert len([event for event in events if isinstance(event, Limit)]) == is_turn
+
+
 LIMIT = "You've hit your usage limit. Upgrade to Pro, or try again at {}."
 
 

@@ -5,7 +5,6 @@ may have created a worktree, which the next attempt uses.
 """
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +23,7 @@ from ramet.protocol.work.drivers import Admission, AdmitDriver
 from ramet.protocol.work.keepers import KeeperRedaction, KeeperSpec
 from ramet.protocol.work.leases import Claimed, Completed
 from ramet.runner.attempts import prompts, sandbox_setup
+from ramet.runner.attempts.agent_environment import find_visible
 from ramet.runner.attempts.sandbox_setup import Sandbox
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.runs import line_worktrees
@@ -79,9 +79,9 @@ def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
     found = selection.resolve(_wanted(claimed, order), settings.drivers, order.environment or runner.environ)
     spawned = child_setup.read(claimed)
     child_setup.require_confinement(found.driver, spawned)
-    sandbox_setup.require(
-        runner, found, settings.sandbox, _visible(order.environment or runner.environ, settings.work, found.profile)
-    )
+    source = order.environment or runner.environ
+    visible = find_visible(source, settings.work, found.driver.name, found.profile)
+    sandbox_setup.require(runner, found, settings.sandbox, visible)
     _be_admitted(runner, claimed, found)
     workspace = child_setup.find_workspace(runner.machine, claimed, chain.project_path)
     continued = _continued(runner, claimed, found.driver)
@@ -147,7 +147,7 @@ def confine(runner: RunnerContext, claimed: Claimed, prepared: Prepared, order: 
         driver=prepared.driver.name,
         profile=prepared.profile,
         settings=prepared.sandbox_settings,
-        environ=_visible(source, prepared.settings, prepared.profile),
+        environ=find_visible(source, prepared.settings, prepared.driver.name, prepared.profile),
         program=prepared.program,
         project_path=prepared.project_path,
         directory=_directory(prepared),
@@ -232,8 +232,9 @@ def _directory(prepared: Prepared) -> str:
 
 def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, order: Order) -> dict[str, str]:
     """The agent's environment: the allowed part of the caller's environment, else of the daemon's."""
+    source = order.environment or runner.environ
     return {
-        **_visible(order.environment or runner.environ, prepared.settings, prepared.profile),
+        **find_visible(source, prepared.settings, prepared.driver.name, prepared.profile),
         "RAMET_HOME": str(runner.places.home),
         "RAMET_AGENT": order.slot,
         "RAMET_SESSION": str(attempt.session.id),
@@ -241,12 +242,6 @@ def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, or
         "RAMET_SOCKET": str(runner.places.agents_socket),
         "RAMET_TOKEN": runner.token(attempt.session.id),
     }
-
-
-def _visible(source: Mapping[str, str], settings: WorkSettings, profile: ProfileSettings) -> dict[str, str]:
-    allowed = settings.environment
-    seen = {name: value for name, value in source.items() if any(fnmatchcase(name, pattern) for pattern in allowed)}
-    return {**seen, **profile.environment}
 
 
 def _be_admitted(runner: RunnerContext, claimed: Claimed, found: Found) -> None:

@@ -5,9 +5,13 @@ from ramet.vendors.contract.vendor_facts import Facts
 DIRECTIVE_FILE = "CLAUDE.md"
 _SESSION = "CLAUDE_CODE_SESSION_ID"
 
+_BEDROCK = ("AWS_*",)
+_VERTEX = ("GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_REGION_*", "GCLOUD_PROJECT")
+_FOUNDRY = ("AZURE_*",)
+
 FACTS = Facts(
     title="Claude Code",
-    passed_variables=("ANTHROPIC_*", "CLAUDE_*"),
+    passed_variables=("ANTHROPIC_*", "CLAUDE_*", *_BEDROCK, *_VERTEX, *_FOUNDRY),
     session_variables=(_SESSION,),
     server_session_variable=_SESSION,
     own_variables=frozenset(

@@ -24,7 +24,7 @@ from ramet.model.work.stream import (
 from ramet.vendors.claude.usage import Spending
 from ramet.vendors.contract import json_lines
 from ramet.vendors.contract.driver_protocol import ProcessExit
-from ramet.vendors.contract.failures import describe, fail, of_status
+from ramet.vendors.contract.failures import describe, explain_missing, fail, of_status
 
 _ITSELF = "<synthetic>"
 """The model of messages that the program wrote, not the agent."""
@@ -35,6 +35,12 @@ _ACCOUNT = re.compile(
     r"|failed to authenticate|credit balance is too low|authentication_error|billing_error",
     re.IGNORECASE,
 )
+_UNSET = re.compile(
+    r"could not load (?:the default )?credentials|could not resolve authentication method"
+    r"|unable to (?:locate|load) credentials|aws region .*(?:required|missing)|no google cloud project",
+    re.IGNORECASE,
+)
+"""The keys of a cloud provider that its environment does not have: every task would fail like this."""
 _RESET_IN_TEXT = re.compile(r"limit reached\|(\d{9,13})\b")
 _PROCESSES = ("local_bash", "monitor_mcp")
 """Background tasks that are processes. The others are agents, whose end starts another turn."""
@@ -178,12 +184,13 @@ def _output(block: dict[str, Any]) -> str:
 def _explain(result: dict[str, Any]) -> str:
     errors = result.get("errors")
     said = [error for error in errors if isinstance(error, str)] if isinstance(errors, list) else []
-    return json_lines.text(result, "result") or "; ".join(said) or json_lines.text(result, "subtype") or "it failed"
+    text = json_lines.text(result, "result") or "; ".join(said) or json_lines.text(result, "subtype") or "it failed"
+    return explain_missing(text) if _UNSET.search(text) else text
 
 
 def _classify(result: dict[str, Any]) -> Failure:
     status = json_lines.count(result, "api_error_status")
-    if _LIMIT.search(_explain(result)) or _ACCOUNT.search(_explain(result)):
+    if any(trouble.search(_explain(result)) for trouble in (_LIMIT, _ACCOUNT, _UNSET)):
         return "limit"
     if status:
         return of_status(status)
@@ -206,6 +213,8 @@ def _failed(result: dict[str, Any], said: str | None) -> End:
 def _without_result(process: ProcessExit, said: str | None) -> End:
     if _UNKNOWN_SESSION in process.errors:
         return fail("permanent", _no_such_session(process.errors.strip()), said)
+    if process.signal is None and _UNSET.search(process.errors):
+        return fail("limit", explain_missing(describe(process)), said)
     if process.signal is None and _ACCOUNT.search(process.errors):
         return fail("limit", describe(process), said)
     if process.signal is None and any(complaint in process.errors for complaint in _HOPELESS):

@@ -6,7 +6,7 @@ DIRECTIVE_FILE = "AGENTS.md"
 
 FACTS = Facts(
     title="Codex",
-    passed_variables=("OPENAI_*", "CODEX_*"),
+    passed_variables=("OPENAI_*", "CODEX_*", "AZURE_*", "OPENROUTER_*", "AWS_*"),
     session_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID"),
     own_variables=frozenset(
         {

@@ -25,7 +25,7 @@ from ramet.model.work.stream import (
 )
 from ramet.vendors.contract import json_lines
 from ramet.vendors.contract.driver_protocol import ProcessExit
-from ramet.vendors.contract.failures import describe, fail, of_status
+from ramet.vendors.contract.failures import describe, explain_missing, fail, of_status
 
 _TOOLS = ("command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search")
 _STATUS = re.compile(r"\bstatus:? (\d{3})\b")
@@ -41,6 +41,8 @@ _IN_PASSING = re.compile(
     re.IGNORECASE,
 )
 _RESET = re.compile(r"[Tt]ry again at (?:([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d{2} [AP]M)")
+_MISSING = re.compile(r"[Mm]issing environment variable:? [`'\"]?([A-Za-z_][A-Za-z0-9_]*)")
+"""A key that its configuration names, and that its environment does not have: every task would fail like this."""
 _UNKNOWN_THREAD = "no rollout found"
 
 
@@ -93,6 +95,8 @@ class CodexReader:
             return fail(_classify(self._failure), self._failure, self._said)
         if self._is_complete:
             return End(outcome="success", answer=self._said)
+        if missing := _MISSING.search(process.errors):
+            return fail("limit", explain_missing(describe(process), missing[1]), self._said)
         if _UNKNOWN_THREAD in process.errors:
             reason = f"Codex no longer knows this thread: {describe(process)}"
             return fail("permanent", reason, self._said)
@@ -146,6 +150,8 @@ class CodexReader:
         )
 
     def _fail(self, reason: str) -> list[StreamEvent]:
+        if missing := _MISSING.search(reason):
+            reason = explain_missing(reason, missing[1])
         self._failure, self._is_turn_over = reason or "the turn failed", True
         if _classify(self._failure) != "limit":
             return []
@@ -176,7 +182,7 @@ def _todo(entry: dict[str, Any]) -> str:
 
 def _classify(reason: str) -> Failure:
     """By the words of the message: there is nothing else to go by."""
-    if _LIMIT.search(reason):
+    if _LIMIT.search(reason) or _MISSING.search(reason):
         return "limit"
     if status := _STATUS.search(reason):
         return of_status(int(status[1]))

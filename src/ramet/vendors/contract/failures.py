@@ -20,6 +20,15 @@ def of_status(status: int) -> Failure:
     return "permanent"
 
 
+def explain_missing(text: str, variable: str | None = None) -> str:
+    """What a program said about a variable that it needs, with how an agent gets to see it."""
+    name = variable or "the variables of your provider"
+    return (
+        f"{text}; fix: set {name} in the shell that runs `ramet work`. If it is set there, agents may not see it: "
+        "add it to work.environment (`ramet config work.environment` shows the list)"
+    )
+
+
 def fail(failure: Failure, reason: str, answer: str | None = None) -> End:
     """An attempt that came to nothing."""
     return End(outcome="error", failure=failure, reason=reason[-_LONGEST_REASON:], answer=answer)
