@@ -13,6 +13,7 @@ from ramet.cli.output import clean, print_json
 from ramet.cli.repository import find_checkout
 from ramet.config.places import make_private
 from ramet.installer.changes import Change, apply, back_up
+from ramet.installer.install_record import remember
 
 DONE = {"absent": "added", "outdated": "updated", "installed": "unchanged", "foreign": "left alone: not ours"}
 UNDONE = {"absent": "nothing there", "outdated": "removed", "installed": "removed", "foreign": "left alone: not ours"}
@@ -76,6 +77,8 @@ def write(invocation: Invocation, changes: Sequence[Change]) -> None:
     make_private(folder)
     for change in changes:
         back_up(change, folder)
+    # First, so that a place is known even if this ends in between.
+    remember(invocation.places.home, changes)
     for change in changes:
         apply(change)
 
