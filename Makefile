@@ -24,7 +24,7 @@ test: $(VENV)/.dev ## Install, and run the tests (both databases)
 test-agents: $(VENV)/.dev $(VENV)/.agents ## Run the real agent CLIs against a scripted model
 	$(BIN)/python -m pytest -m agents $(ARGS) tests/agents
 
-test-slow: $(VENV)/.dev $(VENV)/.models ## Run the long crash and load suites
+test-slow: $(VENV)/.dev $(VENV)/.models $(VENV)/.tools ## Run the long crash and load suites
 	$(BIN)/python -m pytest -n $(JOBS) -m slow $(ARGS)
 
 check: lint words types layers generated .coverage ## Lint, words, types, layers, generated files, coverage

@@ -956,8 +956,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "driver, then reference), what it does now (the latest prompt or tool, not the first), the state in words "
         "and colour, age and cost; golden screens at 80 and 140 columns."
     ),
-    "R454": later(
-        "outcomes",
+    "R454": due(
         "`pip install ramet` gives a working install: MCP tools included, no extra needed for Claude, Codex, "
         "hooks, search, `ps` and landing; sdist and wheel build, and install with pip, pipx and `uv tool` in "
         "the tests; the CLI says which extra a missing feature needs.",

@@ -181,10 +181,10 @@ def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
             "tools",
             "warn",
             "the package mcp is not installed, so agents cannot spawn others",
-            "pip install 'ramet[mcp]'",
+            "pip install --force-reinstall ramet",
         )
     elif not version.startswith("2."):
-        yield Finding("tools", "fail", f"mcp {version} is not 2.x", "pip install --upgrade 'ramet[mcp]'")
+        yield Finding("tools", "fail", f"mcp {version} is not 2.x", "pip install --upgrade ramet")
     else:
         yield Finding("tools", "ok", f"mcp {version}: agents can spawn others")
 

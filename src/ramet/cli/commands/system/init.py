@@ -112,7 +112,7 @@ def init(invocation: Invocation, names: Sequence[str], status_line: bool, remove
 
 
 def _plan(invocation: Invocation, programs: Sequence[Program], *, status_line: bool) -> list[tuple[str, Change]]:
-    """The changes to the settings files. The tools need a package that is an extra."""
+    """The changes to the settings files. A damaged installation may lack the package of the tools."""
     changes = [("hooks", change) for change in hooks.plan(invocation, programs, "project", status_line=status_line)]
     if find_spec("mcp") is not None:
         folder, command = settings_folder(invocation), command_name(invocation)
@@ -178,7 +178,7 @@ def _advise(invocation: Invocation, programs: Sequence[Program]) -> None:
     if not programs:
         return click.echo(f"no agent program is installed; choose one with --agent: {', '.join(_PROGRAMS)}")
     if find_spec("mcp") is None:
-        click.echo("agents get no tools from Ramet: run `pip install 'ramet[mcp]'`, then `ramet init` again")
+        click.echo("agents get no tools from Ramet: run `pip install --force-reinstall ramet`, then `ramet init` again")
     for to_do in filter(None, (look_at(invocation, program, "project").to_do for program in programs)):
         click.echo(clean(to_do))
     names = " or ".join(program.name for program in programs)

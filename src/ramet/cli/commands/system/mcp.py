@@ -45,7 +45,7 @@ def mcp(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         if find_spec("mcp") is None:
-            raise MissingDriver("the package mcp is not installed", fix="pip install 'ramet[mcp]'")
+            raise MissingDriver("the package mcp is not installed", fix="pip install --upgrade --force-reinstall ramet")
         from ramet.mcp.server import run  # noqa: PLC0415  the SDK takes a second to import
 
         run(ctx.obj.environ)
