@@ -98,8 +98,9 @@ def test_a_missing_variable_is_trouble_of_the_account_and_names_the_key_that_let
     events, end = _read(*([_failed(said)] if is_turn else []), errors="" if is_turn else f"Error: {said}")
     assert end.failure == "limit"
     assert end.reason is not None
-    assert "set OPENROUTER_API_KEY in the shell" in end.reason
-    assert "work.environment" in end.reason
+    fix = "OPENROUTER_API_KEY is missing: set it where you run `ramet work`, or add it to work.environment: "
+    assert end.reason.startswith(fix)
+    assert said in end.reason
     assert len([event for event in events if isinstance(event, Limit)]) == is_turn
 
 

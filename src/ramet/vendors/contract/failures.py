@@ -21,12 +21,14 @@ def of_status(status: int) -> Failure:
 
 
 def explain_missing(text: str, variable: str | None = None) -> str:
-    """What a program said about a variable that it needs, with how an agent gets to see it."""
-    name = variable or "the variables of your provider"
-    return (
-        f"{text}; fix: set {name} in the shell that runs `ramet work`. If it is set there, agents may not see it: "
-        "add it to work.environment (`ramet config work.environment` shows the list)"
-    )
+    """What a program said about a variable that it needs. How an agent gets to see it comes first, because screens cut
+    a long reason.
+    """
+    if variable is None:
+        return (
+            f"no credentials: set their variables where you run `ramet work`, or add them to work.environment: {text}"
+        )
+    return f"{variable} is missing: set it where you run `ramet work`, or add it to work.environment: {text}"
 
 
 def fail(failure: Failure, reason: str, answer: str | None = None) -> End:
