@@ -251,7 +251,7 @@ def sentence(invocation: Invocation, change: Change, columns: int | None = None)
         case "says":
             return clean(f"{name} says: {(change.text or '').strip()}").replace("\n", "\n  ")
         case "limited":
-            return f"{name} has reached a usage limit: {change.text or 'no reason was given'}"
+            return f"{name} cannot use its account: {change.text or 'no reason was given'}"
         case "stuck" | "refused":
             what = "makes no progress" if change.kind == "stuck" else "was refused a host"
             return f"{name} {what}: {change.text}"
