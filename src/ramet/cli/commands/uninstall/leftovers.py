@@ -110,6 +110,7 @@ def _find_in_home(invocation: Invocation) -> Iterator[Leftover]:
             continue
         is_work = entry.name == "worktrees" and any(entry.glob("*/*"))
         purpose = _PURPOSES.get(entry.name, "written by Ramet, or by you")
+        purpose = "worktrees of agents, WHICH MAY HOLD WORK THAT IS NOWHERE ELSE" if is_work else purpose
         what = f"{short_path(invocation, str(entry))} ({purpose}, {_size(entry)})"
         yield Leftover(what, str(entry), _remove(entry, home), is_work)
 
