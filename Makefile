@@ -4,8 +4,11 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCE := $(shell find src tests tools -type f -name '*.py' -o -type f -name '*.sql' 2>/dev/null)
-# How many test processes share the work; most of the time a test waits for a process that it started.
+# How many test processes share the work; most of the time a test waits for a process that it started. A process that
+# has finished its tests takes some of another's: handed out in the order of the files, one process gets every test of
+# the command line, and is still busy with them when the others have finished.
 JOBS   ?= 4
+SHARED := -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-agents test-slow check lint words types layers generated docs bench generate format clean \
@@ -19,13 +22,13 @@ demo: $(VENV)/.installed ## Install, and see in under a minute what this does
 
 test: $(VENV)/.dev ## Install, and run the tests (both databases)
 	@rm -f .coverage .coverage.*
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not agents" --cov --cov-report= $(ARGS)
+	$(BIN)/python -m pytest $(SHARED) -m "not slow and not agents" --cov --cov-report= $(ARGS)
 
 test-agents: $(VENV)/.dev $(VENV)/.agents ## Run the real agent CLIs against a scripted model
 	$(BIN)/python -m pytest -m agents $(ARGS) tests/agents
 
 test-slow: $(VENV)/.dev $(VENV)/.models ## Run the long crash and load suites
-	$(BIN)/python -m pytest -n $(JOBS) -m slow $(ARGS)
+	$(BIN)/python -m pytest $(SHARED) -m slow $(ARGS)
 
 check: lint words types layers generated .coverage ## Lint, words, types, layers, generated files, coverage
 	@# What the tests run in processes of their own (the command line, killed daemons) does not count here.
