@@ -43,6 +43,8 @@ START_MS = 1_767_600_000_123
 
 PROFILES = selection.confinements(DriverSettings())
 
+DATABASE_NAME = "ramet.db"
+
 _ATTEMPTS = 50
 
 SEED_TABLES = (
@@ -325,7 +327,7 @@ def database_settings(url: str | None) -> DatabaseSettings:
 
 def open_in(folder: Path, url: str | None, *, clock: Clock | None = None, faults: Faults | None = None) -> Store:
     """The store in a folder, or at a url."""
-    database = folder / "ramet.db" if url is None else None
+    database = folder / DATABASE_NAME if url is None else None
     return open_store(
         database_settings(url), places_in(folder, database), clock=clock or FakeClock(), faults=faults or Faults()
     )
