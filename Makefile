@@ -10,6 +10,9 @@ SOURCE := $(shell find src tests tools -type f -name '*.py' -o -type f -name '*.
 JOBS   ?= 4
 SHARED := -n $(JOBS) --dist worksteal
 
+# The tests start thousands of Python processes: without bytecode each of them compiles every module that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-agents test-slow check lint words types layers generated docs bench generate format clean \
   audit lock mutants
