@@ -155,6 +155,7 @@ class World:
         work: WorkSettings | None = None,
         spawn: SpawnSettings | None = None,
         hooks: HookSettings | None = None,
+        db: Connection | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -166,7 +167,7 @@ class World:
             profiles=PROFILES,
         )
         self.engine = Engine(rules, codec=Codec(), redactor=Redactor())
-        self.db = store.connect()
+        self.db = db or store.connect()
         self.is_sqlite = isinstance(store, SqliteStore)
 
     def call(self, name: str, /, **params: Any) -> Any:
@@ -227,7 +228,7 @@ class World:
         self.db.rollback()
         tables = [table for table in SEED_TABLES + OTHER_TABLES if table != "schema_migrations"]
         statements = [f"DELETE FROM {table}" for table in _CHILDREN_FIRST]
-        statements.append(_RESTART_NUMBERS)
+        statements += [_RESTART_NUMBERS, "PERFORM pg_advisory_unlock_all()"]
         assert sorted(tables) == sorted(_CHILDREN_FIRST)
         self.sql(f"DO $$BEGIN {'; '.join(statements)}; END$$")
 
