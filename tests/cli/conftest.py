@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 from tests.cli.command_line import CommandLine
 
+from ramet.client.stop import stop
+from ramet.errors import RametError
+
+STOP_TIMEOUT_SECONDS = 60
+
 
 @pytest.fixture
 def home() -> Iterator[Path]:
@@ -30,7 +35,13 @@ def offline(home: Path) -> CommandLine:
 def ramet(offline: CommandLine) -> Iterator[CommandLine]:
     """Commands with the daemon that the first of them starts."""
     yield offline
-    offline("daemon", "stop")
+    try:
+        sockets = (offline.home / "ramet" / "run").glob("*.sock")
+        stopped = [stop(str(socket), None, STOP_TIMEOUT_SECONDS) for socket in sockets]
+    except (OSError, RametError):  # a test may leave a daemon elsewhere, or one that does not answer
+        stopped = []
+    if not any(stopped):
+        offline("daemon", "stop")
 
 
 @pytest.fixture
