@@ -159,9 +159,9 @@ def test_names_that_could_pass_for_something_else_are_not_told(project: Path) ->
 
 @pytest.mark.parametrize("file", ["a/" * 2000 + "x.py", "a/" * 500_000, "a/b/" + "x" * 5000, "\ud800/x.py"])
 def test_a_path_without_measure_costs_nothing_to_speak_of(project: Path, file: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     assert [directive.text for directive in read(project, file).directives] in ([], ["outer", "inner"])
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_without_a_repository_the_directory_itself_is_the_project(tmp_path: Path) -> None:
