@@ -4,12 +4,18 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCE := $(shell find src tests tools -type f -name '*.py' -o -type f -name '*.sql' 2>/dev/null)
-# How many test processes share the work; most of the time a test waits for a process that it started.
+# How many test processes share the work; most of the time a test waits for a process that it started. A process that
+# has finished its tests takes some of another's: handed out in the order of the files, one process gets every test of
+# the command line, and is still busy with them when the others have finished.
 JOBS   ?= 4
+SHARED := -n $(JOBS) --dist worksteal
+
+# The tests start thousands of Python processes: without bytecode each of them compiles every module that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-agents test-slow check lint words types layers generated docs bench generate format clean \
-  audit lock mutants
+  audit lock mutants prices
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,13 +25,13 @@ demo: $(VENV)/.installed ## Install, and see in under a minute what this does
 
 test: $(VENV)/.dev ## Install, and run the tests (both databases)
 	@rm -f .coverage .coverage.*
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not agents" --cov --cov-report= $(ARGS)
+	$(BIN)/python -m pytest $(SHARED) -m "not slow and not agents" --cov --cov-report= $(ARGS)
 
 test-agents: $(VENV)/.dev $(VENV)/.agents ## Run the real agent CLIs against a scripted model
 	$(BIN)/python -m pytest -m agents $(ARGS) tests/agents
 
-test-slow: $(VENV)/.dev $(VENV)/.models ## Run the long crash and load suites
-	$(BIN)/python -m pytest -n $(JOBS) -m slow $(ARGS)
+test-slow: $(VENV)/.dev $(VENV)/.models $(VENV)/.tools ## Run the long crash and load suites
+	$(BIN)/python -m pytest $(SHARED) -m slow $(ARGS)
 
 check: lint words types layers generated .coverage ## Lint, words, types, layers, generated files, coverage
 	@# What the tests run in processes of their own (the command line, killed daemons) does not count here.
@@ -59,6 +65,9 @@ bench: $(VENV)/.dev ## Measure against floors and peers; prints a table and JSON
 
 mutants: $(VENV)/.dev ## Change the code in a copy, and list the changes that no test notices
 	$(BIN)/python tools/mutants.py $(ARGS)
+
+prices: $(VENV)/.dev ## Write the table of models' prices from genai-prices
+	$(BIN)/python tools/prices.py
 
 generate: $(VENV)/.dev ## Write the reference pages and the typed library from the table of operations
 	$(BIN)/python tools/generate.py

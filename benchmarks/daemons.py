@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ramet.client.connection import Connection
-from ramet.config.settings import Places, Settings
+from ramet.config.settings import HookSettings, Places, Settings
 
 STARTED = 30
 
@@ -35,7 +35,7 @@ def places_in(folder: Path) -> Places:
 def running(places: Places, settings: Settings | None = None) -> Iterator["subprocess.Popen[bytes]"]:
     """A daemon that answers, until the end of the block."""
     line = {
-        "settings": msgspec.to_builtins(settings or Settings()),
+        "settings": msgspec.to_builtins(settings or Settings(hooks=HookSettings(record="all"))),
         "places": msgspec.to_builtins(places, builtin_types=(), enc_hook=str),
     }
     process = subprocess.Popen(

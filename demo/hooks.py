@@ -60,7 +60,7 @@ class _Window:
         self._project = project
         self._session = str(uuid.uuid4())
         self._transcript = project.parent / "transcript.jsonl"
-        self._hooks = json.loads((project / ".claude/settings.json").read_text())["hooks"]
+        self._hooks = json.loads(Path("~/.claude/settings.json").expanduser().read_text())["hooks"]
         self._calls = 0
 
     def hook(self, event: str, **said: Any) -> None:

@@ -50,8 +50,25 @@ def make_project(project: Path, agents: Mapping[str, str], **files: str) -> None
         (project / name).write_text(text)
     subprocess.run([RAMET, "trust", "--yes"], cwd=project, check=True, capture_output=True)
     for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "A shop"]):
-        git = [shutil.which("git") or "git", "-c", "user.name=Demo", "-c", "user.email=demo@localhost"]
-        subprocess.run([*git, *words], cwd=project, check=True)
+        _git(project, *words)
+
+
+def make_unpushed_commit(project: Path, branch: str, **files: str) -> None:
+    """A remote that has what there is so far, and a branch with one commit more."""
+    remote = project.with_name("remote.git")
+    _git(project, "clone", "-q", "--bare", ".", str(remote))
+    _git(project, "remote", "add", "origin", str(remote))
+    _git(project, "fetch", "-q", "origin")
+    _git(project, "switch", "-q", "-c", branch, "--track", "origin/main")
+    for name, text in files.items():
+        (project / name).write_text(text)
+    _git(project, "add", ".")
+    _git(project, "commit", "-q", "-m", "Say where the tests go")
+
+
+def _git(project: Path, *words: str) -> None:
+    git = [shutil.which("git") or "git", "-c", "user.name=Demo", "-c", "user.email=demo@localhost"]
+    subprocess.run([*git, *words], cwd=project, check=True)
 
 
 # Showing.

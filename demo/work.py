@@ -5,7 +5,17 @@ import os
 import sys
 from pathlib import Path
 
-from demo.stage import capture, kill_everything, make_project, run, say, start, wait_until, written
+from demo.stage import (
+    capture,
+    kill_everything,
+    make_project,
+    make_unpushed_commit,
+    run,
+    say,
+    start,
+    wait_until,
+    written,
+)
 
 _AGENTS = {"planner": "plan", "builder": "implement", "reviewer": "review"}
 
@@ -13,10 +23,14 @@ _AGENTS = {"planner": "plan", "builder": "implement", "reviewer": "review"}
 def show(project: Path) -> None:
     """Run the main job."""
     make_project(project, _AGENTS)
+    make_unpushed_commit(project, "tests", **{"TESTING.md": "Tests are in test_shop.py.\n"})
     os.chdir(project)
 
     say("A git repository and three agents: programs that read a prompt and answer. No model is needed.")
     run("ramet drivers")
+
+    say("You are on a branch with a commit that is not pushed. Agents start there, and not at the remote's HEAD.")
+    run("git log --oneline --decorate")
 
     say("Queue a plan, its implementation, a review, and a run of the tests. Each waits for the one before it.")
     run("ramet add 'Cover the examples in shop.py with tests' --skill plan --driver planner")
@@ -40,6 +54,9 @@ def show(project: Path) -> None:
 
     say("The changes are on a branch, in a worktree outside of the repository.")
     run("ramet worktree list")
-    run("git diff --stat main...ramet/e1")
+    run("git diff --stat tests...ramet/e1")
+    base = json.loads(capture("ramet show e1 --json"))["base_commit"]
+    if base != capture("git rev-parse tests").strip() or base == capture("git rev-parse origin/main").strip():
+        sys.exit("the plan did not start at the commit that is not pushed")
     if json.loads(capture("ramet show e4 --json"))["outcome"] != "success":
         sys.exit("the tests did not pass")

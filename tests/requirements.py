@@ -845,13 +845,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Every limit is a configuration key or is listed as a constant with its reason; hook latency is reported as "
         "p50, p95 and p99."
     ),
-    "R358": later(
-        "outcomes",
+    "R358": due(
         "Refused tool calls are recorded, counted and shown in `show`, `ps`, reports and one notice that "
         "names the rule that would allow them.",
     ),
-    "R359": later(
-        "outcomes",
+    "R359": due(
         "An effort whose skill changes code (`implement`, `improve`, or a project skill with `changes: code`)"
         " and that changed no file ends with the outcome `no_change` and a reason that counts the refused "
         "calls. It is not a failure: exit status 0, no retry, no breaker, `runs show` and `spawn` results "
@@ -864,60 +862,48 @@ REQUIREMENTS: dict[str, Requirement] = {
         "An agent whose turn is over but whose program lingers ends with the driver's outcome after a grace period; "
         "its background processes are ended."
     ),
-    "R361": later(
-        "outcomes",
+    "R361": due(
         "A planner or reviewer that changed files, and a verdict that cannot be read, are named in the row, "
         "the report and a notice.",
     ),
-    "R362": later(
-        "outcomes",
+    "R362": due(
         "Efforts start at the current `HEAD` of the caller's checkout; `--base`; uncommitted changes are "
         "named; `--with-changes` takes them along; the base is shown and stored. A queued effort starts at "
         "the `HEAD` of the moment when it was added; the next effort of a chain starts at its predecessor's "
         "result. The commit that `--with-changes` makes is marked: `land` leaves it out unless `--include-"
         "changes`, and says so.",
+        later_part="landing: `land` leaves the marked commit out",
     ),
-    "R363": later(
-        "outcomes", "A `.git` entry that is not a repository is ignored; the tests pass below such a folder."
-    ),
+    "R363": due("A `.git` entry that is not a repository is ignored; the tests pass below such a folder."),
     "R364": due(
         "Expired login, bad key, empty credit and usage limits (with a date, a clock time, or no time) park the driver "
         "and put the effort back; one notice per limit; a task's own failure never parks a driver; `ramet drivers "
         "release` always releases."
     ),
-    "R365": later(
-        "outcomes",
+    "R365": due(
         "The program that `ramet drivers` finds is the program that the daemon runs; a difference is reported"
         " with both paths.",
     ),
-    "R366": later(
-        "outcomes",
+    "R366": due(
         "Claude Code started in a sub-directory of an initialised project is recorded; `hooks status` and "
         "`doctor` report what would happen in the current directory. With user scope only sessions inside "
         "registered projects are recorded; elsewhere the hook answers nothing and stores nothing unless the "
         "owner sets `hooks.record: all`; the first unregistered project gets one hint.",
     ),
-    "R367": later("outcomes", "The first session after a reboot gets its rules and its resume contract."),
-    "R368": later(
-        "outcomes", "Sub-agents of agents that Ramet runs are child sessions, recorded once, with and without hooks."
-    ),
-    "R369": later("outcomes", "Hand-started Codex has working tools of Ramet's, bound to its session."),
-    "R370": later("outcomes", "A session at a permission dialog is `waiting_approval` in `ps` within two seconds."),
-    "R371": later(
-        "outcomes",
+    "R367": due("The first session after a reboot gets its rules and its resume contract."),
+    "R368": due("Sub-agents of agents that Ramet runs are child sessions, recorded once, with and without hooks."),
+    "R369": due("Hand-started Codex has working tools of Ramet's, bound to its session."),
+    "R370": due("A session at a permission dialog is `waiting_approval` in `ps` within two seconds."),
+    "R371": due(
         "Every session has context fill and cost in `ps` while it works (reported, else estimated from a "
         "price table and marked); unknown is `-`.",
     ),
-    "R372": later(
-        "outcomes",
+    "R372": due(
         "Provider variables reach agents by a documented list per driver; a missing variable is reported with"
         " the key that lets it through.",
     ),
-    "R373": later(
-        "outcomes", "Images in prompts and tool results are kept as blobs and come back in `undo` and `compile`."
-    ),
-    "R374": later(
-        "outcomes",
+    "R373": due("Images in prompts and tool results are kept as blobs and come back in `undo` and `compile`."),
+    "R374": due(
         "`ramet config` works with every configuration that the docs show; `config set|unset` edit the user's"
         " file and keep comments.",
     ),
@@ -925,19 +911,16 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`ramet completion bash|zsh|fish` works, with ids, branches and titles; typing a prefix never prints help or a "
         "traceback."
     ),
-    "R376": later("outcomes", "Dependents of a failed line are skipped and run on resume; `--keep-going` runs them."),
-    "R377": later(
-        "outcomes",
+    "R376": due("Dependents of a failed line are skipped and run on resume; `--keep-going` runs them."),
+    "R377": due(
         "A misspelt directive or an unknown agent, skill or model profile in a task file is an error with "
         "line and suggestion, in `--dry-run` too.",
     ),
-    "R379": later(
-        "outcomes",
+    "R379": due(
         "`ramet uninstall` stops the daemon, removes hooks and MCP entries from every place where they were "
         "installed, and asks, file by file, whether to delete what remains.",
     ),
-    "R413": later(
-        "outcomes",
+    "R413": due(
         "Inside a project every listing, `work`, `inbox` and clean-up command is limited to that project; "
         "`-A` shows all with a project column.",
     ),
@@ -948,8 +931,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "and never lands automatically. (The landing half is proved with the landing issue.)",
         later_part="landing; checks and set-up commands with the work that brings them",
     ),
-    "R452": later(
-        "outcomes",
+    "R452": due(
         "With the default policy a queued Claude Code and a queued Codex edit, run a trusted check and "
         "commit; a refused call is shown with the rule that would allow it; `ramet allow` adds the rule and "
         "resumes in the same context window; `doctor` lists what the policy refuses for each installed "
@@ -960,18 +942,18 @@ REQUIREMENTS: dict[str, Requirement] = {
         "driver, then reference), what it does now (the latest prompt or tool, not the first), the state in words "
         "and colour, age and cost; golden screens at 80 and 140 columns."
     ),
-    "R454": later(
-        "outcomes",
+    "R454": due(
         "`pip install ramet` gives a working install: MCP tools included, no extra needed for Claude, Codex, "
         "hooks, search, `ps` and landing; sdist and wheel build, and install with pip, pipx and `uv tool` in "
         "the tests; the CLI says which extra a missing feature needs.",
+        later_part="search and landing need no extra: with the work that brings them",
     ),
-    "R458": later(
-        "outcomes",
+    "R458": due(
         "`worktree.setup` (a trusted command) and `.worktreeinclude` prepare every worktree, of agents and of"
         " landings, once per lock file: the result is reused by copy-on-write or hard links if the listed "
         "lock files are unchanged; each worktree gets `RAMET_PORT_BASE`, a free block of ten ports; a failing"
         " set-up is an infrastructure outcome with its log.",
+        later_part="landing prepares its worktrees in the same way",
     ),
     "R461": later(
         "outcomes",

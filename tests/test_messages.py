@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -29,7 +30,13 @@ _COMMAND = re.compile(r"`ramet ([^`]+)`")
 _PAGE = re.compile(r"\bdocs/\S+\.md\b")
 
 
-def list_texts() -> Iterator[tuple[str, str]]:
+@cache
+def list_texts() -> tuple[tuple[str, str], ...]:
+    """What `_read_texts` reads, once for all tests."""
+    return tuple(_read_texts())
+
+
+def _read_texts() -> Iterator[tuple[str, str]]:
     """Every text of the source, with its file: messages, fixes, notices, prompts and log lines.
 
     Docstrings are left out, but those of errors are their default messages. A value in a text is `…`.

@@ -3,6 +3,7 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ def _marked(path: Path) -> Iterator[str]:
                 yield str(argument.value)
 
 
+@cache
 def proved() -> dict[str, list[str]]:
     """Which files prove which number."""
     found: dict[str, list[str]] = defaultdict(list)

@@ -168,6 +168,7 @@ PLAIN_NOUNS = set(
     conversation daemon effort engine event exit feed file garbage identity json kernel kill lifecycle limit
     line listener log machine merge model name operation output pid prompt preparation process result review
     secret server service setup socket start subscription sweep text thread time timing tree undo usage work
+    calling repeated unrecorded
     """.split()  # noqa: SIM905
 )
 """Words of module names that mean what every programmer takes them for."""

@@ -43,6 +43,8 @@ START_MS = 1_767_600_000_123
 
 PROFILES = selection.confinements(DriverSettings())
 
+DATABASE_NAME = "ramet.db"
+
 _ATTEMPTS = 50
 
 SEED_TABLES = (
@@ -74,6 +76,7 @@ OTHER_TABLES = (
     "dependencies",
     "usage",
     "notices",
+    "refused_calls",
     "runs",
     "findings",
     "parked",
@@ -81,16 +84,20 @@ OTHER_TABLES = (
     "budgets",
     "ingests",
     "discoveries",
+    "missed_starts",
     "thoughts",
     "tombstones",
     "skill_texts",
+    "images",
 )
 
 _CHILDREN_FIRST = (
+    "images",
     "skill_texts",
     "tombstones",
     "ingests",
     "discoveries",
+    "missed_starts",
     "thoughts",
     "budgets",
     "findings",
@@ -100,6 +107,7 @@ _CHILDREN_FIRST = (
     "dependencies",
     "usage",
     "notices",
+    "refused_calls",
     "collapses",
     "spawn_pointers",
     "annotations",
@@ -123,20 +131,10 @@ _CHILDREN_FIRST = (
     "events",
     "idempotency",
 )
-_WITHOUT_NUMBERS = (
-    *("tasks", "agents", "idempotency", "annotations", "revisions", "tags", "content_types"),
-    *(
-        "dependencies",
-        "usage",
-        "parked",
-        "project_paths",
-        "budgets",
-        "ingests",
-        "discoveries",
-        "thoughts",
-        "skill_texts",
-    ),
-)
+_RESTART_NUMBERS = """
+PERFORM setval(seqrelid, seqstart, false) FROM pg_sequence JOIN pg_class ON pg_class.oid = seqrelid
+WHERE relnamespace = current_schema()::regnamespace"""
+"""`ALTER TABLE t ALTER id RESTART` would write a new file and new catalog rows for each table."""
 
 
 class FakeClock:
@@ -163,6 +161,7 @@ class World:
         work: WorkSettings | None = None,
         spawn: SpawnSettings | None = None,
         hooks: HookSettings | None = None,
+        db: Connection | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -174,7 +173,7 @@ class World:
             profiles=PROFILES,
         )
         self.engine = Engine(rules, codec=Codec(), redactor=Redactor())
-        self.db = store.connect()
+        self.db = db or store.connect()
         self.is_sqlite = isinstance(store, SqliteStore)
 
     def call(self, name: str, /, **params: Any) -> Any:
@@ -235,7 +234,7 @@ class World:
         self.db.rollback()
         tables = [table for table in SEED_TABLES + OTHER_TABLES if table != "schema_migrations"]
         statements = [f"DELETE FROM {table}" for table in _CHILDREN_FIRST]
-        statements += [f"ALTER TABLE {table} ALTER id RESTART" for table in tables if table not in _WITHOUT_NUMBERS]
+        statements += [_RESTART_NUMBERS, "PERFORM pg_advisory_unlock_all()"]
         assert sorted(tables) == sorted(_CHILDREN_FIRST)
         self.sql(f"DO $$BEGIN {'; '.join(statements)}; END$$")
 
@@ -325,7 +324,7 @@ def database_settings(url: str | None) -> DatabaseSettings:
 
 def open_in(folder: Path, url: str | None, *, clock: Clock | None = None, faults: Faults | None = None) -> Store:
     """The store in a folder, or at a url."""
-    database = folder / "ramet.db" if url is None else None
+    database = folder / DATABASE_NAME if url is None else None
     return open_store(
         database_settings(url), places_in(folder, database), clock=clock or FakeClock(), faults=faults or Faults()
     )

@@ -256,6 +256,7 @@ SAMPLES: dict[str, Any] = {
     "id": "builder",
     "effort_id": 1,
     "session_id": 1,
+    "project": "/projects/shop",
     "project_id": 1,
     "label": "1: Prepare",
     "usage": 0.42,
@@ -564,8 +565,9 @@ def render_events() -> str:
 
 ABOUT_CONFIG = """\
 A value comes from the first of these sources that has one: a flag, the environment, the project's `ramet.yaml`, your
-user file (`~/.config/ramet/config.yaml`), the default. `ramet config` shows every key with its value and its source.
-An unknown key is an error. Why: [configuration in layers](../decisions/0017-config-layers.md).
+user file (`~/.config/ramet/config.yaml`), the default. `ramet config` shows every key with its value and its source,
+and `ramet config set` changes your file ([how](../configuration.md)). An unknown key is an error. Why:
+[configuration in layers](../decisions/0017-config-layers.md).
 
 The class of a key says whether a project's `ramet.yaml` can set it ([why](../decisions/0038-owner-keys.md)):
 

@@ -5,14 +5,14 @@
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
     │   ├── InvalidParams
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
-    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · Forbidden
+    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · InvalidRule · Forbidden
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     it does not exist                       exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
-    │       AgentNotFound · BranchNotFound · CommitNotFound · NoticeNotFound · ReportMissing · RunNotFound ·
-    │       FileMissing
+    │       AgentNotFound · BranchNotFound · CommitNotFound · ImageNotFound · NoticeNotFound · ReportMissing ·
+    │       RunNotFound · FileMissing
     ├── Conflict                     the recorded state does not allow it    exit 4
-    │   ├── EffortHeld · AgentBusy · EffortFinished
+    │   ├── ProjectBusy · EffortHeld · AgentBusy · EffortFinished
     │   ├── SessionError (SessionEnded · WrongTask)
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
     │   ├── SpawnError (SpawnCycle · SpawnDepthExceeded · SpawnLimitExceeded · SpawnTimeTooShort) · BudgetExceeded
@@ -29,7 +29,7 @@
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    this machine cannot run the work        exit 7
     │   ├── DriverMissing · LaunchFailed · SandboxUnavailable
-    │   ├── WorktreeError · GitFailed
+    │   ├── WorktreeError · GitFailed · SetupFailed
     │   └── MergeConflict · NoStart
     └── ConfigError                  the configuration is wrong              exit 2
         └── UnknownKey · InvalidSetting · MissingDriver
@@ -200,6 +200,13 @@ class Forbidden(BadRequest):
     hint = "an agent can access only its own session and the sessions below it"
 
 
+class InvalidRule(BadRequest):
+    """This is not a permission rule."""
+
+    code = "invalid_rule"
+    hint = "write it as `run: npm test`, `edit: src/**`, `read: ~/notes/**`, `fetch: HOST` or `tool: NAME`"
+
+
 class TaskFileInvalid(BadRequest):
     """The task file cannot be read."""
 
@@ -293,14 +300,14 @@ class EffortNotFound(NotFound):
     """There is no such effort."""
 
     code = "effort_not_found"
-    hint = "list the efforts with `ramet queue --all`"
+    hint = "list the efforts with `ramet queue --all -A`"
 
 
 class SessionNotFound(NotFound):
     """There is no such session."""
 
     code = "session_not_found"
-    hint = "name a session as s7, 7 or DRIVER:NATIVE_ID; `ramet session list` lists the sessions"
+    hint = "name a session as s7, 7 or DRIVER:NATIVE_ID; `ramet session list -A` lists the sessions"
 
 
 class SkillNotFound(NotFound):
@@ -329,6 +336,13 @@ class CommitNotFound(NotFound):
 
     code = "commit_not_found"
     hint = "check the hash with `ramet history log BRANCH`"
+
+
+class ImageNotFound(NotFound):
+    """There is no such image."""
+
+    code = "image_not_found"
+    hint = "give the hash after `sha256:` in a message; images that are too large are not kept"
 
 
 class NoticeNotFound(NotFound):
@@ -373,6 +387,13 @@ class EffortHeld(Conflict):
 
     code = "effort_held"
     hint = "wait until that agent finishes, or release the effort with `ramet agent release ID`"
+
+
+class ProjectBusy(Conflict):
+    """The project has work that is not finished."""
+
+    code = "project_busy"
+    hint = "finish its efforts first, or drop them: `ramet queue` lists them"
 
 
 class AgentBusy(Conflict):
@@ -741,6 +762,13 @@ class WorktreeError(WorkError):
 
     code = "worktree_error"
     hint = "`ramet worktree list` lists every worktree and its state"
+
+
+class SetupFailed(WorkError):
+    """The set-up command of a worktree failed."""
+
+    code = "setup_failed"
+    hint = "run the command of `ramet config worktree.setup` in the project yourself to see the problem"
 
 
 class GitFailed(WorkError):

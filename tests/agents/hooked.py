@@ -37,7 +37,7 @@ class Hooked(CommandLine):
         config = self.user / ".config/ramet/config.yaml"
         config.parent.mkdir(parents=True, exist_ok=True)
         patience = {"deadline_ms": 2500, "start_deadline_ms": 25_000}
-        config.write_text(json.dumps({"hooks": {**patience, **settings}}), encoding="utf-8")
+        config.write_text(json.dumps({"hooks": {"record": "all", **patience, **settings}}), encoding="utf-8")
         self.ok("hooks", "install", "--agent", stage.driver.name, "--scope", "user", "--yes")
         self.ok("daemon", "start")
 

@@ -11,10 +11,13 @@ from tests.agents.scripts import RESETS_AT, SCRIPTS
 from tests.agents.stage import Stage, a_stage
 
 from ramet.model.work.stream import (
+    End,
     Limit,
     NativeId,
+    Note,
+    Prompt,
     Reasoning,
-    Remark,
+    SubAgent,
     Text,
     ToolCall,
     ToolResult,
@@ -90,8 +93,11 @@ def test_claude_is_heard_to_the_end_when_a_sub_agent_ends_later(claude: Stage) -
     run = claude.run("[[agents]]", native_id=SESSION)
     assert sum('"type":"result"' in line for line in run.lines) == 2
     assert run.end.answer == "The other one found two files."
-    assert [call.name for call in run.all_of(ToolCall)] == ["Agent", "Bash"]
-    assert Reasoning(text="There are two files.") in run.events
+    assert [call.name for call in run.all_of(ToolCall)] == ["Agent"]
+    told = [event.said for event in run.all_of(SubAgent)]
+    assert told[0] == Prompt(text="Look. [[sub]]")
+    assert Text(text="There are two files.") in told
+    assert isinstance(told[-1], End)
     (used,) = run.usage.values()
     assert used.input_tokens == 5 * INPUT_TOKENS
 
@@ -191,9 +197,9 @@ def test_codex_says_when_a_usage_limit_ends(codex: Stage) -> None:
     assert run.end.failure == "limit"
 
 
-def test_a_mere_warning_of_codex_is_a_remark(codex: Stage) -> None:
+def test_a_mere_warning_of_codex_is_a_note(codex: Stage) -> None:
     run = codex.run("[[answer]]", codex_model="unheard-of")
-    assert any("unheard-of" in remark.text for remark in run.all_of(Remark))
+    assert any("unheard-of" in note.text for note in run.all_of(Note))
     assert run.end.outcome == "success"
 
 

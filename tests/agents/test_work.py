@@ -6,6 +6,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 import psutil
 import pytest
@@ -143,3 +144,48 @@ def test_an_error_in_passing_is_tried_again_within_bounds(project: Project, agen
     effort = project.effort()
     assert (effort["failure"], effort["attempts"], effort["agent_failures"]) == ("transient", 3, 3)
     assert len(project.json("notices")["items"]) == 1
+
+
+@pytest.mark.requirement("R368")
+@pytest.mark.parametrize("agent", ["claude"])
+@pytest.mark.parametrize("has_hooks", [False, True])
+def test_a_sub_agent_of_a_queued_agent_is_a_child_session(project: Project, has_hooks: bool) -> None:
+    if has_hooks:
+        project.ok("hooks", "install", "--agent", "claude", "--scope", "user", "--yes")
+    project.ok("add", "Ask another. [[agents]]", "--skill", "do")
+    project.ok("work", "--once")
+    own, child = project.json("rpc", "call", "spawn.tree", json.dumps({"effort_id": 1}))["items"]
+    assert (child["parent_session_id"], child["outcome"]) == (own["id"], "success")
+    said = {
+        row["id"]: [
+            message["content"]
+            for message in project.json("rpc", "call", "db.messages.list", json.dumps({"session_id": row["id"]}))[
+                "items"
+            ]
+        ]
+        for row in (own, child)
+    }
+    asked, call, *rest = said[child["id"]]
+    assert (asked, rest) == ("Look. [[sub]]", ["two", "There are two files."])
+    assert '"echo two"' in call
+    assert not any(text == "two" or "echo two" in text for text in said[own["id"]])
+    assert said[own["id"]][-1] == "The other one found two files."
+    assert own["total_cost_usd"] == own["cost_usd"]
+
+
+@pytest.mark.requirement("R371")
+@pytest.mark.parametrize("agent", ["codex"])
+def test_a_queued_codex_has_a_cost_and_a_context_while_it_works(project: Project) -> None:
+    project.ok("add", "Begin. [[pause]]", "--skill", "do")
+    work = subprocess.Popen([project.program, "work", "--once"], cwd=project.cwd, env=project.environ)
+    try:
+        wait_for(lambda: bool(_fleet(project)) and _fleet(project)[0]["cost_usd"] is not None, "the cost")
+        (member,) = _fleet(project)
+        assert (member["is_cost_estimated"], 0 < member["context_usage"] < 1) == (True, True)
+    finally:
+        project("kill", "e1")
+        work.wait(120)
+
+
+def _fleet(project: Project) -> list[Any]:
+    return list(project.json("ps")["items"])

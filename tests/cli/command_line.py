@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests import ready_interpreter
+
 
 class CommandLine:
     """Runs `ramet` as a person would, in `cwd`."""
@@ -27,15 +29,12 @@ class CommandLine:
     def __call__(
         self, *arguments: str, stdin: str = "", environ: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
+        return ready_interpreter.run(
             [self.program, *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-            input=stdin,
+            stdin=stdin,
             cwd=self.cwd,
             env={**self.environ, **(environ or {})},
-            timeout=60,
+            timeout_seconds=60,
         )
 
     def ok(self, *arguments: str, stdin: str = "") -> str:

@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 from tests.cli.command_line import CommandLine
 
+from ramet.client.stop import stop
+from ramet.errors import RametError
+
+STOP_TIMEOUT_SECONDS = 60
+
 
 @pytest.fixture
 def home() -> Iterator[Path]:
@@ -30,12 +35,19 @@ def offline(home: Path) -> CommandLine:
 def ramet(offline: CommandLine) -> Iterator[CommandLine]:
     """Commands with the daemon that the first of them starts."""
     yield offline
-    offline("daemon", "stop")
+    try:
+        sockets = (offline.home / "ramet" / "run").glob("*.sock")
+        stopped = [stop(str(socket), None, STOP_TIMEOUT_SECONDS) for socket in sockets]
+    except (OSError, RametError):  # a test may leave a daemon elsewhere, or one that does not answer
+        stopped = []
+    if not any(stopped):
+        offline("daemon", "stop")
 
 
 @pytest.fixture
 def shop(ramet: CommandLine) -> CommandLine:
-    """Commands in a git repository with one commit."""
+    """Commands in a git repository with one commit, whose hash is always the same."""
+    dates = {f"GIT_{role}_DATE": "2026-01-05T08:00:00Z" for role in ("AUTHOR", "COMMITTER")}
     for words in (
         ["init", "-q", "-b", "main"],
         ["config", "user.name", "Somebody"],
@@ -43,6 +55,6 @@ def shop(ramet: CommandLine) -> CommandLine:
         ["commit", "-q", "--allow-empty", "-m", "A shop"],
     ):
         subprocess.run(
-            ["git", *words], cwd=ramet.cwd, env={**ramet.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}, check=True
+            ["git", *words], cwd=ramet.cwd, env={**ramet.environ, **dates, "GIT_CONFIG_GLOBAL": "/dev/null"}, check=True
         )
     return ramet

@@ -170,3 +170,11 @@ def test_rpc_lists_every_operation_and_calls_any(ramet: CommandLine) -> None:
     assert json.loads(ramet.ok("rpc", "call", "db.task.list", "-", stdin="{}"))["items"] == []
     for params in ("[1]", "{", '{"project": []}'):
         assert ramet("rpc", "call", "db.task.list", params).returncode == 2
+
+
+@pytest.mark.parametrize("name", ["nope", "file.txt"])
+def test_a_project_has_to_be_a_directory(ramet: CommandLine, name: str) -> None:
+    (ramet.cwd / "file.txt").touch()
+    refused = ramet("project", "add", name)
+    assert (refused.returncode, str(ramet.cwd / name) in refused.stderr) == (2, True)
+    assert ramet.json("project", "list")["items"] == []

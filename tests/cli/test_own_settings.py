@@ -17,7 +17,8 @@ START = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "
 
 @pytest.fixture
 def site(ramet: CommandLine) -> CommandLine:
-    """A project that sets nothing, where the hooks are installed."""
+    """A project that sets nothing, where the hooks are installed. No project has to be registered."""
+    ramet.configure({"hooks": {"record": "all"}})
     ramet.ok("hooks", "install", "--agent", "claude", "--yes")
     return ramet
 
@@ -49,7 +50,7 @@ def call_hook(at: CommandLine, payload: dict[str, Any]) -> int:
 
 
 def sessions(at: CommandLine) -> list[str]:
-    return [row["native_id"] for row in at.json("session", "list")["items"]]
+    return [row["native_id"] for row in at.json("session", "list", "-A")["items"]]
 
 
 def wait_until_it_runs(at: CommandLine) -> None:
@@ -114,9 +115,7 @@ def test_no_project_s_file_makes_hooks_hold_agents_up(site: CommandLine) -> None
 
 
 def test_the_user_s_own_file_counts_and_a_starting_daemon_writes_it_down(site: CommandLine) -> None:
-    own = Path(site.environ["HOME"]) / ".config/ramet/config.yaml"
-    own.parent.mkdir(parents=True)
-    own.write_text("hooks: {on_daemon_down: block}")
+    site.configure({"hooks": {"on_daemon_down": "block"}})
     site.ok("daemon", "start")
     assert "on_daemon_down='block'" in program(site).read_text()
     assert site.json("hooks", "status")["unheeded"] == []

@@ -4,6 +4,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from tests.workspace.repositories import mark_repository
 
 from ramet.config.database_trust import require_trusted, trust_database
 from ramet.config.trust import revoke
@@ -24,7 +25,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    (tmp_path / "clone" / ".git").mkdir(parents=True)
+    mark_repository(tmp_path / "clone")
     (tmp_path / "clone" / "deep").mkdir()
     return tmp_path / "clone" / "deep" / "ramet.db"
 
@@ -36,8 +37,11 @@ def trust(home: Path, file: Path) -> None:
 @pytest.mark.requirement("R332")
 @pytest.mark.parametrize("mark", [".git", "ramet.yaml"])
 def test_a_file_below_a_project_needs_trust_whether_it_exists_or_not(home: Path, tmp_path: Path, mark: str) -> None:
-    (tmp_path / "clone").mkdir()
-    (tmp_path / "clone" / mark).write_text("")
+    if mark == ".git":
+        mark_repository(tmp_path / "clone")
+    else:
+        (tmp_path / "clone").mkdir()
+        (tmp_path / "clone" / mark).write_text("")
     file = tmp_path / "clone" / "ramet.db"
     for _ in range(2):
         with pytest.raises(DatabaseUntrusted, match="inside the project") as refusal:

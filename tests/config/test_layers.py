@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.project_settings import write_trusted
+from tests.workspace.repositories import mark_repository
 
 from ramet.config.keys import KEYS, find_defaults
 from ramet.config.layers import load
@@ -20,7 +21,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 def project(tmp_path: Path) -> Path:
     directory = tmp_path / "site"
     (directory / "deep" / "er").mkdir(parents=True)
-    (directory / ".git").mkdir()
+    mark_repository(directory)
     return directory
 
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.workspace.repositories import mark_repository
 
 from ramet.config import trust
 from ramet.config.keys import KEYS
@@ -37,7 +38,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 def clone(tmp_path: Path) -> Path:
     """A repository that was cloned."""
     folder = tmp_path / "me" / "clone"
-    (folder / ".git").mkdir(parents=True)
+    mark_repository(folder)
     (folder / "deep").mkdir()
     return folder
 
@@ -119,7 +120,7 @@ def test_trust_is_for_one_path_and_can_be_revoked(environ: dict[str, str], clone
     file = _write(clone, "spawn: {depth: 5}")
     trust.trust(environ, file, file.read_bytes())
     other = tmp_path / "me" / "other"
-    (other / ".git").mkdir(parents=True)
+    mark_repository(other)
     _write(other, "spawn: {depth: 5}")
     assert load(environ, other, {}).settings.spawn.depth == 3
     assert trust.revoke(environ, file)

@@ -5,6 +5,8 @@ from typing import Any
 from tests.world import World
 
 TASK = "/shop/tasks/cart"
+NO_CHANGES: dict[str, Any] = {"files": [], "insertions": 0, "deletions": 0}
+"""What git says of an attempt that changed no file."""
 KEEPER, OTHER_KEEPER = "keeper01", "keeper02"
 
 

@@ -50,6 +50,10 @@ def work_by_hand(world: World) -> None:
     )
     world.call("hooks.logged", session_id=session_id)
     hook_calls.ingest(world, session_id, hook_calls.entry("k1", "mend the cart", role="user"))
+    title = hook_calls.entry("k2", kind="meta", meta={"title": "the cart"})
+    origin = hook_calls.entry("k3", kind="meta", meta={"origin": hook_calls.WINDOW})
+    copy = hook_calls.start(world, native_id=hook_calls.OTHER_WINDOW, transcript_path="/t/copy.jsonl")
+    hook_calls.ingest(world, copy, title, origin, path="/t/copy.jsonl")
     hook_calls.hook(world, "notification", text="look")
     hook_calls.hook(world, "pre_compact", trigger="auto")
     hook_calls.hook(world, "status_line", usage={"context_percent": 12, "cost_usd": 0.5})
@@ -94,6 +98,9 @@ def work(world: World) -> None:
     limit = {"kind": "limit", "text": "come back later"}
     stuck = {"kind": "stuck", "reason": "repetition", "text": "the same again"}
     refusal = {"kind": "refusal", "subject": "host", "name": "example.org:443", "rule": "add it to sandbox.allow_hosts"}
+    setup = {"how": "running", "command": "make", "log": "/log"}
+    generation = attempt.effort.lease_generation
+    world.call("work.preparing", effort_id=attempt.effort.id, generation=generation, **setup)
     queue_worker.report(world, attempt, limit, stuck, refusal, queue_worker.text("hello"), queue_worker.end())
     world.call("fleet.kill", effort_id=attempt.effort.id)
     queue_worker.complete(world, attempt)

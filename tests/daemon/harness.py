@@ -19,7 +19,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from ramet.config.places import find_places
 from ramet.config.settings import DaemonSettings, Settings
-from ramet.daemon.composition import build_context, build_hook_service, build_machine, new_event_loop
+from ramet.daemon.composition import (
+    build_calling_sessions,
+    build_context,
+    build_hook_service,
+    build_machine,
+    new_event_loop,
+)
 from ramet.daemon.executors.executor import Done
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.requester import Requester
@@ -264,8 +270,9 @@ class RunningServer:
         work_calls = WorkCalls(crew, SlotLoans(context, crew), requester, self.loop)
         hook_service, _ = build_hook_service(requester, machine, self.loop)
         disk = lambda request: self.disk(request)  # noqa: E731, PLW0108 - tests set it later
-        threads = MachineThreads(disk, lambda *_: {}, requester.ask_from_thread, self.loop)
-        return Parts(work_calls, threads, tokens, hook_service)
+        threads = MachineThreads(disk, lambda *_: ({}, None), requester.ask_from_thread, self.loop)
+        calling_sessions = build_calling_sessions(requester, machine, self.loop)
+        return Parts(work_calls, threads, tokens, hook_service, calling_sessions)
 
 
 @contextmanager

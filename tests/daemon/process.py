@@ -22,8 +22,8 @@ class Home:
         self.pid_file = path / "run" / "pid"
         self.log_file = path / "log" / "daemon.log"
         self.processes: list[subprocess.Popen[bytes]] = []
-        self.settings: dict[str, Any] = {}
-        """What the daemon is given beside its database and its own settings."""
+        self.settings: dict[str, Any] = {"hooks": {"record": "all"}}
+        """What the daemon is given beside its database and its own settings. Hooks need no project to be registered."""
         self._clients: list[Client] = []
 
     def start(self, command: str = "serve", faults: str = "", **daemon: Any) -> subprocess.Popen[bytes]:

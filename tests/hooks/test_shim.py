@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -346,6 +347,40 @@ def test_a_daemon_that_is_away_is_started_once_in_the_background(hook: Hook) -> 
         assert started == 1
     finally:
         stop_daemon(hook, status["pid"])
+
+
+@pytest.mark.requirement("R367")
+def test_where_a_context_begins_the_daemon_that_is_started_is_waited_for(hook: Hook, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    hook.settings(autostart=True, start_deadline_ms=25_000)
+    start = recorded("claude/SessionStart.startup.json") | {"cwd": str(tmp_path)}
+    done = hook.run(json.dumps(start))
+    try:
+        assert "ramet init" in json.loads(done.out)["systemMessage"], "what the daemon says of a new project"
+        assert gaps_of(hook) == []
+    finally:
+        stop_daemon(hook, await_daemon(hook)["pid"])
+
+
+@pytest.mark.requirement("R367")
+@pytest.mark.parametrize("name", ["claude/SessionStart.startup.json", "claude/PreCompact.manual.json"])
+def test_a_daemon_that_cannot_be_started_is_not_waited_for(hook: Hook, name: str) -> None:
+    hook.settings(autostart=True, start_deadline_ms=25_000)
+    text = hook.program.read_text()
+    hook.program.write_text(re.sub(r"start=\(.*\),", "start=('/bin/false',),", text))
+    start = time.monotonic()
+    assert hook.run(json.dumps(recorded(name))) == NOTHING
+    assert time.monotonic() - start < 20
+    assert [gap["why"] for gap in gaps_of(hook)] == ["down"]
+
+
+@pytest.mark.requirement("R367")
+def test_a_daemon_that_takes_longer_than_the_deadline_is_not_waited_for_and_the_gap_says_what_began(hook: Hook) -> None:
+    hook.settings(autostart=True, start_deadline_ms=300)
+    text = hook.program.read_text()
+    hook.program.write_text(re.sub(r"start=\(.*\),", "start=('/bin/sleep', '5'),", text))
+    assert hook.run(json.dumps(recorded("claude/SessionStart.compact.json"))) == NOTHING
+    assert [(gap["why"], gap["source"]) for gap in gaps_of(hook)] == [("down", "compact")]
 
 
 def await_daemon(hook: Hook) -> dict[str, Any]:

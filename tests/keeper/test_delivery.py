@@ -93,7 +93,7 @@ def test_without_a_daemon_the_keeper_leaves_and_the_spool_has_everything(daemon:
     began = time.monotonic()
     held = keep(COUNTING)
     assert held.wait() == 1
-    assert 10 < time.monotonic() - began < 20
+    assert 10 < time.monotonic() - began < 60
     assert said(list(held.spooled())) == COUNTED
     assert end_of(held.spooled()).outcome == "success"
 

@@ -242,7 +242,7 @@ def test_a_program_that_does_not_say_who_it_is_is_told_what_would_help(parent: P
     error = parent.call("report", {"summary": "x"}, RAMET_TOKEN="", RAMET_SOCKET="")["error"]
     assert error["code"] == "forbidden"
     assert "`ramet add`, then `ramet work`" in error["fix"]
-    assert "run `ramet init` and restart Claude Code" in error["fix"]
+    assert "run `ramet init` and restart the agent" in error["fix"]
 
 
 def test_a_token_goes_before_what_a_program_says_it_is(parent: Parent) -> None:

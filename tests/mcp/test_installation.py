@@ -105,3 +105,14 @@ def test_any_json_file_is_restored(
     installed = TOOLS.install(text, "ramet")
     assert json.loads(installed)["mcpServers"]["ramet"]["command"] == "ramet"
     assert TOOLS.remove(installed) == text
+
+
+def test_a_table_that_the_program_writes_before_the_end_of_our_block_is_not_ours(tmp_path: Path) -> None:
+    install("codex", tmp_path)
+    file = tmp_path / ".codex/config.toml"
+    *ours, end = file.read_text().splitlines(keepends=True)
+    theirs = '\n[projects."/p"]\ntrust_level = "trusted"\n\n[[rules]]\na = 1\n'
+    file.write_text("".join(ours) + theirs + end)
+    assert install("codex", tmp_path).state == "installed"
+    remove("codex", tmp_path)
+    assert file.read_text().strip() == theirs.strip()

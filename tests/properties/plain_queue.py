@@ -45,7 +45,7 @@ class PlainQueue:
     def state(self, effort: PlainEffort, now: datetime) -> str:
         """What an effort is doing. Nobody awaits, stops by asking, or runs an effort by hand here."""
         if effort.lifecycle == "finished":
-            return "succeeded" if effort.outcome == "success" else "failed"
+            return {"success": "succeeded", "no_change": "unchanged"}.get(effort.outcome or "", "failed")
         if effort.lifecycle == "active":
             return "expired" if effort.is_expired else "running"
         if self.is_ready(effort, now):

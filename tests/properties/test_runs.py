@@ -34,12 +34,12 @@ def task_files(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 @pytest.mark.requirement("R76", "R93", "R98")
 @settings(max_examples=25)
-@given(lines=task_files(), mode=st.sampled_from(["sequential", "parallel"]), data=st.data())
+@given(lines=task_files(), mode=st.sampled_from(["sequential", "parallel"]), goes_on=st.booleans(), data=st.data())
 def test_every_line_comes_to_one_outcome_after_all_that_it_waits_for(
-    lines: list[dict[str, Any]], mode: str, data: st.DataObject
+    lines: list[dict[str, Any]], mode: str, goes_on: bool, data: st.DataObject
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, open_world(Path(folder), None) as world:
-        run = run_steps.record(world, *lines, mode=mode)
+        run = run_steps.record(world, *lines, mode=mode, keep_going=goes_on)
         if run.state != "finished":
             run_steps.attend(world, run)
         expected = {each["key"]: "completed" for each in lines if each["is_done"]}
@@ -54,8 +54,18 @@ def test_every_line_comes_to_one_outcome_after_all_that_it_waits_for(
             outcome = data.draw(st.sampled_from(OUTCOMES))
             queue_worker.complete(world, claimed, outcome, failure=None if outcome == "success" else "permanent")
             expected[claimed.run_line] = "completed" if outcome == "success" else "failed"
+            if outcome != "success" and not goes_on:
+                _skip(expected, claimed.run_line, lines)
         assert run_steps.states(world, run) == expected
         assert held == {}
+
+
+def _skip(expected: dict[str, str], key: str, lines: list[dict[str, Any]]) -> None:
+    """What needs a line that did not succeed is skipped, and so on."""
+    for each in lines:
+        if key in each["depends_on"] and each["key"] not in expected:
+            expected[each["key"]] = "skipped"
+            _skip(expected, each["key"], lines)
 
 
 def _claim_all(

@@ -7,6 +7,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
+from ramet.daemon.hooks.calling_sessions import CallingSessions
 from ramet.daemon.hooks.service import HookService
 from ramet.daemon.server import Server
 from ramet.daemon.wire.answers import Later, find_answers
@@ -26,7 +27,12 @@ HOSTS: dict[str, dict[type[Request[Any]], Callable[..., Any]]] = {
     "engine": load().all(),
     "machine": machine_operations.answers.all(),
     "store": store_answers.all(),
-    "daemon": {**find_answers(Server), **find_answers(WorkCalls), **find_answers(HookService)},
+    "daemon": {
+        **find_answers(Server),
+        **find_answers(WorkCalls),
+        **find_answers(HookService),
+        **find_answers(CallingSessions),
+    },
 }
 """The functions of each host, by the request that they answer."""
 

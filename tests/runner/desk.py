@@ -15,7 +15,7 @@ from ramet.protocol.operation import Change, Request
 from ramet.protocol.wire.frames import decode_params, find_operation
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer
-from ramet.runner.project_files.skill_discovery import discover
+from ramet.runner.project_files.new_work import examine
 
 
 class Desk:
@@ -38,13 +38,13 @@ class Desk:
         return answer(self.machine, decode_params(operation, msgspec.json.encode(params)))
 
     def submit(self, name: str, /, *, asker: int | None = None, **params: Any) -> Any:
-        """A change, with the files of the skills that it names read first, as a daemon does it."""
+        """A change, with the skills that it names and its base read first, as a daemon does it."""
         operation = find_operation(name)
         request = decode_params(operation, msgspec.json.encode(params))
         assert isinstance(request, Change)
-        found = discover(self.machine, request, asker)
+        found, start = examine(self.machine, request, asker)
         principal = USER if asker is None else of_session(asker)
-        return self.world.perform(principal, operation, Discovered(asked=request, found=found))
+        return self.world.perform(principal, operation, Discovered(asked=request, found=found, start=start))
 
     def add(self, skill: str, prompt: str = "mend the cart", **params: Any) -> Any:
         if "based_on" not in params:

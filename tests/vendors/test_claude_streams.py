@@ -10,7 +10,12 @@ from ramet.config.settings import ProfileSettings
 from ramet.model.work.stream import (
     End,
     Limit,
+    Prompt,
     StreamEvent,
+    SubAgent,
+    Text,
+    ToolCall,
+    ToolResult,
     Usage,
 )
 from ramet.vendors import registry
@@ -51,6 +56,17 @@ def test_a_usage_limit_is_known_by_its_words(text: str, resets_at: datetime | No
     events, end = _read(_failed(text))
     assert events == [Limit(text=text, resets_at=resets_at)]
     assert (end.failure, end.reason) == ("limit", text)
+
+
+@pytest.mark.requirement("R372")
+@pytest.mark.parametrize("is_result", [True, False])
+def test_missing_credentials_of_a_cloud_are_trouble_of_the_account_with_the_key_that_lets_them_through(
+    is_result: bool,
+) -> None:
+    said = "API Error: Could not load credentials from any providers"
+    lines = [_failed(said, api_error_status=500)] if is_result else []
+    _, end = _read(*lines, process=EXIT_1 if is_result else ProcessExit(status=1, signal=None, errors=said))
+    assert (end.failure, said in (end.reason or ""), "work.environment" in (end.reason or "")) == ("limit", True, True)
 
 
 @pytest.mark.parametrize(
@@ -118,3 +134,33 @@ def test_a_model_that_the_result_calls_by_another_name_is_counted_once() -> None
     events, _ = _read(_message(1, 90), result)
     said = {event.key: event.input_tokens for event in events if isinstance(event, Usage)}
     assert said == {"msg_1/m": 0, "msg_1/m[1m]": 100}
+
+
+def _below(kind: str, content: list[dict[str, Any]], **said: Any) -> dict[str, Any]:
+    message = {"id": "m1", "role": kind, "model": "claude", "content": content}
+    return {"type": kind, "message": message, "parent_tool_use_id": "toolu_1", **said}
+
+
+@pytest.mark.requirement("R368")
+@pytest.mark.parametrize(("agent", "name"), [({}, "toolu_1"), ({"agent_id": "a1"}, "a1")])
+def test_everything_of_a_sub_agent_is_its_own_whether_or_not_its_lines_name_it(
+    agent: dict[str, str], name: str
+) -> None:
+    """Older versions name only the call, print what the sub-agent is asked for, and wait for its end."""
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Agent", "input": {"prompt": "Look."}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Two."}
+    events, end = _read(
+        {"type": "assistant", "message": {"content": [call]}},
+        _below("user", [{"type": "text", "text": "Look."}], **agent),
+        _below("user", [{"type": "text", "text": "Look."}], **agent),
+        _below("assistant", [{"type": "text", "text": "Two."}], **agent),
+        {"type": "user", "message": {"content": [result]}, "tool_use_result": {"status": "completed"}},
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": "There are two."}]}},
+        {"type": "result", "is_error": False},
+    )
+    own = [type(event) for event in events if not isinstance(event, SubAgent)]
+    assert own == [ToolCall, ToolResult, Text]
+    told = [event for event in events if isinstance(event, SubAgent)]
+    assert {event.agent_id for event in told} == {name}
+    assert [event.said for event in told] == [Prompt(text="Look."), Text(text="Two."), End(outcome="success")]
+    assert end.answer == "There are two."

@@ -164,3 +164,33 @@ def test_a_command_that_is_a_prompt_is_the_person_s() -> None:
     text = "<command-message>review</command-message>\n<command-name>/review</command-name>"
     (entry,) = read_line(type="user", promptId="p1", message={"role": "user", "content": text})
     assert (entry.role, entry.prompt_id) == ("user", "p1")
+
+
+def test_a_name_and_an_origin_are_read_from_the_lines_that_have_them() -> None:
+    lines = [
+        {"type": "ai-title", "aiTitle": "Blue things", "sessionId": "s"},
+        {"type": "custom-title", "customTitle": "cart", "sessionId": "s"},
+        {"type": "user", "uuid": "u1", "forkedFrom": {"sessionId": "origin"}, "message": {"content": "Hello"}},
+    ]
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    entries = transcript.read(data, 0).entries
+    meta = [entry.meta for entry in entries if entry.kind == "meta"]
+    assert meta == [{"title": "Blue things"}, {"title": "cart", "is_given": True}, {"origin": "origin"}]
+    assert texts(entries, "text", "user") == ["Hello"]
+
+
+@pytest.mark.requirement("R373")
+def test_images_of_prompts_and_results_are_read_and_named() -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    image = {"type": "image", "source": source}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "Here:"}, image]}
+    lines = [
+        {"type": "user", "uuid": "u1", "message": {"content": [image, {"type": "text", "text": "What is it?"}]}},
+        {"type": "user", "uuid": "u2", "message": {"content": [result]}},
+        {"type": "user", "uuid": "u3", "message": {"content": [{"type": "image", "source": {"type": "url"}}]}},
+    ]
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    entries = transcript.read(data, 0).entries
+    assert [len(entry.images) for entry in entries] == [1, 0, 1, 0]
+    reference = entries[0].images[0].reference
+    assert [entry.text for entry in entries] == [reference, "What is it?", f"Here:\n{reference}", "[image]"]

@@ -10,8 +10,8 @@ from ramet.config.settings import ProfileSettings
 from ramet.model.work.stream import (
     End,
     Limit,
+    Note,
     Reasoning,
-    Remark,
     StreamEvent,
     ToolCall,
     ToolResult,
@@ -52,10 +52,10 @@ def test_failures_are_told_apart_by_their_words(message: str, failure: str) -> N
     assert len([event for event in events if isinstance(event, Limit)]) == (failure == "limit")
 
 
-def test_an_error_after_which_it_goes_on_is_a_remark() -> None:
+def test_an_error_after_which_it_goes_on_is_a_note() -> None:
     again = {"type": "error", "message": "Reconnecting... 1/5"}
     events, end = _read(again, {"type": "turn.completed", "usage": {}}, status=0)
-    assert events[0] == Remark(text="Reconnecting... 1/5")
+    assert events[0] == Note(text="Reconnecting... 1/5")
     assert end.outcome == "success"
 
 
@@ -89,6 +89,19 @@ def test_its_list_of_what_to_do_is_a_thought() -> None:
     item = {"id": "1", "type": "todo_list", "items": [{"text": "look", "completed": True}, {"text": "write"}]}
     events, _ = _read({"type": "item.started", "item": item}, {"type": "item.completed", "item": item})
     assert events == [Reasoning(text="[x] look\n[ ] write")]
+
+
+@pytest.mark.requirement("R372")
+@pytest.mark.parametrize("is_turn", [True, False])
+def test_a_missing_variable_is_trouble_of_the_account_and_names_the_key_that_lets_it_through(is_turn: bool) -> None:
+    said = "Missing environment variable: `OPENROUTER_API_KEY`."
+    events, end = _read(*([_failed(said)] if is_turn else []), errors="" if is_turn else f"Error: {said}")
+    assert end.failure == "limit"
+    assert end.reason is not None
+    fix = "OPENROUTER_API_KEY is missing: set it where you run `ramet work`, or add it to work.environment: "
+    assert end.reason.startswith(fix)
+    assert said in end.reason
+    assert len([event for event in events if isinstance(event, Limit)]) == is_turn
 
 
 LIMIT = "You've hit your usage limit. Upgrade to Pro, or try again at {}."

@@ -148,3 +148,26 @@ def test_a_result_is_read_in_each_of_its_forms(output: Any, text: str | None, is
     (entry,) = read_item(type="function_call_output", call_id="c", output=output)
     assert entry.text == (output if text is None else text)
     assert entry.is_error is is_error
+
+
+def test_a_name_an_origin_and_a_model_are_read_from_the_lines_that_have_them() -> None:
+    lines = [
+        {"type": "session_meta", "payload": {"id": "s", "forked_from_id": "origin"}},
+        {"type": "event_msg", "payload": {"type": "thread_name_updated", "thread_name": "cart"}},
+        {"type": "turn_context", "payload": {"model": "gpt-5.5"}},
+    ]
+    entries = transcript.read(b"".join(json.dumps(line).encode() + b"\n" for line in lines), 0).entries
+    assert [entry.meta for entry in entries] == [{"origin": "origin"}, {"title": "cart", "is_given": True}, None]
+    assert [entry.model for entry in entries] == [None, None, "gpt-5.5"]
+
+
+@pytest.mark.requirement("R373")
+def test_images_of_prompts_and_results_are_read_and_named() -> None:
+    image = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}
+    other = {"type": "input_image", "image_url": "https://example.org/a.png"}
+    content = [{"type": "input_text", "text": "What is it?"}, image, other]
+    (prompt,) = read_item(type="message", role="user", id="m1", content=content)
+    (result,) = read_item(type="function_call_output", id="m2", call_id="c1", output=[image])
+    (kept,) = prompt.images
+    assert prompt.text == f"What is it?\n{kept.reference}\n[input_image]"
+    assert (result.text, result.images) == (kept.reference, [kept])

@@ -155,6 +155,6 @@ def test_a_patch_without_measure_is_read_in_no_time(given: str) -> None:
         cwd="/p",
         tool_input={"command": given + "\n*** Move to: b c.py  \n"},
     )
-    start = time.monotonic()
+    start = time.process_time()
     assert touched_files(event) == ["/p/b c.py"]
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5

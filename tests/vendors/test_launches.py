@@ -62,7 +62,7 @@ def test_codex_resumes_by_thread_and_takes_its_prompt_from_standard_input() -> N
     fresh = _arguments("codex", START)
     assert fresh[1:] == [
         *("exec", "--json", "--skip-git-repo-check", "-C", "/tree"),
-        *("--sandbox", "workspace-write", "-"),
+        *("-c", 'default_permissions="ramet"', "-c", 'permissions.ramet={extends=":workspace"}', "-"),
     ]
     assert _arguments("codex", replace(START, resumes=True)) == [*fresh[:-1], "resume", SESSION, "-"]
 
@@ -135,6 +135,8 @@ def test_codex_is_given_the_tools_allowed_to_use_them_and_told_about_them() -> N
     options = [arguments[index + 1] for index, argument in enumerate(arguments) if argument == "-c"]
     assert arguments[-1] == "-"
     assert tomllib.loads("\n".join(options)) == {
+        "default_permissions": "ramet",
+        "permissions": {"ramet": {"extends": ":workspace"}},
         "mcp_servers": {
             "ramet": {
                 "command": "/bin/python",

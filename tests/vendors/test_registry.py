@@ -57,8 +57,8 @@ def test_a_keeper_that_asks_for_one_driver_imports_no_other_vendor_and_no_other_
     folders = {module.split(".")[2] for module in found}
     assert folders == {"registry", "contract", name}
     parts = {module.split(".")[3] for module in found if module.startswith(f"ramet.vendors.{name}.")}
-    assert parts <= {"driver", "facts", "stream", "usage"}
-    shared = {"driver_protocol", "failures", "json_lines", "launches", "printed_text", "vendor_facts"}
+    assert parts <= {"driver", "facts", "permissions", "refused_calls", "stream", "toml_values", "usage"}
+    shared = {"driver_protocol", "failures", "json_lines", "launches", "printed_text", "refusals", "vendor_facts"}
     assert {module.split(".")[3] for module in found if module.startswith("ramet.vendors.contract.")} <= shared
 
 
@@ -99,8 +99,8 @@ def test_where_nothing_is_installed_the_error_says_what_to_install(tmp_path: Pat
         selection.resolve(None, DriverSettings(), {"PATH": str(tmp_path)})
     assert "npm install -g @anthropic-ai/claude-code" in refused.value.fix
     assert "npm install -g @openai/codex" in refused.value.fix
-    with pytest.raises(DriverMissing, match="codex is not installed"):
-        selection.resolve("codex", DriverSettings(), {"PATH": str(tmp_path)})
+    with pytest.raises(DriverMissing, match=rf"codex is not installed: codex is not in PATH \(/bin, {tmp_path}\)"):
+        selection.resolve("codex", DriverSettings(), {"PATH": f"/bin:{tmp_path}"})
     with pytest.raises(DriverMissing) as refused:
         selection.resolve("command", DriverSettings(), {"PATH": str(tmp_path)})
     assert "drivers.profiles" in refused.value.fix

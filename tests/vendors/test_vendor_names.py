@@ -18,6 +18,7 @@ EXCEPTIONS = {
         "imports nothing, because an agent waits for it at every tool call; so it cannot ask which variable has the "
         "program's pid"
     ),
+    "config/prices/prices.json": "names models, and some models are called like the program of their provider",
 }
 """Files that name a vendor for a reason that is written here."""
 

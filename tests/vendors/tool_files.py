@@ -11,13 +11,13 @@ from ramet.vendors import registry
 
 
 def install(name: str, project: Path, command: str = "ramet") -> Change:
-    change = installation.plan_install(name, project, command)
+    change = installation.plan_install(name, installation.find_place(name, project), command)
     apply(change)
     return change
 
 
 def remove(name: str, project: Path) -> Change:
-    change = installation.plan_remove(name, project)
+    change = installation.plan_remove(name, installation.find_place(name, project))
     apply(change)
     return change
 

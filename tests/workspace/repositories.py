@@ -13,6 +13,13 @@ from ramet.workspace.worktrees.worktree import Finished, Worktree
 _PATIENCE_SECONDS = 60
 
 
+def mark_repository(top: Path) -> None:
+    """The parts by which git knows a repository, without running git."""
+    for folder in ("objects", "refs"):
+        (top / ".git" / folder).mkdir(parents=True)
+    (top / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+
+
 class Shop:
     """A project in a repository, the folder of its worktrees, and the user's environment."""
 

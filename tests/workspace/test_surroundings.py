@@ -159,9 +159,9 @@ def test_names_that_could_pass_for_something_else_are_not_told(project: Path) ->
 
 @pytest.mark.parametrize("file", ["a/" * 2000 + "x.py", "a/" * 500_000, "a/b/" + "x" * 5000, "\ud800/x.py"])
 def test_a_path_without_measure_costs_nothing_to_speak_of(project: Path, file: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     assert [directive.text for directive in read(project, file).directives] in ([], ["outer", "inner"])
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_without_a_repository_the_directory_itself_is_the_project(tmp_path: Path) -> None:
@@ -193,4 +193,4 @@ def test_a_linked_worktree_belongs_to_the_project_that_it_is_linked_to(project: 
     assert [Path(directive.path).name for directive in facts.directives] == ["AGENTS.md", "CLAUDE.md"]
     for lie in ("nonsense", "/.git/worktrees/x", f"{project.parent}/.git/worktrees/x"):
         (linked / ".git").write_text(f"gitdir: {lie}")
-        assert look(linked / "a", "post_tool_use").project == str(linked)
+        assert look(linked / "a", "post_tool_use").project == str(linked / "a")

@@ -40,6 +40,7 @@ MORE: dict[str, Commands] = {
     "Steer": {
         "retry": (f"{_COMMANDS}.queue.queue:retry", "Queue a fresh copy of a finished effort."),
         "resume": (f"{_COMMANDS}.queue.queue:resume", "Queue a finished effort again, in the same context window."),
+        "allow": (f"{_COMMANDS}.queue.allow:allow", "Allow the calls that were refused to an agent, and resume it."),
         "drop": (f"{_COMMANDS}.queue.queue:drop", "Remove an effort from the queue."),
         "kill": (f"{_COMMANDS}.queue.kill:kill", "Stop an agent and every process that it started."),
         "spawn": (f"{_COMMANDS}.spawn.spawn:spawn", "Start a child session with a goal and wait for its result."),
@@ -48,7 +49,7 @@ MORE: dict[str, Commands] = {
         "note": (f"{_COMMANDS}.record.note:note", "Add a note to an effort's log."),
     },
     "Records": {
-        "project": (f"{_COMMANDS}.record.project:project", "Add and list projects."),
+        "project": (f"{_COMMANDS}.record.project:project", "Add, list and remove projects."),
         "task": (f"{_COMMANDS}.record.task:task", "Add, list and find tasks."),
         "effort": (f"{_COMMANDS}.record.effort:effort", "Start, list and finish efforts, phase by phase."),
         "session": (f"{_COMMANDS}.record.session:session", "List sessions and read their transcripts."),
@@ -61,7 +62,7 @@ MORE: dict[str, Commands] = {
         "history": (f"{_COMMANDS}.history.history:history", "Branch, compress, merge and undo what agents know."),
     },
     "Set up": {
-        "config": (f"{_COMMANDS}.system.config:config", "Show every configuration key, its value and its source."),
+        "config": (f"{_COMMANDS}.system.config:config", "Show, set and unset configuration keys."),
         "trust": (f"{_COMMANDS}.system.trust:trust", "Let a project's ramet.yaml set what only you can set."),
         "redact": (f"{_COMMANDS}.record.redact:redact", "Find and remove secrets that are already stored."),
         "drivers": (f"{_COMMANDS}.queue.drivers:drivers", "List the agent programs that Ramet can run."),
@@ -71,6 +72,7 @@ MORE: dict[str, Commands] = {
         "completion": (f"{_COMMANDS}.completion.completion:completion", "Print the completion script for your shell."),
         "daemon": (f"{_COMMANDS}.system.daemon:daemon", "Start, stop and inspect the daemon."),
         "db": (f"{_COMMANDS}.system.db:db", "Back up, check, migrate or reset the database."),
+        "uninstall": (f"{_COMMANDS}.uninstall.uninstall:uninstall", "Remove Ramet from this machine, step by step."),
         "rpc": (f"{_COMMANDS}.system.rpc:rpc", "Call any operation by its name, as programs do."),
         "help": (f"{_COMMANDS}.system.help:help_command", "Show this page, a command's help, or --all commands."),
     },

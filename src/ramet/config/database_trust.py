@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ramet.config import trust
+from ramet.config.git_folder import find_git_dir
 from ramet.config.places import find_home
 from ramet.config.project_files import PROJECT_FILE
 from ramet.config.trust import Trusted
@@ -32,8 +33,11 @@ def find_project(file: Path, home: Path) -> Path | None:
     """The project that a database file is in; None if it is in none, or in Ramet's home."""
     if file.is_relative_to(home.resolve()):
         return None
-    marks = (".git", PROJECT_FILE)
-    return next((folder for folder in file.parents if any(os.path.lexists(folder / mark) for mark in marks)), None)
+    return next((folder for folder in file.parents if _is_project(folder)), None)
+
+
+def _is_project(folder: Path) -> bool:
+    return find_git_dir(str(folder)) is not None or os.path.lexists(folder / PROJECT_FILE)
 
 
 def require_trusted(home: Path, file: Path) -> int | None:

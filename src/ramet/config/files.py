@@ -44,7 +44,7 @@ def expand(path: str, environ: Mapping[str, str], start: Path) -> Path:
 
 def read_file(path: Path) -> dict[str, Any]:
     """The values of a file by dotted key. Keys without a value are ignored."""
-    return read_content(_read_bytes(path), path)
+    return read_content(read_bytes(path), path)
 
 
 def read_content(content: bytes, path: Path) -> dict[str, Any]:
@@ -68,7 +68,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """The file's content; one byte more than allowed if it is too large."""
     try:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
@@ -110,10 +111,12 @@ def _flatten(mapping: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any
     """Join sections and names with dots, only as deep as keys are, so that a nested value stays one value."""
     for name, value in mapping.items():
         key = f"{prefix}{name}"
-        if isinstance(value, dict) and "." not in key:
+        if key == "checks" and isinstance(value, dict):
+            yield "checks.commands", value
+        elif isinstance(value, dict) and "." not in key:
             yield from _flatten(value, f"{key}.")
         elif value is not None:
-            yield key, _spell_off(value) if key == "drivers.profiles" else value
+            yield key, _SPELLINGS[key](value) if key in _SPELLINGS else value
 
 
 def _spell_off(profiles: Any) -> Any:
@@ -126,3 +129,32 @@ def _spell_off(profiles: Any) -> Any:
         else profile
         for name, profile in profiles.items()
     }
+
+
+def _spell_rules(rules: Any) -> Any:
+    """YAML reads `run: npm test` in a list as a mapping of one key; as a rule it is a text."""
+    if not isinstance(rules, list):
+        return rules
+    return [
+        f"{next(iter(rule))}: {next(iter(rule.values()))}" if isinstance(rule, dict) and len(rule) == 1 else rule
+        for rule in rules
+    ]
+
+
+def _spell_projects(projects: Any) -> Any:
+    if not isinstance(projects, dict):
+        return projects
+    return {
+        path: {name: _spell_rules(rules) for name, rules in lists.items()} if isinstance(lists, dict) else lists
+        for path, lists in projects.items()
+    }
+
+
+_SPELLINGS = {
+    "drivers.profiles": _spell_off,
+    "permissions.allow": _spell_rules,
+    "permissions.ask": _spell_rules,
+    "permissions.deny": _spell_rules,
+    "permissions.projects": _spell_projects,
+}
+"""What people write in a file, as the settings have it."""

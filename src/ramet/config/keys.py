@@ -10,9 +10,19 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 from msgspec import NODEFAULT, Struct
 
-from ramet.config.settings import KeyClass, ProfileSettings, Settings
+from ramet.config.settings import KeyClass, ProfileSettings, ProjectRules, Settings
 
-Value = str | int | bool | list[str] | dict[str, float] | dict[str, ProfileSettings] | None
+Value = (
+    str
+    | int
+    | bool
+    | list[str]
+    | dict[str, float]
+    | dict[str, str]
+    | dict[str, ProfileSettings]
+    | dict[str, ProjectRules]
+    | None
+)
 
 
 class Key(Struct, frozen=True, kw_only=True):
@@ -83,12 +93,22 @@ def _allowed(kind: msgspec.inspect.Type) -> str:
             return "true or false"
         case msgspec.inspect.ListType():
             return "a list of strings"
-        case msgspec.inspect.DictType(value_type=msgspec.inspect.FloatType(ge=low, le=high)):
-            return f"a mapping of names to numbers from {low} to {high}"
-        case msgspec.inspect.DictType():
-            return f"a mapping of names to profiles of {', '.join(ProfileSettings.__struct_fields__)}"
+        case msgspec.inspect.DictType(value_type=values):
+            return f"a mapping of {_allowed_values(values)}"
         case _:
             return "a string"
+
+
+def _allowed_values(kind: msgspec.inspect.Type) -> str:
+    match kind:
+        case msgspec.inspect.FloatType(ge=low, le=high):
+            return f"names to numbers from {low} to {high}"
+        case msgspec.inspect.StructType(cls=cls) if cls is ProjectRules:
+            return f"projects' paths to lists of rules: {', '.join(ProjectRules.__struct_fields__)}"
+        case msgspec.inspect.StructType():
+            return f"names to profiles of {', '.join(ProfileSettings.__struct_fields__)}"
+        case _:
+            return "names to strings"
 
 
 KEYS: dict[str, Key] = {key.name: key for key in _read_keys()}

@@ -28,7 +28,7 @@ _LONGEST_ADDED = 1000
 
 OTHER_VARIABLES = (
     *("RAMET_HOME", "RAMET_FAULT", "RAMET_AGENT", "RAMET_SESSION", "RAMET_EFFORT", "RAMET_KEEPER"),
-    *("RAMET_SOCKET", "RAMET_TOKEN", "RAMET_TOOL_SECONDS"),
+    *("RAMET_SOCKET", "RAMET_TOKEN", "RAMET_TOOL_SECONDS", "RAMET_PORT_BASE"),
 )
 """Variables that are not keys: paths, faults for crash tests, and what agents need to know about themselves."""
 
@@ -222,6 +222,13 @@ def load_own(environ: Mapping[str, str]) -> Configuration:
     return Configuration(settings=settings, owner=settings, sources=own.sources)
 
 
+def check_own(environ: Mapping[str, str], content: bytes, path: Path) -> None:
+    """Raise unless this content of the user's file is a valid configuration by itself."""
+    pile = _Pile(environ)
+    pile.put(_Layer(read_content(content, path), str(path), path.parent, is_text=False))
+    pile.assemble()
+
+
 def list_owner_keys(path: Path, content: bytes) -> dict[str, Any]:
     """The keys in a project's file that count only if the user trusts it."""
     values = read_content(content, path)
@@ -276,6 +283,11 @@ def _find_key(name: str, source: str) -> Key:
     close = close_names(name)
     fix = f"did you mean {' or '.join(close)}?" if close else UnknownKey.hint
     raise UnknownKey(f"there is no configuration key {name!r} (in {source})", field=name, fix=fix)
+
+
+def convert_text(key: Key, text: str, source: str) -> Value:
+    """The value that a person typed for a key. Lists and mappings are JSON."""
+    return _convert(key, text, source, is_text=True)
 
 
 def _convert(key: Key, given: Any, source: str, *, is_text: bool) -> Value:

@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ramet.config.files import MAX_BYTES, user_home
+from ramet.config.git_folder import find_git_dir
 
 PROJECT_FILE = "ramet.yaml"
 
@@ -59,7 +60,7 @@ def find_project_file(cwd: Path, environ: Mapping[str, str]) -> ProjectFile:
 def _list_folders(cwd: Path, home: Path) -> Iterator[Path]:
     """From `cwd` up to the repository's root; without one, up to the user's home; outside of that, `cwd` alone."""
     folders = (cwd, *cwd.parents)
-    root = next((folder for folder in folders if _exists(folder / ".git")), None)
+    root = next((folder for folder in folders if find_git_dir(str(folder))), None)
     is_home = cwd == home or home in cwd.parents
     last = root or (home if is_home else cwd)
     for folder in folders:

@@ -40,6 +40,21 @@ _SECRET_VARIABLES = (
     "PGPASSWORD",
 )
 
+_LOCK_FILES = (
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "bun.lock",
+    "uv.lock",
+    "poetry.lock",
+    "requirements.txt",
+    "Cargo.lock",
+    "go.sum",
+    "Gemfile.lock",
+    "composer.lock",
+)
+
 _AGENT_VARIABLES = (
     "PATH",
     "HOME",
@@ -436,6 +451,49 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     ] = []
 
 
+class ProjectRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The permission rules for one project, which `ramet allow` adds to."""
+
+    allow: list[str] = []
+    ask: list[str] = []
+    deny: list[str] = []
+
+
+class PermissionSettings(Struct, frozen=True, kw_only=True):
+    """What agents may do without asking, in rules that every agent program gets in its own words."""
+
+    allow: Annotated[
+        list[str],
+        Meta(description="Rules that allow, such as run: npm test *, edit: ~/notes/** or fetch: docs.python.org."),
+        OWNER,
+    ] = []
+    ask: Annotated[
+        list[str],
+        Meta(description="Rules that need a person's answer; until questions reach people, they deny."),
+        ADDS,
+    ] = []
+    deny: Annotated[
+        list[str],
+        Meta(description="Rules that refuse, even if other rules allow it. A project adds to your own."),
+        ADDS,
+    ] = []
+    projects: Annotated[
+        dict[str, ProjectRules],
+        Meta(description="More rules for one project, by its path: allow, ask and deny. `ramet allow` adds them."),
+        OWNER,
+    ] = {}
+
+
+class CheckSettings(Struct, frozen=True, kw_only=True):
+    """The commands that check a project. In a file they are directly below `checks:`, each under its name."""
+
+    commands: Annotated[
+        dict[str, str],
+        Meta(description="Commands that check a project by name, such as test: make test. Agents may run them."),
+        OWNER,
+    ] = {}
+
+
 class RunSettings(Struct, frozen=True, kw_only=True):
     """Task files and chains."""
 
@@ -517,8 +575,16 @@ class SpawnSettings(Struct, frozen=True, kw_only=True):
 
 
 class HookSettings(Struct, frozen=True, kw_only=True):
-    """Hooks of agents that people start: their texts, gates and deadlines."""
+    """Hooks of agents that people start: which are recorded, their texts, gates and deadlines."""
 
+    record: Annotated[
+        Literal["registered", "all"],
+        Meta(
+            description="Which sessions hooks record. registered: those inside registered projects (`ramet init`); "
+            "all: also those elsewhere, whose directories become projects."
+        ),
+        OWNER,
+    ] = "registered"
     heartbeat: Annotated[
         bool,
         Meta(description="Require log entries from every agent; a skill requires them with the directive heartbeat."),
@@ -590,6 +656,38 @@ class WorktreeSettings(Struct, frozen=True, kw_only=True):
         ),
         OWNER,
     ] = []
+    setup: Annotated[
+        str | None,
+        Meta(description="Shell command that prepares each new worktree, such as `npm ci`; it runs outside sandboxes."),
+        OWNER,
+    ] = None
+    setup_seconds: Annotated[
+        int, Meta(ge=1, le=86_400, description="Seconds after which the set-up command of a worktree is ended."), OWNER
+    ] = 600
+    lock_files: Annotated[
+        list[str],
+        Meta(
+            description="Files of the project that decide whether a prepared worktree is up to date. Those that do not "
+            "exist are ignored."
+        ),
+        OWNER,
+    ] = field(default_factory=lambda: list(_LOCK_FILES))
+    reuse: Annotated[
+        list[str],
+        Meta(
+            description="Folders that the set-up command makes, as [node_modules, .venv]. Other worktrees with the "
+            "same lock files get a copy, and the command does not run there."
+        ),
+        OWNER,
+    ] = []
+    reuse_by: Annotated[
+        Literal["copy", "link"],
+        Meta(
+            description="How folders are reused if the file system cannot copy on write: by a whole copy, or by hard "
+            "links, through which an agent can change the files of others."
+        ),
+        OWNER,
+    ] = "copy"
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):
@@ -605,6 +703,35 @@ class NotifySettings(Struct, frozen=True, kw_only=True):
     ] = None
 
 
+_Dollars = Annotated[float, Meta(ge=0, le=1_000_000)]
+
+
+class PriceSettings(Struct, frozen=True, kw_only=True):
+    """The prices of models that Ramet's own table lacks or has wrong, in USD for a million tokens."""
+
+    input: Annotated[
+        dict[str, _Dollars],
+        Meta(description="Price of a model's input, by the model's name. A model needs an output price, too."),
+        OWNER,
+    ] = {}
+    output: Annotated[dict[str, _Dollars], Meta(description="Price of a model's output, by its name."), OWNER] = {}
+    cache_read: Annotated[
+        dict[str, _Dollars],
+        Meta(description="Price of input that a model reads from its cache, by its name (default: as input)."),
+        OWNER,
+    ] = {}
+    cache_write: Annotated[
+        dict[str, _Dollars],
+        Meta(description="Price of input that a model writes to its cache, by its name (default: as input)."),
+        OWNER,
+    ] = {}
+    context_tokens: Annotated[
+        dict[str, Annotated[float, Meta(ge=1, le=1_000_000_000)]],
+        Meta(description="Size of a model's context window in tokens, by its name."),
+        OWNER,
+    ] = {}
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """All settings."""
 
@@ -614,10 +741,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     limits: LimitSettings = LimitSettings()
     ai: AiSettings = AiSettings()
     tokens: TokenSettings = TokenSettings()
+    prices: PriceSettings = PriceSettings()
     redaction: RedactionSettings = RedactionSettings()
     work: WorkSettings = WorkSettings()
     drivers: DriverSettings = DriverSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    permissions: PermissionSettings = PermissionSettings()
+    checks: CheckSettings = CheckSettings()
     runs: RunSettings = RunSettings()
     spawn: SpawnSettings = SpawnSettings()
     hooks: HookSettings = HookSettings()

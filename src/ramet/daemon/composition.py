@@ -20,12 +20,14 @@ from ramet.daemon.executors.model_executor import ModelExecutor
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.executors.writer import Writer
 from ramet.daemon.hooks import vanished_agents
+from ramet.daemon.hooks.calling_sessions import CallingSessions
 from ramet.daemon.hooks.channels import open_channels
 from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
 from ramet.daemon.hooks.notifications import Notifications
 from ramet.daemon.hooks.project_redaction import ProjectRedaction
 from ramet.daemon.hooks.service import HookService
 from ramet.daemon.hooks.transcript_feed import TranscriptFeed
+from ramet.daemon.hooks.unrecorded_sessions import UnrecordedSessions
 from ramet.daemon.hooks.vanished_agents import VanishedAgents
 from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.wire.tokens import Tokens
@@ -39,7 +41,7 @@ from ramet.runner.context import RunnerContext
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer
 from ramet.runner.project_files import session_files
-from ramet.runner.project_files.skill_discovery import discover
+from ramet.runner.project_files.new_work import examine
 from ramet.store import Store, open_store
 from ramet.store.database.sqlite.store import SqliteStore
 from ramet.store.database.store import Topic
@@ -116,9 +118,7 @@ def build_machine(
 ) -> tuple[Machine, MachineThreads]:
     """This machine's disk, and what answers with it at hand."""
     machine = Machine(requester.ask_from_thread, settings, places, environ)
-    return machine, MachineThreads(
-        partial(answer, machine), partial(discover, machine), requester.ask_from_thread, loop
-    )
+    return machine, MachineThreads(partial(answer, machine), partial(examine, machine), requester.ask_from_thread, loop)
 
 
 def build_context(
@@ -147,6 +147,7 @@ def build_hook_service(
     patience = Patience.of(load_own(machine.environ).settings.hooks)  # which the hook program keeps to
     gather = partial(_gather, machine.git.within(patience.git), machine)
     lookers = DiskLookups(patience)
+    only_registered = machine.settings.hooks.record == "registered"
     redacting = ProjectRedaction(requester, machine.redactor_in, machine.redactor)
     transcript_feed = TranscriptFeed(
         redacting.ask,
@@ -156,6 +157,7 @@ def build_hook_service(
         patience.read,
         host,
         are_gaps_ours=partial(is_heard_by, places),
+        only_registered=only_registered,
     )
     hook_service = HookService(
         redacting,
@@ -165,8 +167,14 @@ def build_hook_service(
         loop,
         is_gated=machine.settings.hooks.directive_gate == "block",
         reading=transcript_feed,
+        unrecorded=UnrecordedSessions(places.home) if only_registered else None,
     )
     return hook_service, transcript_feed
+
+
+def build_calling_sessions(requester: Requester, machine: Machine, loop: asyncio.AbstractEventLoop) -> CallingSessions:
+    """Who knows processes by the programs that started them."""
+    return CallingSessions(requester.ask, machine.host, loop)
 
 
 def _gather(git: Git, machine: Machine, event: HookEvent) -> HookFacts:

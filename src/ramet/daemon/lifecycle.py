@@ -99,7 +99,9 @@ async def _live(
     try:
         slot_loans = SlotLoans(context, crew)
         hook_service, transcript_feed = composition.build_hook_service(requester, machine, loop)
-        parts = Parts(WorkCalls(crew, slot_loans, requester, loop), threads, tokens, hook_service)
+        calling_sessions = composition.build_calling_sessions(requester, machine, loop)
+        work_calls = WorkCalls(crew, slot_loans, requester, loop)
+        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions)
         server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor, parts)
         notifications = await composition.begin_notifications(requester, context.name, settings, environ)
         # Keepers of a former daemon are adopted before anybody can ask for their efforts.

@@ -15,6 +15,7 @@ from msgspec import Struct
 from ramet.config.settings import DaemonSettings
 from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.machine_threads import MachineThreads
+from ramet.daemon.hooks.calling_sessions import CallingSessions
 from ramet.daemon.hooks.service import HookService
 from ramet.daemon.wire.answers import Later, answers, find_answers
 from ramet.daemon.wire.calls import Call, unforeseen
@@ -64,13 +65,14 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 class Parts(NamedTuple):
     """What answers beside the executor: who runs queued work, who reads this machine's disk, who knows agents by their
-    tokens, and who answers the hooks of agents that people started.
+    tokens, who answers the hooks of agents that people started, and who knows processes by the programs above them.
     """
 
     work_calls: WorkCalls
     machine: MachineThreads
     tokens: Tokens
     hook_service: HookService
+    calling_sessions: CallingSessions
 
 
 class Server:
@@ -99,7 +101,8 @@ class Server:
         self._work_calls = parts.work_calls
         self._machine = parts.machine
         self._tokens = parts.tokens
-        self._answers = {**find_answers(self), **find_answers(parts.work_calls), **find_answers(parts.hook_service)}
+        answering = (self, parts.work_calls, parts.hook_service, parts.calling_sessions)
+        self._answers = {request: method for part in answering for request, method in find_answers(part).items()}
         self._started = loop.time()
         self._requests = 0
         self.keeps_order = executor.keeps_order
@@ -212,7 +215,7 @@ class Server:
             self._executor.read(operation, call.request, principal, call.done)
 
     def _change(self, call: Call, request: Request[Any], principal: str) -> None:
-        """Submit a change, once the files of the skills that it names have been read."""
+        """Submit a change, once the files of the skills that it names and the place where it starts have been read."""
         follow = self._work_calls.followers.get(call.operation.request)
         done = partial(follow, call) if follow else call.done
 
@@ -222,7 +225,7 @@ class Server:
             else:
                 self._executor.submit(call.operation, found, principal, done)
 
-        if isinstance(request, Change) and request.skill_names():
+        if isinstance(request, Change) and request.reads_first():
             self._machine.discover(call.operation, request, submit, principal)
         else:
             submit(request)
@@ -266,6 +269,7 @@ class Server:
             connection.principal = None if session_id is None else of_session(session_id)
         if connection.principal is None:
             raise Forbidden("this daemon did not issue the token", field="token")
+        connection.environment = (request.environment or {}) if connection.principal == USER else {}
         reply = HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=connection.principal)
         own = asking_session(connection.principal)
 

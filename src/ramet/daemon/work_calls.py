@@ -149,7 +149,8 @@ class WorkCalls:
         return replace(reply, results=[ended.get(result.child_session_id, result) for result in reply.results])
 
     async def _wait(self, call: Call, children: Sequence[int], seconds: int | None) -> Results:
-        return await self._slot_loans.wait(children, seconds, self._ask_for(call))
+        environment = call.connection.environment
+        return await self._slot_loans.wait(children, seconds, self._ask_for(call), environment)
 
     def _ask_for(self, call: Call) -> AsyncAsk:
         """In the name of the caller."""

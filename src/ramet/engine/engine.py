@@ -10,9 +10,10 @@ from typing import Any, Self
 
 import msgspec
 from msgspec import Raw, Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from ramet.config.environment import Environment
+from ramet.config.prices import read_table
 from ramet.config.settings import Settings
 from ramet.engine import scopes, secrets
 from ramet.engine.answers import find_preparation, load
@@ -28,9 +29,11 @@ from ramet.model.history.tokens import TokenCounter, make_counter
 from ramet.model.principal import asking_session
 from ramet.model.redaction import Redactor
 from ramet.model.spawn.confinement import Confinement
+from ramet.model.work.price import Prices, decode_table, own_models
 from ramet.protocol.operation import Change, Request
 from ramet.protocol.operations import Operation
 from ramet.protocol.record.skills import SkillDefinition
+from ramet.protocol.record.starting_points import StartingPoint
 from ramet.protocol.system.ai import Answer, Question
 from ramet.store import idempotency
 from ramet.store.database.blobs import Codec
@@ -52,6 +55,8 @@ class Call(Struct, frozen=True):
     """What a model answered, if one was asked."""
     found_skills: FoundSkills | None = None
     """The files of the skills that the request names."""
+    start: StartingPoint = StartingPoint()
+    """Where the work starts that the request adds."""
 
 
 class Engine:
@@ -77,6 +82,7 @@ class Engine:
             runs=settings.runs,
             spawn=settings.spawn,
             hooks=settings.hooks,
+            prices=Prices(decode_table(read_table()).models, own_models(**asdict(settings.prices))),
             profiles=profiles,
         )
         return cls(
@@ -94,7 +100,8 @@ class Engine:
             return Call(operation, asked, done, principal, request.answer)
         if isinstance(request, Discovered):
             found = {name: self._clean(each) for name, each in request.found.items()}
-            return replace(self.prepare(operation, request.asked, principal), found_skills=found)
+            start = secrets.redact(request.start or StartingPoint(), self.redactor)
+            return replace(self.prepare(operation, request.asked, principal), found_skills=found, start=start)
         # First: whatever the rest does with the request, it does without its secrets, the idempotency key included.
         clean = secrets.redact(request, self.redactor)
         prepare = find_preparation(type(request))
@@ -136,6 +143,7 @@ class Engine:
             ring=call.operation.ring,
         )
         tx.found_skills = call.found_skills or {}
+        tx.start = call.start
         scopes.admit(tx, call.operation)
         return tx
 

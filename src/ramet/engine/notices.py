@@ -3,19 +3,20 @@
 from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.transaction import Transaction
-from ramet.errors import NoticeNotFound
+from ramet.errors import NoticeNotFound, ProjectNotFound
 from ramet.model.notice import Notice, NoticeKind
 from ramet.model.record.effort import Effort
 from ramet.protocol.replies import Page
 from ramet.protocol.system.notices import DismissNotice, ListNotices
 from ramet.store import notices
-from ramet.store.record import sessions
+from ramet.store.record import projects, sessions
 
 
 @answers(ListNotices)
 def list_newest(tx: Transaction, request: ListNotices) -> Page[Notice]:
     """What nobody has dismissed yet, or everything."""
-    found = notices.list_newest(tx.db, tx.limits.page_max, all_of_them=request.all)
+    project_id = _project_id(tx, request.project)
+    found = notices.list_newest(tx.db, tx.limits.page_max, all_of_them=request.all, project_id=project_id)
     return Page(items=scopes.only_reachable(tx, found, lambda notice: notice.effort_id))
 
 
@@ -24,10 +25,18 @@ def dismiss(tx: Transaction, request: DismissNotice) -> Page[Notice]:
     """Put a notice aside, or all of them. A second time changes nothing."""
     if request.notice_id is not None and not notices.is_there(tx.db, request.notice_id):
         raise NoticeNotFound(f"there is no notice {request.notice_id}", field="notice_id", value=request.notice_id)
-    dismissed = notices.dismiss(tx.db, request.notice_id, tx.now)
+    dismissed = notices.dismiss(tx.db, request.notice_id, _project_id(tx, request.project), tx.now)
     for notice in dismissed:
         tx.record("notice.dismissed", effort_id=notice.effort_id, data={"notice": notice.id})
     return Page(items=dismissed)
+
+
+def _project_id(tx: Transaction, project_id: int | None) -> int | None:
+    if project_id is not None:
+        if projects.find(tx.db, project_id) is None:
+            raise ProjectNotFound(f"there is no project {project_id}", field="project", value=project_id)
+        scopes.require_project(tx, project_id, "project")
+    return project_id
 
 
 def add(tx: Transaction, kind: NoticeKind, effort: Effort, text: str, *, key: str | None = None) -> None:

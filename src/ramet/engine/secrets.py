@@ -15,7 +15,7 @@ from ramet.model.hooks.transcript import Entry
 from ramet.model.record.skill import SkillText
 from ramet.model.redaction import Redactor
 from ramet.model.redaction.structs import StructRedactor
-from ramet.model.work.stream import Reasoning, Remark, Text, ToolCall, ToolResult
+from ramet.model.work.stream import Note, Prompt, Reasoning, Remark, Text, ToolCall, ToolResult
 from ramet.protocol.history.child_branches import Report, Spawn
 from ramet.protocol.history.commits import Commit, Edit
 from ramet.protocol.hooks.effort_starts import BeginEffort
@@ -94,12 +94,14 @@ PREPARED: dict[type[Struct], tuple[str, ...]] = {
     HookPostToolUse: ("args",),
     HookPostToolUseFailure: ("args",),
     Directive: ("text",),
-    Entry: ("text",),
+    Entry: ("text", "images"),
     Text: ("text",),
     Reasoning: ("text",),
     Remark: ("text",),
+    Note: ("text",),
+    Prompt: ("text",),
     ToolCall: ("input",),
-    ToolResult: ("output",),
+    ToolResult: ("output", "images"),
 }
 """Fields that are not redacted here: the function that prepares the request does it, or they are not stored."""
 

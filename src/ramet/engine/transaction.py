@@ -12,7 +12,9 @@ from ramet.engine.context_cache import ContextCache
 from ramet.model.event import EventKind, NewEvent
 from ramet.model.instant import to_iso
 from ramet.model.spawn.confinement import Confinement
+from ramet.model.work.price import Prices
 from ramet.protocol.operation import Ring
+from ramet.protocol.record.starting_points import StartingPoint
 from ramet.store import events
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
@@ -26,6 +28,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     runs: RunSettings = RunSettings()
     spawn: SpawnSettings = SpawnSettings()
     hooks: HookSettings = HookSettings()
+    prices: Prices = Prices()
     profiles: Mapping[str, Confinement] = {}
     """How much the profile of each driver lets its agents do."""
 
@@ -52,6 +55,7 @@ class Transaction:
         self.runs = rules.runs
         self.spawn = rules.spawn
         self.hooks = rules.hooks
+        self.prices = rules.prices
         self.profiles = rules.profiles
         self.codec = codec
         self.contents = contents
@@ -64,6 +68,8 @@ class Transaction:
         """The efforts that the asker's own is based on, once somebody has asked for them."""
         self.found_skills: Mapping[str, Any] = {}
         """The files of the skills that the request names (`engine.record.skills`)."""
+        self.start = StartingPoint()
+        """Where the work starts that the request adds."""
 
     @cached_property
     def now(self) -> str:

@@ -5,8 +5,8 @@ has built in and its own socket module, and nothing of Ramet; it carries the pay
 that calls it (`ramet.hooks.program`) runs under `python -I -S`.
 
 If anything fails, the agent continues: no output, status 0, and one line in the file of gaps, from which the daemon
-learns what it missed. Only if the user wants that (`hooks.on_daemon_down: block`) is a tool call refused while no
-daemon answers.
+learns what it missed. When a context begins or is compacted, a daemon that is away is started and waited for. Only if
+the user wants that (`hooks.on_daemon_down: block`) is a tool call refused while no daemon answers.
 """
 
 import posix
@@ -29,11 +29,14 @@ _GAPS_BYTES = 1 << 20
 _RESTART_SECONDS = 10
 """The daemon is not started again sooner than this: many agents miss it at once."""
 
+_TICK_SECONDS = 0.02
+"""How often a daemon that is starting is asked."""
+
 _SLOW = (b"SessionStart", b"PreCompact")
-"""Hooks that read or write much, and have the longer deadline."""
+"""Hooks that read or write much, and have the longer deadline. They wait for a daemon that is started meanwhile."""
 _REFUSABLE = (b"PreToolUse", b"UserPromptSubmit")
 """Hooks at which status 2 blocks the agent; at others it would do harm, as at the end of a turn."""
-_TOLD = (b"hook_event_name", b"session_id", b"transcript_path", b"cwd", b"agent_id")
+_TOLD = (b"hook_event_name", b"session_id", b"transcript_path", b"cwd", b"agent_id", b"source")
 """What the line about a gap repeats of the payload."""
 _OURS = b"RAMET_"
 """The prefixes of variables that concern one agent or one project, and not the daemon of all of them."""
@@ -83,9 +86,13 @@ def _pass_on(home: str, socket: str, start: "tuple[str, ...]", start_deadline_se
     payload = bytearray()
     try:
         _read(payload)
+        request = _request(vendor, payload, environ)
         if _pick(payload, b"hook_event_name") in _SLOW:
             setitimer(ITIMER_REAL, start_deadline_seconds)
-        output, status = _answer(_ask(path, _request(vendor, payload, environ)))
+            line = _ask_patiently(path, request, home, start if path == own else (), environ)
+        else:
+            line = _ask(path, request)
+        output, status = _answer(line)
         setitimer(ITIMER_REAL, 0)
         _write(1, output)
     except _Late:
@@ -180,6 +187,35 @@ def _ask(path: bytes, request: bytes) -> bytes:
     raise OSError("the daemon closed the connection")
 
 
+def _ask_patiently(
+    path: bytes, request: bytes, home: str, start: "tuple[str, ...]", environ: "Mapping[bytes, bytes]"
+) -> bytes:
+    """The same; a daemon that is away is started and waited for, until the deadline: an agent whose context begins
+    would not be told its rules otherwise.
+    """
+    try:
+        return _ask(path, request)
+    except OSError:
+        if not start:
+            raise
+    starter = 0
+    try:
+        while True:
+            # Another hook may have started it a moment ago, and then it is not our turn yet.
+            starter = starter or _start(home, start, environ)
+            time.sleep(_TICK_SECONDS)
+            try:
+                return _ask(path, request)
+            except OSError:
+                if starter:
+                    ended, status = posix.waitpid(starter, posix.WNOHANG)
+                    if ended and status:
+                        raise  # it could not be started
+                    starter = 0 if ended else starter
+    except _Late:
+        raise OSError("no daemon came in time") from None
+
+
 def _is_ours(path: bytes) -> bool:
     """Whether no other user can have put the socket there, and would receive and answer all that the agent does."""
     folder = posix.stat(path.rpartition(b"/")[0] or b".")
@@ -232,17 +268,18 @@ def _refuse(payload: bytearray) -> int:
     return 2 if _pick(payload, b"hook_event_name") in _REFUSABLE else 1
 
 
-def _start(home: str, command: "tuple[str, ...]", environ: "Mapping[bytes, bytes]") -> None:
+def _start(home: str, command: "tuple[str, ...]", environ: "Mapping[bytes, bytes]") -> int:
     """Start the daemon, detached from us and from the agent: a session of its own and none of our descriptors. It is
-    the daemon of all projects, so it starts in none of them, and of our variables it has only its home.
+    the daemon of all projects, so it starts in none of them, and of our variables it has only its home. Returns the pid
+    of what starts it; 0 if that is not us.
     """
     if not command or not _is_first(home + "/hook.started"):
-        return
+        return 0
     try:
-        if posix.fork():
-            return
+        if pid := posix.fork():
+            return pid
     except OSError:
-        return
+        return 0
     try:
         posix.setsid()
         posix.chdir("/")

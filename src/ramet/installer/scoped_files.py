@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ramet.errors import ConfigError
 
-MAX_BYTES = 1024 * 1024
-"""Settings of agent programs have some kilobytes."""
+MAX_BYTES = 4 * 1024 * 1024
+"""Settings of agent programs have some kilobytes, but some programs keep what they remember beside them."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -16,6 +16,8 @@ _BLOCK = re.compile(
     rf"(?P<file>{re.escape(_WITH_FILE)}\n|\n{re.escape(_BEGIN)}\n)(?P<body>.*?){re.escape(_END)}\n", re.DOTALL
 )
 
+_HEADER = re.compile(r"^\[.*", re.MULTILINE)
+
 _MEND = "fix the file first"
 _MOST_BLOCKS = 10
 _DEEPEST = 100
@@ -30,7 +32,7 @@ def find(text: str) -> str | None:
     """What is in our block."""
     _refuse_repeated(text)
     found = _BLOCK.search(text)
-    return found["body"] if found else None
+    return _split(found["body"])[0] if found else None
 
 
 def read(text: str) -> dict[str, Any]:
@@ -80,7 +82,19 @@ def _refuse_depth(text: str) -> None:
 
 def _without_block(text: str) -> str:
     _refuse_repeated(text)
-    return _BLOCK.sub("", text)
+    return _BLOCK.sub(lambda found: _split(found["body"])[1], text)
+
+
+def _split(body: str) -> tuple[str, str]:
+    """Our own table, and what a program has put behind it: it may write a new table before our last line, which is a
+    comment.
+    """
+    own = body.partition("]")[0]
+    for header in _HEADER.finditer(body, len(own)):
+        if not header[0].startswith(f"{own}."):
+            end = len(body[: header.start()].rstrip("\n")) + 1
+            return body[:end], body[end:]
+    return body, ""
 
 
 def _refuse_repeated(text: str) -> None:

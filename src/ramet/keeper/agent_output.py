@@ -1,6 +1,7 @@
 """What the agent says: lines that its driver understands, as events in the spool, up to a bound."""
 
 from collections import deque
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -11,14 +12,19 @@ from ramet.model.work.stream import (
     End,
     Limit,
     NativeId,
+    Prompt,
+    Refusal,
     Remark,
     StreamEvent,
+    SubAgent,
     Usage,
 )
-from ramet.vendors.contract.driver_protocol import ProcessExit, Reader
+from ramet.vendors.contract.driver_protocol import Looking, ProcessExit, Reader
 
 _ERROR_LINES = 100
 _ERROR_LINE_LENGTH = 1000
+_LOOK_SECONDS = (0.5, 5.0)
+"""How long after a line to look for what the program writes besides."""
 
 
 class AgentOutput:
@@ -37,6 +43,7 @@ class AgentOutput:
         self._heard_bytes = 0
         self._is_full = False
         self._errors: deque[str] = deque(maxlen=_ERROR_LINES)
+        self._looks_at: list[float] = []
         self.verdict: Verdict | None = None
         """Set when what the agent does is a reason to end it."""
         self.over_at: float | None = None
@@ -48,14 +55,36 @@ class AgentOutput:
         if self._is_full and not self._is_structured:
             return
         for line in lines:
-            for event in self._read(line):
-                if not self._is_full or isinstance(event, Usage | NativeId | Limit):
+            for event in self._read(line, self._reader.read):
+                if not self._is_full or isinstance(event, Usage | NativeId | Limit | Refusal):
                     self._spool.add(event, now)
-                self.verdict = self.verdict or self._watch.note(event)
+                # A sub-agent that works is a sign of life, and one that repeats itself is stuck.
+                heard = event.said if isinstance(event, SubAgent) else event
+                self.verdict = self.verdict or (None if isinstance(heard, Prompt) else self._watch.note(heard))
             if not self._reader.is_turn_over:
                 self.over_at = None
             elif self.over_at is None:
                 self.over_at = now
+        if isinstance(self._reader, Looking) and lines:
+            self._looks_at = [now + pause for pause in _LOOK_SECONDS]
+
+    @property
+    def due_at(self) -> float:
+        """When to look whether the program has written more than it printed."""
+        return self._looks_at[0] if self._looks_at else float("inf")
+
+    def look(self, now: float) -> None:
+        """Look, if it is time to."""
+        if now < self.due_at or not isinstance(self._reader, Looking):
+            return
+        del self._looks_at[0]
+        try:
+            events = self._reader.look()
+        except Exception as error:  # noqa: BLE001 - nor must what a driver finds elsewhere
+            self._log.write(f"the driver could not look: {type(error).__name__}")
+            return
+        for event in events:
+            self._spool.add(event, now)
 
     def hear_errors(self, size: int, lines: list[str], now: float) -> None:
         """Lines of its standard error."""
@@ -63,7 +92,8 @@ class AgentOutput:
         self._errors.extend(line[:_ERROR_LINE_LENGTH] for line in lines)
         if not self._is_full:
             for line in lines:
-                self._spool.add(Remark(text=line), now)
+                for event in self._read(line, self._reader.read_error):
+                    self._spool.add(event, now)
 
     def conclude(self, status: int | None, *, is_dismissed: bool = False) -> End:
         """What it all came to, as the driver sees it; `status` is as subprocess gives it. A program that was dismissed
@@ -95,9 +125,9 @@ class AgentOutput:
             self._spool.add(Remark(text=text), now)
         self._heard_bytes += size
 
-    def _read(self, line: str) -> list[StreamEvent]:
+    def _read(self, line: str, read: Callable[[str], list[StreamEvent]]) -> list[StreamEvent]:
         try:
-            return self._reader.read(line)
+            return read(line)
         except Exception as error:  # noqa: BLE001 - one line that a driver fails at must not end the agent
             self._log.write(f"the driver could not read a line: {type(error).__name__}")
             return [Remark(text=line)]

@@ -10,7 +10,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.model.work.stream import Started, StreamEvent, ToolCall
+from ramet.model.history.image import bounded
+from ramet.model.work.stream import Started, StreamEvent, SubAgent, ToolCall, ToolResult
 from ramet.protocol.work.keepers import KeeperRedaction
 
 if TYPE_CHECKING:
@@ -26,14 +27,20 @@ _encoder = msgspec.json.Encoder()
 
 def encode_event(event: StreamEvent) -> bytes:
     """One event as JSON, shortened where it is too long."""
+    return _encoder.encode(_mend_event(event))
+
+
+def _mend_event(event: Struct) -> Struct:
     fields = {name: getattr(event, name) for name in event.__struct_fields__}
     texts = {name: _mend(value) for name, value in fields.items() if isinstance(value, str)}
     changed = {name: text for name, text in texts.items() if text is not fields[name]}
     if changed:
         event = replace(event, **changed)
-    if isinstance(event, ToolCall):
-        event = _mend_input(event)
-    return _encoder.encode(event)
+    if isinstance(event, SubAgent):
+        event = replace(event, said=_mend_event(event.said))
+    if isinstance(event, ToolResult) and event.images:
+        event = replace(event, images=bounded(event.images))
+    return _mend_input(event) if isinstance(event, ToolCall) else event
 
 
 def _mend_input(call: ToolCall) -> ToolCall:

@@ -68,7 +68,7 @@ class Keeper:
         log = Log()
         self._telling = DaemonReports(spec, self._spool, self._selector, log, now, self._watch.hear)
         self._hearing = AgentOutput(
-            driver.reader(spec.profile),
+            driver.reader(spec.profile, spec.launch.environment),
             self._spool,
             self._watch,
             log,
@@ -194,10 +194,13 @@ class Keeper:
             return min(self._telling.due_at, self._tree.gone_at + _DRAIN_SECONDS)
         ends_at = min(self._watch.due_at if self._lingers_until is None else self._lingers_until, self._collapsed_at)
         due_at = min(self._telling.due_at, self._tree.advance_at if self._tree.is_ending else ends_at)
+        due_at = min(due_at, self._hearing.due_at)
         return due_at if self._is_killed else min(due_at, self._telling.lost_at)
 
     def _step(self, now: float) -> None:
         """Do everything that is due."""
+        if self._agent is not None and self._concluded_at is None:
+            self._hearing.look(now)
         self._telling.tell(now)
         if self._agent is None or self._concluded_at is not None:
             return

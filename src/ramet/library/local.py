@@ -31,7 +31,7 @@ from ramet.protocol.operations import Operation
 from ramet.protocol.wire.frames import decode_params
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer as answer_here
-from ramet.runner.project_files.skill_discovery import discover
+from ramet.runner.project_files.new_work import examine
 from ramet.store import Store, open_store
 from ramet.store.database.connection import Retry
 from ramet.store.database.operations import answer
@@ -91,8 +91,9 @@ class LocalTransport:
             raise _only_a_daemon(operation)
         if operation.host == "machine":
             return answer_here(self._machine, request)
-        if isinstance(request, Change) and request.skill_names():
-            request = Discovered(asked=request, found=discover(self._machine, request, None))
+        if isinstance(request, Change) and request.reads_first():
+            found, start = examine(self._machine, request, None)
+            request = Discovered(asked=request, found=found, start=start)
         reply = self._assist(operation, request) if request.needs_model() else self._perform(operation, request)
         return decode_reply(operation.request, reply) if isinstance(reply, Raw) else reply
 

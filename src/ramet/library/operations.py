@@ -79,6 +79,7 @@ from ramet.protocol.history.contexts import (
     Format,
     Window,
 )
+from ramet.protocol.history.images import GetImage, ImageReply
 from ramet.protocol.hooks.compactions import (
     Compactions,
     Contract,
@@ -150,19 +151,21 @@ from ramet.protocol.record.efforts import (
 )
 from ramet.protocol.record.messages import AppendMessage, ListMessages, MessagePage
 from ramet.protocol.record.names import ListNames, NameRow
-from ramet.protocol.record.projects import Here, ListProjects, UpsertProject
+from ramet.protocol.record.projects import Here, ListProjects, RemoveProject, UpsertProject
 from ramet.protocol.record.sessions import (
     BindEffort,
     FindSessions,
     FinishSession,
     GetSession,
     Heartbeat,
+    ListedSession,
     SessionReply,
     StartSession,
     UpdateContextUsage,
     UpdateLoadedFiles,
 )
 from ramet.protocol.record.skills import DeleteSkill, FindSkills, GetSkill, ListSkills, UpsertSkill
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.record.tasks import FindTasks, ListTasks, UpsertTask
 from ramet.protocol.replies import Deleted, Page
 from ramet.protocol.runs.branches import ListRunBranches, RunBranches
@@ -177,6 +180,7 @@ from ramet.protocol.runs.runs import (
     NewLine,
     RunDetail,
     RunReply,
+    StartedRun,
     StartRun,
     TurnRow,
 )
@@ -232,6 +236,8 @@ from ramet.protocol.work.worktrees import (
     ListWorktrees,
     Synced,
     SyncReport,
+    TidiedRef,
+    TidyRefs,
     WorktreeRow,
 )
 
@@ -453,9 +459,11 @@ class CommandsOperations(Namespace):
 class DaemonOperations(Namespace):
     """`daemon.…`"""
 
-    def hello(self, *, client: str | None = None, token: str | None = None) -> HelloReply:
+    def hello(
+        self, *, client: str | None = None, token: str | None = None, environment: Mapping[str, str] | None = None
+    ) -> HelloReply:
         """Identify the client, and get the daemon's version."""
-        return self._call(Hello, {"client": client, "token": token})
+        return self._call(Hello, {"client": client, "token": token, "environment": environment})
 
     def ping(self) -> Pong:
         """Check that the daemon responds."""
@@ -485,9 +493,9 @@ class DbAgentsOperations(Namespace):
         """Show an agent and the effort that it holds."""
         return self._call(GetAgent, {"id": id})
 
-    def list(self) -> Page[Agent]:
+    def list(self, *, project: int | str | None = None) -> Page[Agent]:
         """List all agents and the efforts that they hold."""
-        return self._call(ListAgents, {})
+        return self._call(ListAgents, {"project": project})
 
     def register(
         self,
@@ -619,6 +627,12 @@ class DbProjectOperations(Namespace):
         """List all projects."""
         return self._call(ListProjects, {})
 
+    def remove(self, project: int | str, *, idempotency_key: str | None = None) -> Project:
+        """Take a project off the list. Its records and its files stay, and registering its path again puts it
+        back.
+        """
+        return self._call(RemoveProject, {"idempotency_key": idempotency_key, "project": project})
+
     def upsert(
         self,
         path: str,
@@ -659,6 +673,7 @@ class DbSessionOperations(Namespace):
         pid: int | None = None,
         uncommitted: Sequence[str] = (),
         light: bool = False,
+        apart: bool = False,
         idempotency_key: str | None = None,
     ) -> SessionContext:
         """Start the next session of an effort, in the same phase and with the previous session's handoff. The
@@ -676,6 +691,7 @@ class DbSessionOperations(Namespace):
                 "pid": pid,
                 "uncommitted": uncommitted,
                 "light": light,
+                "apart": apart,
             },
         )
 
@@ -690,12 +706,20 @@ class DbSessionOperations(Namespace):
         effort_id: int | None = None,
         agent_id: str | None = None,
         open: bool | None = None,
+        project: int | str | None = None,
         cursor: int | None = None,
-    ) -> Page[Session]:
-        """Find sessions by task, effort or agent, newest first."""
+    ) -> Page[ListedSession]:
+        """Find sessions by task, effort, agent or project, newest first."""
         return self._call(
             FindSessions,
-            {"task_id": task_id, "effort_id": effort_id, "agent_id": agent_id, "open": open, "cursor": cursor},
+            {
+                "task_id": task_id,
+                "effort_id": effort_id,
+                "agent_id": agent_id,
+                "open": open,
+                "project": project,
+                "cursor": cursor,
+            },
         )
 
     def finish(
@@ -957,9 +981,13 @@ class EventsOperations(Namespace):
 class FleetOperations(Namespace):
     """`fleet.…`"""
 
-    def dismiss(self, *, notice_id: int | None = None, idempotency_key: str | None = None) -> Page[Notice]:
+    def dismiss(
+        self, *, notice_id: int | None = None, project: int | None = None, idempotency_key: str | None = None
+    ) -> Page[Notice]:
         """Dismiss one notice, or all notices."""
-        return self._call(DismissNotice, {"idempotency_key": idempotency_key, "notice_id": notice_id})
+        return self._call(
+            DismissNotice, {"idempotency_key": idempotency_key, "notice_id": notice_id, "project": project}
+        )
 
     def kill(
         self,
@@ -984,17 +1012,17 @@ class FleetOperations(Namespace):
             },
         )
 
-    def notices(self, *, all: bool = False) -> Page[Notice]:
+    def notices(self, *, all: bool = False, project: int | None = None) -> Page[Notice]:
         """List the notices that need a person's attention, newest first."""
-        return self._call(ListNotices, {"all": all})
+        return self._call(ListNotices, {"all": all, "project": project})
 
     def stale(self) -> Page[Session]:
         """List the open sessions without a heartbeat for `limits.stale_seconds`."""
         return self._call(FleetStale, {})
 
-    def status(self) -> Page[FleetMember]:
+    def status(self, *, project: int | str | None = None) -> Page[FleetMember]:
         """List the agents that hold an effort, and what they are doing."""
-        return self._call(FleetStatus, {})
+        return self._call(FleetStatus, {"project": project})
 
 
 class FsFilesOperations(Namespace):
@@ -1184,6 +1212,10 @@ class HistoryOperations(Namespace):
     def gc(self, *, retention_days: int = 7, idempotency_key: str | None = None) -> Collected:
         """Delete the commits and contents that no branch, recent move, spawn or collapse reaches."""
         return self._call(CollectGarbage, {"idempotency_key": idempotency_key, "retention_days": retention_days})
+
+    def image(self, hash: str) -> ImageReply:
+        """Get an image that a message names, by its SHA-256 hash."""
+        return self._call(GetImage, {"hash": hash})
 
     def latest(self, prefix: str | None = None) -> Latest:
         """Find the newest root branch without an `end` boundary, to resume after a crash."""
@@ -1551,17 +1583,28 @@ class RunOperations(Namespace):
         """List the git branch of each line of a run, and the branches that conflict with each other."""
         return self._call(ListRunBranches, {"run_id": run_id})
 
-    def clean(self, *, days: int = 7, dry_run: bool = False, idempotency_key: str | None = None) -> Cleaned:
+    def clean(
+        self,
+        *,
+        days: int = 7,
+        project: int | str | None = None,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Cleaned:
         """Delete runs that have been archived or finished for some days (default: 7)."""
-        return self._call(CleanRuns, {"idempotency_key": idempotency_key, "days": days, "dry_run": dry_run})
+        return self._call(
+            CleanRuns, {"idempotency_key": idempotency_key, "days": days, "project": project, "dry_run": dry_run}
+        )
 
     def get(self, run_id: int, *, outputs: bool = False) -> RunDetail:
         """Show a run with its lines, its conversation and its reviews' findings."""
         return self._call(GetRun, {"run_id": run_id, "outputs": outputs})
 
-    def list(self, *, all: bool = False, cursor: int | None = None, limit: int = 100) -> Page[RunReply]:
+    def list(
+        self, *, all: bool = False, project: int | str | None = None, cursor: int | None = None, limit: int = 100
+    ) -> Page[RunReply]:
         """List the runs, newest first; with `all`, including archived ones."""
-        return self._call(ListRuns, {"all": all, "cursor": cursor, "limit": limit})
+        return self._call(ListRuns, {"all": all, "project": project, "cursor": cursor, "limit": limit})
 
     def start(
         self,
@@ -1574,11 +1617,14 @@ class RunOperations(Namespace):
         content_hash: str | None = None,
         limits: RunLimits | Mapping[str, Any] | None = None,
         stop_on_failure: bool = False,
+        keep_going: bool = False,
+        accept_no_change: bool = False,
         save_conversation: bool = True,
         driver: str | None = None,
         model: str | None = None,
+        start: StartAt | Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
-    ) -> RunDetail:
+    ) -> StartedRun:
         """Record a run and queue its lines; a chain starts with its plan. Nothing runs until `work.run` attends
         the run.
         """
@@ -1594,9 +1640,12 @@ class RunOperations(Namespace):
                 "content_hash": content_hash,
                 "limits": limits,
                 "stop_on_failure": stop_on_failure,
+                "keep_going": keep_going,
+                "accept_no_change": accept_no_change,
                 "save_conversation": save_conversation,
                 "driver": driver,
                 "model": model,
+                "start": start,
             },
         )
 
@@ -1814,6 +1863,8 @@ class WorkOperations(Namespace):
         model: str | None = None,
         priority: int = 0,
         timeout_seconds: int | None = None,
+        start: StartAt | Mapping[str, Any] | None = None,
+        accept_no_change: bool = False,
         is_exact: bool = False,
         idempotency_key: str | None = None,
     ) -> AddedWork:
@@ -1834,6 +1885,8 @@ class WorkOperations(Namespace):
                 "model": model,
                 "priority": priority,
                 "timeout_seconds": timeout_seconds,
+                "start": start,
+                "accept_no_change": accept_no_change,
                 "is_exact": is_exact,
             },
         )
@@ -1932,11 +1985,14 @@ class WorkOperations(Namespace):
         state: Lifecycle | None = None,
         task: str | None = None,
         run: int | None = None,
+        project: int | str | None = None,
         cursor: int | None = None,
         limit: int = 100,
     ) -> Page[WorkReply]:
         """List the efforts of the queue, newest first."""
-        return self._call(ListWork, {"state": state, "task": task, "run": run, "cursor": cursor, "limit": limit})
+        return self._call(
+            ListWork, {"state": state, "task": task, "run": run, "project": project, "cursor": cursor, "limit": limit}
+        )
 
     def next(
         self,
@@ -1967,9 +2023,11 @@ class WorkOperations(Namespace):
             },
         )
 
-    def resume(self, effort_id: int, *, idempotency_key: str | None = None) -> WorkReply:
-        """Queue a finished effort again: the same effort and context window, one more attempt."""
-        return self._call(ResumeWork, {"idempotency_key": idempotency_key, "effort_id": effort_id})
+    def resume(self, effort_id: int, *, reason: str | None = None, idempotency_key: str | None = None) -> WorkReply:
+        """Queue a finished effort again: the same effort and context window, one more attempt. An effort that
+        succeeded can be resumed only if calls were refused to its agent.
+        """
+        return self._call(ResumeWork, {"idempotency_key": idempotency_key, "effort_id": effort_id, "reason": reason})
 
     def retry(self, effort_id: int, *, idempotency_key: str | None = None) -> WorkReply:
         """Queue a fresh copy of a finished effort. Efforts that wait for it then wait for the copy."""
@@ -1985,6 +2043,8 @@ class WorkOperations(Namespace):
         is_forced: bool = False,
         content_hash: str | None = None,
         retry_failed: bool = False,
+        keep_going: bool = False,
+        accept_no_change: bool = False,
         limits: RunLimits | Mapping[str, Any] | None = None,
         branch: str | None = None,
         shift: str | None = None,
@@ -2004,6 +2064,8 @@ class WorkOperations(Namespace):
                 "is_forced": is_forced,
                 "content_hash": content_hash,
                 "retry_failed": retry_failed,
+                "keep_going": keep_going,
+                "accept_no_change": accept_no_change,
                 "limits": limits,
                 "branch": branch,
                 "shift": shift,
@@ -2048,6 +2110,14 @@ class WorktreeOperations(Namespace):
     def list(self, *, project: int | str | None = None) -> Page[WorktreeRow]:
         """List the worktrees that Ramet created on this machine, with their uncommitted and unpushed work."""
         return self._call(ListWorktrees, {"project": project})
+
+    def tidy(
+        self, *, project: int | str | None = None, dry_run: bool = False, idempotency_key: str | None = None
+    ) -> Page[TidiedRef]:
+        """Delete the branches and private refs that Ramet left in repositories, if another ref has all of their
+        commits.
+        """
+        return self._call(TidyRefs, {"idempotency_key": idempotency_key, "project": project, "dry_run": dry_run})
 
 
 class Operations(Namespace):

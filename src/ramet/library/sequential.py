@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from ramet.errors import BadRequest, Conflict, InvalidParams, NotFound, ProjectNotFound, WorkError
 from ramet.library import connect
 from ramet.library.ramet import Ramet
-from ramet.model.record.effort import Outcome
+from ramet.model.record.effort import NOT_FAILURES, Outcome
 from ramet.model.runs import conversation
 from ramet.model.runs.conversation import Turn, tell_failure
 from ramet.protocol.record.efforts import EffortRow
@@ -179,7 +179,7 @@ def _end(effort_id: int, directory: Path) -> None:
 
 
 def _result(effort: EffortRow) -> SpawnResult:
-    success = effort.outcome == "success"
+    success = effort.outcome in NOT_FAILURES
     waiting = f"effort {effort.id} is {effort.lifecycle}" if effort.outcome is None else effort.outcome
     return SpawnResult(
         success=success,

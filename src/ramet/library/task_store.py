@@ -296,4 +296,6 @@ def _status(effort: EffortRow) -> str:
         case "active":
             return "in_progress"
         case "finished":
-            return {"success": "completed", "dropped": "dropped"}.get(effort.outcome or "", "failed")
+            return {"success": "completed", "no_change": "completed", "dropped": "dropped"}.get(
+                effort.outcome or "", "failed"
+            )

@@ -39,11 +39,14 @@ class Calls:
             "phase": self._phase,
         }
 
-    async def call(self, name: str, given: dict[str, Any]) -> Answer:
-        """What a tool answers. An agent's mistakes and a daemon's refusals are answers, too."""
+    async def call(self, name: str, given: dict[str, Any], native_id: str | None = None) -> Answer:
+        """What a tool answers. An agent's mistakes and a daemon's refusals are answers, too. `native_id` is the
+        program's own id of the session that calls, if the call says so.
+        """
         try:
             if name not in self._tools:
                 raise UnknownMethod(f"there is no tool {name!r}", fix=f"the tools are: {', '.join(self._tools)}")
+            await self._uplink.find_session(native_id, self.seconds)
             return await self._tools[name](given)
         except RametError as error:
             return refused(error, given) if name == "spawn_agent" else failed(error)

@@ -39,6 +39,7 @@ from ramet.version import __version__
 DEFAULT_SECONDS = 50.0
 """Below the shortest limit that an agent program has for a call: 60 seconds."""
 _PROGRESS_SECONDS = 5.0
+_LONGEST_ID = 200
 _INSTRUCTIONS = "Delegate parts of your work to other agents under Ramet, collect their results, and report your own."
 
 _Context = ServerRequestContext[Any, Any]
@@ -54,14 +55,16 @@ def run(environ: Mapping[str, str]) -> None:
 
 def _find_session(environ: Mapping[str, str]) -> Uplink:
     """Whose tools these are. If Ramet did not start the program, its hooks have named the session to their daemon,
-    which is asked then, regardless of the project's own daemon.
+    which is asked then, regardless of the project's own daemon. A program that tells its servers no session is known by
+    its process.
     """
     socket, token = _given(environ, "RAMET_SOCKET"), _given(environ, "RAMET_TOKEN")
     session = None if token else _find_native(environ)
     redaction = _find_redaction(environ)
-    if session is None:
+    if token:
         return Uplink(socket, token, redaction=redaction)
-    return Uplink(socket or str(find_own(environ, find_home(environ)).places.socket), None, session, redaction)
+    own = socket or str(find_own(environ, find_home(environ)).places.socket)
+    return Uplink(own, None, session, redaction, environ, is_found_by_process=session is None)
 
 
 def _find_redaction(environ: Mapping[str, str]) -> tuple[StructRedactor, Redactor] | None:
@@ -83,6 +86,13 @@ def _find_native(environ: Mapping[str, str]) -> str | None:
     return next((f"{vendor}:{native_id}" for vendor, native_id in named if native_id), None)
 
 
+def _find_called(meta: Mapping[str, Any]) -> str | None:
+    """The program's own id of the session that calls a tool, if the call says so."""
+    fields = [facts.call_session_field for facts in registry.facts().values() if facts.call_session_field]
+    found = (meta.get(field) for field in fields)
+    return next((each for each in found if isinstance(each, str) and 0 < len(each) <= _LONGEST_ID), None)
+
+
 def build(calls: Calls) -> Server[Any]:
     """The server of these calls."""
 
@@ -93,7 +103,7 @@ def build(calls: Calls) -> Server[Any]:
     async def call_tool(context: _Context, params: CallToolRequestParams) -> CallToolResult:
         async with anyio.create_task_group() as group:
             group.start_soon(_tell_progress, context.session, calls.seconds)
-            answer = await calls.call(params.name, params.arguments or {})
+            answer = await calls.call(params.name, params.arguments or {}, _find_called(context.meta or {}))
             group.cancel_scope.cancel()
         return CallToolResult(content=[TextContent(type="text", text=answer.text)], is_error=answer.is_error)
 

@@ -6,22 +6,23 @@ It is never started from here: it would be a part of the agent, and end with it.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Generic
 
 import anyio
 from anyio import to_thread
 
 from ramet.client.connection import Connection
-from ramet.errors import DaemonStopping, DaemonUnreachable, Forbidden
+from ramet.errors import DaemonStopping, DaemonUnreachable, Forbidden, SessionNotFound
 from ramet.model.redaction import Redactor
 from ramet.model.redaction.structs import StructRedactor
 from ramet.model.spawn.child import SpawnResult
+from ramet.protocol.hooks.processes import FindCallingSession
 from ramet.protocol.operation import R, Request
 from ramet.protocol.spawn.children import AwaitChildren
 from ramet.protocol.system.daemon import Hello
 from ramet.protocol.wire.exchange import decode_line, encode_request
-from ramet.vendors import registry
 
 _PAUSE_SECONDS = 0.2
 _PATIENCE_SECONDS = 60
@@ -29,6 +30,7 @@ _PATIENCE_SECONDS = 60
 _MARGIN_SECONDS = 5
 """How much longer than it was asked to the daemon may take."""
 _MOST_AT_ONCE = 1000
+_FIX = "let Ramet run the agent (`ramet add`, then `ramet work`), or run `ramet init` and restart the agent"
 
 
 class Uplink:
@@ -42,18 +44,37 @@ class Uplink:
         token: str | None,
         session: str | None = None,
         redaction: tuple[StructRedactor, Redactor] | None = None,
+        environment: Mapping[str, str] = MappingProxyType({}),
+        *,
+        is_found_by_process: bool = False,
     ) -> None:
-        """`redaction` are the patterns of the project, which the daemon does not know."""
+        """`redaction` are the patterns of the project, which the daemon does not know. The environment is for children
+        of a program that a person started; children of other agents get what their parent got. `is_found_by_process`:
+        whether the daemon is asked which program has started us.
+        """
+        self._hello = Hello(client="ramet mcp", token=token or None, environment=None if token else dict(environment))
         self._redaction = redaction
         self._socket = socket
         self._token = token
-        self._session = session
+        self._session: int | str | None = session
+        self._is_found_by_process = is_found_by_process
         self._threads = anyio.CapacityLimiter(_MOST_AT_ONCE)
 
     @property
-    def session(self) -> str | None:
+    def session(self) -> int | str | None:
         """Whose requests these are; None if a token says so."""
         return None if self._token else self._session
+
+    async def find_session(self, native_id: str | None, seconds: float) -> None:
+        """Find out whose tools these are, if only the process says so: at each call, because the program may have
+        opened another session since. `native_id` is the program's own id of the session, if it tells that.
+        """
+        if self._is_found_by_process and self._socket:
+            call = _Call(self._socket, self._hello, FindCallingSession(native_id=native_id), seconds)
+            try:
+                self._session = (await self._perform(call)).session_id
+            except (SessionNotFound, DaemonUnreachable) as error:
+                raise Forbidden(f"the session of these tools is not known: {error.message}", fix=_FIX) from error
 
     async def ask(self, request: Request[R], seconds: float) -> R:
         """The reply. It is asked again if the daemon goes away meanwhile: a change needs its idempotency key."""
@@ -75,7 +96,7 @@ class Uplink:
         away_since: float | None = None
         while True:
             left = max(deadline - time.monotonic(), 0)
-            call = _Call(*self._credentials(), ask_for(left), left + _MARGIN_SECONDS)
+            call = _Call(self._find_socket(), self._hello, ask_for(left), left + _MARGIN_SECONDS)
             try:
                 return await self._perform(call)
             except (DaemonUnreachable, DaemonStopping):
@@ -92,22 +113,21 @@ class Uplink:
             call.abort()
             raise
 
-    def _credentials(self) -> tuple[str, str | None]:
+    def _find_socket(self) -> str:
         if self._socket and (self._token or self._session):
-            return self._socket, self._token
-        titles = " or ".join(each.title for each in registry.facts().values() if each.server_session_variable)
+            return self._socket
         raise Forbidden(
-            f"the session of these tools is not known: only agents that Ramet runs, and {titles} with hooks, name it",
-            fix=f"let Ramet run the agent (`ramet add`, then `ramet work`), or run `ramet init` and restart {titles}",
+            "the session of these tools is not known: the program was started neither by Ramet nor with its hooks",
+            fix=_FIX,
         )
 
 
 class _Call(Generic[R]):
     """One request on a connection of its own, which another thread may end."""
 
-    def __init__(self, socket: str, token: str | None, request: Request[R], timeout_seconds: float) -> None:
+    def __init__(self, socket: str, hello: Hello, request: Request[R], timeout_seconds: float) -> None:
         self._socket = socket
-        self._hello = Hello(client="ramet mcp", token=token or None)
+        self._hello = hello
         self._request = request
         self._timeout_seconds = timeout_seconds
         self._connection: Connection | None = None

@@ -5,7 +5,20 @@ from typing import Literal
 
 from msgspec import Struct
 
-NoticeKind = Literal["gave_up", "timeout", "stuck", "limit", "cut", "run_bound", "review_bound", "parked", "budget"]
+NoticeKind = Literal[
+    "changed_files",
+    "unreadable_verdict",
+    "gave_up",
+    "timeout",
+    "stuck",
+    "limit",
+    "cut",
+    "run_bound",
+    "review_bound",
+    "parked",
+    "budget",
+    "refused",
+]
 
 
 class Notice(Struct, frozen=True, kw_only=True):
@@ -18,3 +31,5 @@ class Notice(Struct, frozen=True, kw_only=True):
     session_id: int | None
     created_at: datetime
     dismissed_at: datetime | None
+    project_id: int | None = None
+    """The project of its effort."""

@@ -89,6 +89,10 @@ class Request(Struct, Generic[R], frozen=True, kw_only=True, forbid_unknown_fiel
         """The skills whose files are read before the request is performed."""
         return frozenset()
 
+    def reads_first(self) -> bool:
+        """Whether files or git are read before the request is performed."""
+        return bool(self.skill_names())
+
 
 class Change(Request[R], frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A request that changes something."""

@@ -18,8 +18,16 @@ def list_drivers(machine: Machine, request: ListDrivers) -> Page[DriverRow]:
     if request.directory is not None:
         settings = machine.settings_in(request.directory, environ, request.settings)
     rows = selection.installed(settings.drivers, environ, versions=request.versions)
+    if request.environment:
+        own = selection.locate_programs(settings.drivers, machine.environ)
+        rows = [_compare(row, own[row.name]) for row in rows]
     parked = {each.driver: each for each in machine.ask(ListParked()).items}
     return Page(items=[_with_parking(row, parked.get(row.name)) for row in rows])
+
+
+def _compare(row: DriverRow, own: str | None) -> DriverRow:
+    """The row, with what the daemon itself would find."""
+    return row if row.program == own else replace(row, is_elsewhere=True, daemon_program=own)
 
 
 def _with_parking(row: DriverRow, parked: ParkedDriver | None) -> DriverRow:

@@ -9,7 +9,7 @@ from ramet.runner.attempts import prompts
 from ramet.runner.machine import Machine
 from ramet.runner.project_files import directives, effort_starts, files, session_undo, skills
 from ramet.runner.runs import branches
-from ramet.runner.settlement import reports, validation, worktrees
+from ramet.runner.settlement import kept_refs, reports, validation, worktrees
 
 __all__ = ["answer", "answers"]
 
@@ -19,6 +19,7 @@ _REGISTERED = (
     drivers,
     effort_starts,
     files,
+    kept_refs,
     prompts,
     reports,
     session_undo,

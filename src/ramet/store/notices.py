@@ -30,9 +30,10 @@ def add(
     return None if row is None else int(row[0])
 
 
-def list_newest(db: Connection, limit: int, *, all_of_them: bool) -> list[Notice]:
+def list_newest(db: Connection, limit: int, *, all_of_them: bool, project_id: int | None) -> list[Notice]:
     """What nobody has dismissed, or all there ever was, the newest first."""
-    return db.structs(Notice, _sql.everything if all_of_them else _sql.open_ones, limit=limit)
+    query = _sql.everything if all_of_them else _sql.open_ones
+    return db.structs(Notice, query, limit=limit, project_id=project_id)
 
 
 def is_there(db: Connection, notice_id: int) -> bool:
@@ -40,6 +41,6 @@ def is_there(db: Connection, notice_id: int) -> bool:
     return db.one(_sql.is_there, id=notice_id) is not None
 
 
-def dismiss(db: Connection, notice_id: int | None, now: str) -> list[Notice]:
-    """Put a notice aside, or all of them; those that were open."""
-    return db.structs(Notice, _sql.dismiss, id=notice_id, now=now)
+def dismiss(db: Connection, notice_id: int | None, project_id: int | None, now: str) -> list[Notice]:
+    """Put a notice aside, or all of them, or those of a project; those that were open."""
+    return db.structs(Notice, _sql.dismiss, id=notice_id, project_id=project_id, now=now)

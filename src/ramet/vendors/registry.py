@@ -92,8 +92,8 @@ def find_state(name: str) -> "State | None":
 
 
 def passed_variables() -> list[str]:
-    """The environment variables that have the programs' settings and keys; * matches anything."""
-    return [variable for each in facts().values() for variable in each.passed_variables]
+    """The environment variables that have the programs' settings and keys, each once; * matches anything."""
+    return list(dict.fromkeys(variable for each in facts().values() for variable in each.passed_variables))
 
 
 def own_variables() -> frozenset[str]:

@@ -1,9 +1,11 @@
 """Which driver runs an effort, and which are installed."""
 
+import os
 import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.config.settings import DriverSettings, ProfileSettings
-from ramet.errors import DriverMissing, UnknownDriver
+from ramet.errors import DriverMissing, InvalidSetting, UnknownDriver
 from ramet.model.spawn.confinement import UNBOUNDED, Confinement
 from ramet.model.work.driver import Abilities, DriverRow
 from ramet.protocol.work.keepers import Launch
@@ -19,6 +21,7 @@ from ramet.vendors import registry
 from ramet.vendors.contract.driver_protocol import Driver, Start
 
 _VERSION_SECONDS = 10
+_MOST_FOLDERS = 20
 _VERSION = re.compile(r"\d+(?:\.\d+)+\S*")
 
 
@@ -44,18 +47,27 @@ def resolve(wanted: str | None, settings: DriverSettings, environ: Mapping[str, 
             continue
     fix = "; or ".join(registry.find_driver(preferred).fix for preferred in registry.PREFERRED)
     names = ", ".join(registry.PREFERRED)
-    raise DriverMissing(f"none of {names} is installed", fix=f"{fix}; or set drivers.default to another driver")
+    looked = _list_folders(environ.get("PATH", ""))
+    raise DriverMissing(
+        f"none of {names} is installed: none is in {looked}", fix=f"{fix}; or set drivers.default to another driver"
+    )
 
 
 def installed(settings: DriverSettings, environ: Mapping[str, str], *, versions: bool = True) -> list[DriverRow]:
     """Every driver and every profile, with the path of its program."""
     try:
         default = resolve(None, settings, environ).name
-    except (DriverMissing, UnknownDriver):
+    except (DriverMissing, InvalidSetting, UnknownDriver):
         default = None
     every = dict.fromkeys([*registry.names("driver"), *settings.profiles])
     rows = [_row(name, settings, environ, versions=versions) for name in every]
     return [replace(row, is_default=row.name == default) for row in rows]
+
+
+def locate_programs(settings: DriverSettings, environ: Mapping[str, str]) -> dict[str, str | None]:
+    """The path of each driver's and each profile's program; None if there is none."""
+    every = dict.fromkeys([*registry.names("driver"), *settings.profiles])
+    return {name: _row(name, settings, environ, versions=False).program for name in every}
 
 
 def confinements(settings: DriverSettings) -> dict[str, Confinement]:
@@ -98,24 +110,44 @@ def _locate(name: str, settings: DriverSettings, environ: Mapping[str, str]) -> 
     if name not in settings.profiles and name not in registry.names("driver"):
         raise registry.unknown_driver(name, settings.profiles)
     driver = registry.find_driver(profile.driver or name)
+    _require_mode(name, profile)
     program = _program(name, driver, profile, environ)
     return Found(name=name, driver=driver, profile=profile, program=program)
+
+
+def _require_mode(name: str, profile: ProfileSettings) -> None:
+    """Refuse a permission mode that the program does not have, before it is started with it."""
+    facts = registry.facts().get(profile.driver or name)
+    modes, mode = facts.freedoms if facts else None, profile.permission_mode
+    if mode is None or not modes or mode in modes:
+        return
+    key = f"drivers.profiles.{name}.permission_mode"
+    close = get_close_matches(mode, modes, n=1)
+    every = f"use one of: {', '.join(modes)}"
+    raise InvalidSetting(
+        f"{key} is {mode!r}, which is no permission mode of {profile.driver or name}",
+        field=key,
+        value=mode,
+        fix=f"did you mean {close[0]}? {every}" if close else every,
+    )
 
 
 def _program(name: str, driver: Driver, profile: ProfileSettings, environ: Mapping[str, str]) -> list[str]:
     """What a wrapper runs may be inside a container, so a program that is named beside one is not looked for here."""
     path = environ.get("PATH", "")
     if profile.wrapper and _which(profile.wrapper[0], path) is None:
-        raise _not_there(name, "wrapper", profile.wrapper[0])
+        raise _not_there(name, "wrapper", profile.wrapper[0], path)
     if profile.program:
         is_elsewhere = profile.wrapper and profile.sandbox == "off"
         place = profile.program[0] if is_elsewhere else _which(profile.program[0], path)
         if place is None:
-            raise _not_there(name, "program", profile.program[0])
+            raise _not_there(name, "program", profile.program[0], path)
         return [place, *profile.program[1:]]
     place = next(filter(None, (_which(called, path) for called in driver.programs)), None) or _bundled(driver)
     if place is None:
-        raise DriverMissing(f"the program of {driver.name} is not installed", value=driver.name, fix=driver.fix)
+        called = " or ".join(driver.programs) or "its program"
+        problem = f"the program of {driver.name} is not installed: {called} is not in {_list_folders(path)}"
+        raise DriverMissing(problem, value=driver.name, fix=driver.fix)
     return [place]
 
 
@@ -125,9 +157,17 @@ def _which(program: str, path: str) -> str | None:
     return place if place is not None and Path(place).is_absolute() else None
 
 
-def _not_there(name: str, field: str, program: str) -> DriverMissing:
+def _not_there(name: str, field: str, program: str, path: str) -> DriverMissing:
     fix = f"install it, or set drivers.profiles.{name}.{field} to a name in PATH or to an absolute path"
-    return DriverMissing(f"there is no program {program!r} for {name}", field=field, value=program, fix=fix)
+    looked = "" if "/" in program else f" in {_list_folders(path)}"
+    return DriverMissing(f"there is no program {program!r} for {name}{looked}", field=field, value=program, fix=fix)
+
+
+def _list_folders(path: str) -> str:
+    """The folders of a PATH, for an error message."""
+    folders = [folder for folder in path.split(os.pathsep) if folder]
+    shown = ", ".join(folders[:_MOST_FOLDERS]) or "no folder"
+    return f"PATH ({shown}{', …' if len(folders) > _MOST_FOLDERS else ''})"
 
 
 def _bundled(driver: Driver) -> str | None:
@@ -154,9 +194,12 @@ def _row(name: str, settings: DriverSettings, environ: Mapping[str, str], *, ver
     try:
         driver = registry.find_driver(row.driver)
         row = replace(row, abilities=driver.abilities)
+        _require_mode(name, profile)
         program = _program(name, driver, profile, environ)
     except UnknownDriver as error:
         return replace(row, fix=error.message)
+    except InvalidSetting as error:
+        return replace(row, fix=f"{error.message}; {error.fix}")
     except DriverMissing as error:
         return replace(row, fix=error.fix)
     asks = versions and driver.tells_version and not profile.wrapper

@@ -15,6 +15,7 @@ from ramet.model.hooks.touched_files import touched_files
 from ramet.protocol.hooks.hooks import HookFacts
 from ramet.workspace.files import directives, project_files
 from ramet.workspace.git.command import Git
+from ramet.workspace.git.location import locate
 from ramet.workspace.worktrees import leftovers
 
 _MOST_UNCOMMITTED = 200
@@ -38,11 +39,8 @@ def gather(git: Git, event: HookEvent, own: OwnDirectives | None, own_names: Seq
 
 def find_top(directory: Path) -> tuple[Path, bool]:
     """The top of the checkout that a directory is in, or the directory itself; and whether there is a repository."""
-    with suppress(OSError):
-        for folder in (directory, *directory.parents):
-            if (folder / ".git").exists():
-                return folder, True
-    return directory, False
+    found = locate(directory)
+    return (found.top, True) if found else (directory, False)
 
 
 def find_project(top: Path) -> Path:

@@ -7,10 +7,10 @@ from tests.cli.command_line import CommandLine
 @pytest.mark.parametrize(
     ("reference", "noun", "command"),
     [
-        ("e999", "effort", "ramet queue --all"),
-        ("e99999", "effort", "ramet queue --all"),
-        ("s999", "session", "ramet session list"),
-        ("r999", "run", "ramet runs list --all"),
+        ("e999", "effort", "ramet queue --all -A"),
+        ("e99999", "effort", "ramet queue --all -A"),
+        ("s999", "session", "ramet session list -A"),
+        ("r999", "run", "ramet runs list --all -A"),
     ],
 )
 def test_a_name_that_nothing_has_is_refused_with_the_command_that_lists_names(

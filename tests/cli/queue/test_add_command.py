@@ -34,11 +34,47 @@ def test_a_repository_becomes_a_project_and_the_prompt_a_task(shop: CommandLine)
     assert said == [
         f"registered {shop.cwd} as a project",
         "e1 queued (plan): Fix the cart",
+        f"e1 starts at {git(shop, 'symbolic-ref', '--short', 'HEAD')} {git(shop, 'rev-parse', 'HEAD')[:8]}",
         "run it with `ramet work --once`",
     ]
     [task] = shop.json("task", "list")["items"]
     assert (task["dir_path"], task["title"]) == (f"{shop.cwd}/.ramet/tasks/fix-the-cart", "Fix the cart")
     assert shop.json("show", "e1")["prompt"] == "Fix the cart\nIt forgets."
+
+
+@pytest.mark.requirement("R362")
+def test_the_base_is_shown_when_work_is_added_when_it_starts_and_later(shop: CommandLine) -> None:
+    git(shop, "switch", "-q", "-c", "fix-cart")
+    git(shop, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "not pushed")
+    head = git(shop, "rev-parse", "HEAD")
+    (shop.cwd / "README.md").write_text("changed\n")
+    seen = shop.ok("add", "true", "--skill", "shell")
+    assert f"e1 starts at fix-cart {head[:8]}\n" in seen
+    assert "README.md has changes that e1 does not see; --with-changes takes them along\n" in seen
+    taken = shop.json("add", "cat README.md", "--skill", "shell", "--with-changes")
+    assert (taken["base_commit"], taken["base_branch"], taken["uncommitted"]) == (head, "fix-cart", [])
+    git(shop, "checkout", "-q", "--detach")
+    worked = shop.ok("work", "--once")
+    assert f"shell e1 shell started at fix-cart {head[:8]} in /" in worked
+    assert f"shell e2 shell started at fix-cart {head[:8]} + changes in /" in worked
+    changes = taken["base_changes"]
+    assert f"base      fix-cart {head[:8]} with uncommitted changes ({changes[:8]})\n" in shop.ok("show", "e2")
+    assert shop.json("show", "e2")["output_content"].strip() == "changed"
+
+
+@pytest.mark.requirement("R362")
+def test_a_base_is_chosen_by_name_and_an_unknown_one_is_refused(shop: CommandLine) -> None:
+    git(shop, "tag", "v1")
+    added = shop.json("add", "true", "--skill", "shell", "--base", "v1")
+    assert (added["base_commit"], added["base_branch"]) == (git(shop, "rev-parse", "v1"), "v1")
+    refused = shop("add", "true", "--base", "nope")
+    assert refused.returncode == 2
+    assert "error: 'nope' is no branch, tag or commit of" in refused.stderr
+    assert len(shop.json("queue")["items"]) == 1
+
+
+def git(shop: CommandLine, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=shop.cwd, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def test_the_second_time_the_project_is_known(shop: CommandLine) -> None:

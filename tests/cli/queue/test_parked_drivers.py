@@ -87,7 +87,7 @@ def test_a_limit_is_waited_for_and_what_runs_otherwise_goes_on(shop: CommandLine
     pretend(shop, "usage-limit")
     for number in range(3):
         shop.ok("add", f"mend the cart {number}")
-    shop.ok("add", "echo mended", "--driver", "shell")
+    shop.ok("add", "echo mended", "--driver", "shell", "--skill", "do")
     shop("work", "--once")
     assert outcomes(shop) == ["queued", "queued", "queued", "success"]
     assert [row["attempts"] for row in shop.json("queue")["items"]].count(1) == 1

@@ -72,11 +72,28 @@ def is_running(ramet: CommandLine, effort: str) -> bool:
     return any(session["pid"] for session in sessions)
 
 
+@pytest.mark.requirement("R458")
+def test_a_worktree_is_prepared_before_its_agent_starts_and_a_failure_names_its_log(shop: CommandLine) -> None:
+    shop.configure({"worktree": {"setup": "echo ready > prepared.txt"}, "work": {"host_retries": 0}})
+    add(shop, 'cat prepared.txt; echo "port $RAMET_PORT_BASE"', "--skill", "do")
+    said = shop.ok("work", "--once")
+    assert "shell e1 prepares its worktree: echo ready > prepared.txt; log: " in said
+    assert re.fullmatch(r"ready\nport \d{5}", shop.json("show", "e1")["output_content"].strip())
+    shop.configure({"worktree": {"setup": "echo no network; exit 3"}, "work": {"host_retries": 0}})
+    add(shop, "true", "--skill", "do")
+    assert shop("work", "--once").returncode == 1
+    row = shop.json("show", "e2")
+    assert (row["outcome"], row["failure"]) == ("error", "infrastructure")
+    reason, _, log = row["reason"].partition("; see its log: ")
+    assert reason == "the set-up command `echo no network; exit 3` failed with exit status 3: no network"
+    assert Path(log).read_text() == "no network\n"
+
+
 def test_a_queue_is_run_to_its_end_and_told_in_lines(shop: CommandLine) -> None:
     add(shop, "echo items > cart.txt", "--skill", "implement")
     add(shop, "cat cart.txt", "--skill", "do", "--based-on", "e1")
     lines = shop.ok("work", "--once").splitlines()
-    assert re.fullmatch(r"shell e1 implement started in /.+/e1", lines[0])
+    assert re.fullmatch(r"shell e1 implement started at \S+ [0-9a-f]{8} in /.+/e1", lines[0])
     assert re.fullmatch(r"shell e1 success \d+s, 1 file \+1 -0", lines[1])
     assert lines[2].startswith("shell e2 do started in ")
     assert re.fullmatch(r"shell e2 success \d+s: no files were changed", lines[3])
@@ -91,6 +108,23 @@ def test_a_failure_is_said_and_makes_the_exit_status_1(shop: CommandLine) -> Non
     assert re.search(r"^shell e1 error \d+s: .+", done.stdout, re.MULTILINE)
     assert "1 effort: 1 error\nfailed: e1. See why: `ramet show e1`; run again: `ramet retry e1`\n" in done.stdout
     assert "exit status 3" in shop.ok("show", "e1")
+
+
+@pytest.mark.requirement("R359")
+def test_an_implementation_without_changes_says_so_and_is_no_failure(shop: CommandLine) -> None:
+    add(shop, "echo done", "--skill", "implement")
+    add(shop, "echo 'Verdict: APPROVED'", "--skill", "review", "--based-on", "e1")
+    lines = shop.ok("work", "--once").splitlines()
+    assert re.fullmatch(r"shell e1 no_change \d+s: no files were changed", lines[1])
+    assert lines[2:] == ["1 effort: 1 no_change"]
+    shown = shop.ok("show", "e1")
+    assert "shell e1: no_change" in shown
+    assert "no files were changed" in shown
+    assert "e2 (review) waits for e1, which ended with no_change" in shop.ok("next")
+    assert "no_change" in shop.ok("queue", "--all")
+    shop.ok("drop", "e2")
+    add(shop, "echo 'Verdict: APPROVED'", "--skill", "review", "--based-on", "e1", "--accept-no-change")
+    assert "shell e3 success" in shop.ok("work", "--once")
 
 
 def test_where_nothing_can_run_it_is_said_why(shop: CommandLine) -> None:

@@ -27,7 +27,8 @@ def test_a_file_is_run_one_after_the_other_and_told_in_lines(shop: CommandLine) 
     done = run(shop, "- [ ] 1. echo cart > cart.txt; echo one\n- [x] 2. echo no\n- [ ] 3. cat cart.txt\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert "r1 tasks.md: 2 tasks, one after the other\n" in done.stdout
-    assert re.search(r"^1 \(shell e2\) do started in /.+/r1$", done.stdout, re.MULTILINE)
+    assert re.search(r"^r1 starts at \S+ [0-9a-f]{8}$", done.stdout, re.MULTILINE)
+    assert re.search(r"^1 \(shell e2\) do started at \S+ [0-9a-f]{8} in /.+/r1$", done.stdout, re.MULTILINE)
     assert re.search(r"^3 \(shell e3\) completed", done.stdout, re.MULTILINE)
     ending = r"^r1 tasks.md: finished, 3/3 · \d+s\n3 completed\nbranches to merge\n  ramet/r1: 1 file of task 1$"
     assert re.search(ending, done.stdout, re.MULTILINE)

@@ -212,3 +212,32 @@ def test_every_part_of_the_first_design_has_its_counterpart() -> None:
     assert {"started_at", "lines", "saved_at", "state", "conversation"} <= {field.name for field in fields(RunDetail)}
     assert {"run.get", "run.attend", "run.turn"} <= set(OPERATIONS)
     assert {"file", "resume", "save_conversation"} <= {parameter.name for parameter in run_command.params}
+
+
+@pytest.mark.requirement("R377")
+@pytest.mark.parametrize("option", [(), ("--dry-run",)])
+@pytest.mark.parametrize(
+    ("text", "where", "meant"),
+    [
+        ("- [ ] 1. a\n  - Agent: @shel\n", "line 2, column 13: there is no agent 'shel'", "did you mean shell?"),
+        ("- [ ] 1. a\n- [ ] 2. b\n  - Skill: reveiw\n", "line 3, column 12: there is no skill 'reveiw'", "review?"),
+        ("---\nagent: shel\n---\n- [ ] 1. a\n", "line 2, column 8: there is no agent 'shel'", "did you mean shell?"),
+        ("- [ ] 1. a\n  - Modle: opus\n", "line 2, column 5: there is no directive 'Modle'", "`Model: opus`"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_refused_with_its_line_and_a_suggestion(
+    shop: CommandLine, text: str, where: str, meant: str, option: tuple[str, ...]
+) -> None:
+    done = shop("run", write(shop, text), *option)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert where in done.stderr
+    assert meant in done.stderr
+    assert shop.json("runs", "list")["items"] == []
+
+
+@pytest.mark.requirement("R377")
+def test_skills_of_the_project_are_known_to_a_dry_run(shop: CommandLine) -> None:
+    folder = shop.cwd / ".ramet" / "skills" / "polish"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: polish\ndescription: x\n---\n")
+    shop.ok("run", write(shop, "- [ ] 1. a\n  - Skill: polish\n"), "--dry-run")

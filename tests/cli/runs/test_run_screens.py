@@ -72,8 +72,8 @@ def test_the_screens_of_a_run_that_is_half_done(half_done: CommandLine, columns:
 def test_a_task_that_depends_on_others_says_so_in_every_state(shop: CommandLine) -> None:
     run(shop, "- [ ] 1. true\n- [ ] 2. true\n- [ ] 3. exit 3\n  - Depends: 1, 2\n", "--parallel", "2")
     shown = shop.ok("runs", "show", "r1").splitlines()
-    assert "WAITS FOR" in shown[2]
-    assert re.search(r"^3 +shell e3 +failed .+  1 2 ", shown[5])
+    assert "WAITS FOR" in shown[3]
+    assert re.search(r"^3 +shell e3 +failed .+  1 2 ", shown[6])
 
 
 def test_resuming_counts_the_tasks_that_are_retried(shop: CommandLine) -> None:
@@ -109,3 +109,28 @@ def test_a_retried_task_waits_again_in_the_live_view(shop: CommandLine) -> None:
     after = plain.partition("Resuming r1")[2]
     assert re.search(r"^2 +shell e2 +pending ", after, re.MULTILINE)
     assert not re.search(r"^2 +shell e2 +failed ", after, re.MULTILINE)
+
+
+@pytest.mark.requirement("R376")
+def test_tasks_that_are_skipped_say_why_and_run_when_the_run_is_resumed(shop: CommandLine) -> None:
+    flag = shop.home / "flag"
+    text = f"- [ ] 1. test -e {flag}\n- [ ] 2. echo two\n  - Depends: 1\n- [ ] 3. echo three\n"
+    done = run(shop, text, "--parallel", "2")
+    assert done.returncode == 1
+    assert re.search(r"^2 \(\S* ?e2\) skipped \(1 failed\)$", done.stdout, re.MULTILINE)
+    assert "retry failed and skipped tasks: `ramet run --resume r1 --retry-failed`" in done.stdout
+    assert "run the skipped tasks without them: `ramet run --resume r1 --keep-going`" in done.stdout
+    assert re.search(r"^2 .+ skipped .+ 1 failed", shop.ok("runs", "show", "r1"), re.MULTILINE)
+    flag.touch()
+    again = shop("run", "--resume", "r1")
+    assert again.stdout.startswith("Resuming r1: 2 tasks to go\n")
+    assert (again.returncode, states(shop)) == (0, ["completed"] * 3)
+
+
+@pytest.mark.requirement("R359")
+def test_a_task_without_changes_is_named_and_is_no_failure(shop: CommandLine) -> None:
+    done = run(shop, "- [ ] 1. echo nothing to do\n  - Skill: implement\n- [ ] 2. echo two\n")
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^1 \(shell e1\) no_change \d+s: no files were changed$", done.stdout, re.MULTILINE)
+    assert "1 completed, 1 no change" in done.stdout
+    assert re.search(r"^1 +shell e1 +no change .+ no files were changed", shop.ok("runs", "show", "r1"), re.MULTILINE)

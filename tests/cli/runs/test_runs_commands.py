@@ -34,7 +34,7 @@ def test_the_list_has_the_newest_first_and_what_can_be_resumed(ran: CommandLine)
 def test_a_run_is_shown_as_it_was_told_when_it_ended(ran: CommandLine) -> None:
     shown = ran.ok("runs", "show", "r2")
     assert shown.startswith("r2 tasks.md: interrupted, 2/3\n1 pending, 1 completed, 1 failed\n")
-    assert [line.split()[:4] for line in shown.splitlines()[3:6]] == [
+    assert [line.split()[:4] for line in shown.splitlines()[4:7]] == [
         ["1", "shell", "e4", "completed"],
         ["2", "shell", "e5", "failed"],
         ["3", "shell", "e6", "pending"],

@@ -56,3 +56,8 @@ def test_it_says_how_a_session_ended(asked: CommandLine) -> None:
 
 def test_programs_get_all_of_it(asked: CommandLine) -> None:
     assert asked.json("show", "s1") == asked.json("rpc", "call", "db.session.get", json.dumps({"session_id": 1}))
+
+
+def test_it_prints_the_command_that_opens_the_session_again(asked: CommandLine) -> None:
+    resume = f"resume        cd {asked.cwd} && claude --resume {WINDOW}"
+    assert resume.split() in [line.split() for line in asked.ok("show", "s1").splitlines()]

@@ -52,6 +52,48 @@ def test_a_child_is_waited_for_and_says_what_it_came_to(ramet: CommandLine) -> N
     assert rest == "The cart is empty.\n"
 
 
+@pytest.fixture
+def apart(ramet: CommandLine) -> CommandLine:
+    """A shell whose PATH has an agent's program that the running daemon's own PATH does not have."""
+    ramet.ok("daemon", "stop")
+    ramet.configure({"drivers": {"profiles": {"claude": {"driver": "command", "program": ["my-agent"]}}}})
+    ramet.ok("daemon", "start")
+    folder = ramet.home / "bin"
+    folder.mkdir()
+    (folder / "my-agent").write_text("#!/bin/sh\ncat >/dev/null\necho found in the PATH of the shell\n")
+    (folder / "my-agent").chmod(0o700)
+    ramet.environ["PATH"] = f"{folder}:{ramet.environ['PATH']}"
+    return ramet
+
+
+@pytest.mark.requirement("R365")
+def test_a_child_runs_the_program_of_the_shell_that_asks_for_it(apart: CommandLine) -> None:
+    program = str(apart.home / "bin" / "my-agent")
+    listed = {row["name"]: row for row in apart.json("drivers")["items"]}
+    assert (listed["claude"]["program"], listed["claude"]["is_elsewhere"]) == (program, True)
+    assert listed["shell"]["is_elsewhere"] is False
+    said = apart.ok("spawn", "Look", "--parent", "s1")
+    assert "found in the PATH of the shell" in said
+
+
+@pytest.mark.requirement("R365")
+def test_a_program_that_the_daemon_does_not_have_is_reported_with_both_paths(apart: CommandLine) -> None:
+    difference = f"the program here is {apart.home}/bin/my-agent, the daemon's own PATH has none"
+    assert f"claude: {difference}" in apart.ok("drivers")
+    findings = json.loads(apart("doctor", "--json").stdout)["items"]
+    (finding,) = (row for row in findings if difference in row["detail"])
+    assert (finding["result"], "ramet daemon stop" in finding["fix"]) == ("warn", True)
+    apart.ok("daemon", "stop")
+    assert "the program here is" not in apart.ok("drivers")
+
+
+@pytest.mark.requirement("R365")
+def test_a_missing_program_is_refused_with_the_folders_where_it_was_looked_for(apart: CommandLine) -> None:
+    done = apart("spawn", "Look", "--parent", "s1", environ={"PATH": "/usr/bin:/bin"})
+    assert (done.returncode, "is installed: none is in PATH (/usr/bin, /bin)" in done.stdout) == (1, True)
+    assert "is installed" not in apart.ok("history", "log", "session/1")
+
+
 def test_what_a_child_is_given_reaches_it(ramet: CommandLine) -> None:
     (ramet.cwd / "docs").mkdir()
     options = ["--skill", "review", "--dir", "docs", "--context", '{"file": "cart.py"}', "--seconds", "60"]

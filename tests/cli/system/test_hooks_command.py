@@ -15,9 +15,9 @@ FOREIGN = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}
 
 
 @pytest.fixture
-def repository(offline: CommandLine) -> CommandLine:
-    """A project that needs neither git nor a daemon."""
-    return offline
+def repository(ramet: CommandLine) -> CommandLine:
+    """A project that needs no git."""
+    return ramet
 
 
 def settings(at: CommandLine) -> Path:
@@ -199,9 +199,9 @@ def test_status_has_a_row_for_a_broken_file_and_all_the_others(repository: Comma
     write(repository.cwd / ".codex/hooks.json", "{nonsense")
     done = repository("hooks", "status")
     assert done.returncode == 1
-    assert [line.split()[:3] for line in done.stdout.splitlines()[1:5]] == [
-        *(["claude", "project", "installed"], ["claude", "user", "absent"]),
-        *(["codex", "project", "broken"], ["codex", "user", "absent"]),
+    assert [line.split()[:3] for line in done.stdout.splitlines()[1:6]] == [
+        *(["claude", "user", "absent"], ["claude", "project", "installed"], ["claude", "local", "absent"]),
+        *(["codex", "user", "absent"], ["codex", "project", "broken"]),
     ]
     assert f"{repository.cwd}/.codex/hooks.json: it is not JSON" in done.stdout
     (problem,) = row(repository, "codex", "project")["problems"]
@@ -234,4 +234,4 @@ def test_the_doctor_tells_of_the_hooks_and_how_long_they_take(ramet: CommandLine
     items = json.loads(ramet("doctor", "--json").stdout)["items"]
     details = [item["detail"] for item in items if item["name"] == "hooks"]
     assert details[0] == "installed: claude (project)"
-    assert re.fullmatch(r"claude Stop: p50 [\d.]+ ms, p95 [\d.]+ ms, p99 [\d.]+ ms in 1 call", details[1])
+    assert re.fullmatch(r"claude Stop: p50 [\d.]+ ms, p95 [\d.]+ ms, p99 [\d.]+ ms in 1 call", details[-1])

@@ -45,6 +45,20 @@ def test_an_extract_says_something_of_everything_and_is_always_the_same(world: W
     assert estimate_tokens(text) < sum(world.call("history.show", hash=each).tokens for each in said) / 3
 
 
+def test_an_extract_keeps_the_sentence_that_mattered_and_not_the_form_of_data(world: World) -> None:
+    matters = "The cart's total is wrong because the discount is applied twice."
+    said = [
+        *say(world, "Look at the cart please."),
+        put(world, "tool_io", text='{"command":"echo hi","options":[{"deep":true}]}', tool_name="Bash"),
+        *say(world, f"{matters} " + "Here is what I looked at before. " * 10),
+    ]
+    compress(world, said[0], said[-1])
+    (text,) = texts(world)
+    assert text.splitlines()[0] == "- user: Look at the cart please."
+    assert matters in text
+    assert "{" not in text
+
+
 @pytest.mark.parametrize("target", [20, 60, 200])
 def test_an_extract_keeps_to_its_target(world: World, target: int) -> None:
     said = say(world, *(f"Sentence {number} about something. " * 20 for number in range(12)))

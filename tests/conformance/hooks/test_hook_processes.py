@@ -72,7 +72,7 @@ def test_a_new_session_and_one_in_another_process_wait_for_what_the_machine_says
         return bool(world.call("hooks.record", event=said, pid=pid, facts=facts).wants_facts)
 
     assert ask("pre_tool_use", 7)
-    assert not ask("pre_tool_use", 7, project="/shop", **process(7))
+    assert not ask("session_start", 7, project="/shop", **process(7))
     assert [ask(moment, 7) for moment in ("user_prompt", "pre_tool_use", "stop")] == [False] * 3
     assert [ask(moment, 8) for moment in ("session_start", "user_prompt")] == [True] * 2
     assert [ask(moment, 8) for moment in ("pre_tool_use", "stop")] == [False] * 2

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.conformance import queue_worker
+from tests.conformance.queue_worker import NO_CHANGES
 from tests.conformance.run_steps import (
     attend,
     claim,
@@ -106,6 +107,19 @@ def test_a_reviewer_that_never_stops_finding_nits_ends_at_the_bound_with_every_b
         attend(world, run, retry_failed=True)
 
 
+@pytest.mark.requirement("R361")
+def test_a_chain_whose_last_verdict_cannot_be_read_says_so_and_counts_no_findings(world: World) -> None:
+    run = chain(world, limits={"rounds": 1})
+    build(world, run)
+    do_next(world, run, output_content="Looks good to me!")
+    shown = get(world, run)
+    why = "not approved after 1 review: the verdict of the last one cannot be read (it states no verdict)"
+    assert (shown.state, shown.reason) == ("finished", why)
+    assert shown.lines[2].reason == "its verdict cannot be read (it states no verdict)"
+    assert [each.text for each in notices(world, "review_bound")] == [f"run {run.id} (build a cart) is {why}"]
+    assert len(notices(world, "unreadable_verdict")) == 1
+
+
 @pytest.mark.requirement("R301")
 @pytest.mark.parametrize("review", ["Looks good to me!", "", "Verdict: approved\n\n- BLOCKER: a.py:1 it crashes"])
 def test_a_review_that_cannot_be_read_requests_changes_and_settles_nothing(world: World, review: str) -> None:
@@ -132,6 +146,31 @@ def test_a_chain_whose_step_fails_goes_on_no_more_until_it_is_retried(world: Wor
     attend(world, run, retry_failed=True)
     assert do_next(world, run) == "implement"
     do_next(world, run, output_content=APPROVED)
+    assert (get(world, run).state, get(world, run).reason) == ("finished", None)
+
+
+@pytest.mark.requirement("R359")
+def test_a_chain_whose_implementation_changes_nothing_stops_before_its_review(world: World) -> None:
+    run = chain(world)
+    do_next(world, run, output_content="a plan")
+    do_next(world, run, changes=NO_CHANGES)
+    shown = get(world, run)
+    assert {each.key: each.state for each in shown.lines} == {
+        "plan": "completed",
+        "implement": "no_change",
+        "review-1": "skipped",
+    }
+    assert (shown.state, shown.reason) == ("finished", "its implement changed nothing: no files were changed")
+
+
+@pytest.mark.requirement("R359")
+def test_a_chain_that_accepts_it_goes_on_with_each_round(world: World) -> None:
+    run = chain(world, accept_no_change=True)
+    do_next(world, run, output_content="a plan")
+    do_next(world, run, changes=NO_CHANGES)
+    assert do_next(world, run, output_content=requests_changes("BLOCKER: cart.py: it is empty")) == "review-1"
+    assert do_next(world, run, changes=NO_CHANGES) == "improve-1"
+    assert do_next(world, run, output_content=APPROVED) == "review-2"
     assert (get(world, run).state, get(world, run).reason) == ("finished", None)
 
 

@@ -64,7 +64,7 @@ def test_a_run_has_all_that_a_checkpoint_has(world: World) -> None:
     ]
     assert (shown.state, shown.started_at.isoformat()) == ("running", "2026-01-05T08:00:00.123000+00:00")
     assert shown.saved_at == "2026-01-05T08:00:05.123Z"
-    assert shown.counts == {"pending": 0, "in_progress": 1, "completed": 2, "failed": 1, "skipped": 1}
+    assert shown.counts == {"pending": 0, "in_progress": 1, "completed": 2, "no_change": 0, "failed": 1, "skipped": 1}
     assert [turn.role for turn in shown.conversation] == ["user", "assistant", "user", "system", "user"]
 
 
@@ -87,7 +87,7 @@ def test_a_line_shows_what_its_effort_came_to(world: World) -> None:
 
 @pytest.mark.requirement("R93")
 def test_lines_of_a_sequential_run_follow_each_other_whatever_becomes_of_one(world: World) -> None:
-    run = start(world, line("1"), line("2", "3"), line("3"), line("4"))
+    run = start(world, line("1"), line("2", "3"), line("3"), line("4"), keep_going=True)
     assert do_next(world, run) == "1"
     assert do_next(world, run, "error", failure="permanent") == "3"
     queue_worker.begin(world, claim(world, run))
@@ -95,8 +95,11 @@ def test_lines_of_a_sequential_run_follow_each_other_whatever_becomes_of_one(wor
     assert states(world, run) == {"1": "completed", "3": "failed", "2": "in_progress", "4": "pending"}
 
 
-def test_lines_of_a_parallel_run_wait_only_for_the_end_of_what_they_depend_on(world: World) -> None:
-    run = start(world, line("1"), line("2"), line("3", "1", "2"), line("1.1"), mode="parallel")
+@pytest.mark.requirement("R376")
+def test_lines_of_a_run_that_keeps_going_wait_only_for_the_end_of_what_they_depend_on(world: World) -> None:
+    """DESIGN-2 section 3 made this an option: without it, dependents of a failed line are skipped."""
+    lines = (line("1"), line("2"), line("3", "1", "2"), line("1.1"))
+    run = start(world, *lines, mode="parallel", keep_going=True)
     first, second = claim(world, run, "host/1"), claim(world, run, "host/2")
     assert [first.run_line, second.run_line] == ["1", "2"]
     assert claim(world, run, "host/3").refused == "missing"
@@ -551,7 +554,8 @@ def test_a_long_run_takes_few_statements_and_its_next_line_is_found_at_once(worl
     assert statements(world, "run.get", run_id=run.id)[0] < 10
     assert statements(world, "work.next", run=run.id)[0] <= 4
     assert [do_next(world, run) for _ in range(3)] == ["1", "2", "3"]
-    assert get(world, run).counts == {"pending": MANY - 3, "in_progress": 0, "completed": 3, "failed": 0, "skipped": 0}
+    counts = {"pending": MANY - 3, "in_progress": 0, "completed": 3, "no_change": 0, "failed": 0, "skipped": 0}
+    assert get(world, run).counts == counts
     kept = [each.run_order for each in reversed(world.call("work.list", run=run.id, limit=1000).items)]
     assert kept == list(range(MANY - 1000, MANY))
 
@@ -567,6 +571,6 @@ def test_statistics_that_are_older_than_a_run_do_not_make_its_list_quadratic(
         world.analyse()
         run = start(world, *(line(str(number + 1)) for number in range(MANY)))
         page = QueryFile("work/queue").page_of_run
-        plan = world.explain(page, run_id=run.id, before=2**62, state=None, limit=1000)
+        plan = world.explain(page, run_id=run.id, project_id=None, before=2**62, state=None, limit=1000)
         assert not [step for step in ("SubPlan", "SCAN n") if step in plan]
         assert len(world.call("work.list", run=run.id, limit=1000).items) == 1000

@@ -43,7 +43,7 @@ def test_what_is_under_way_has_no_outcome_yet(world: World) -> None:
     assert (ended.artifacts, ended.issues, ended.code) == (None, None, None)
 
 
-@pytest.mark.requirement("R117", "R118", "R121", "R136")
+@pytest.mark.requirement("R117", "R118", "R121", "R136", "R359")
 @pytest.mark.parametrize("outcome", get_args(Outcome))
 def test_every_outcome_is_mapped_and_what_went_wrong_comes_first(world: World, outcome: str) -> None:
     child = spawn(world, parent(world))
@@ -69,6 +69,18 @@ def test_a_child_that_could_not_be_delivered_is_an_error_with_its_session(world:
     assert ended.notes == "the program is not there"
     assert ended.issues is not None
     assert "the program is not there" in ended.issues[0], "what a person was told of it"
+
+
+@pytest.mark.requirement("R365")
+def test_why_a_child_could_not_start_is_no_part_of_its_parents_history(world: World) -> None:
+    above = parent(world)
+    child = spawn(world, above)
+    before = history(world, above)
+    claimed = queue_worker.claim(world, "host/2", effort_id=child.effort_id)
+    queue_worker.complete(world, claimed, "error", failure="permanent", reason="the program of codex is not installed")
+    assert history(world, above) == before
+    run(world, spawn(world, above), "error", reason="it gave up")
+    assert [text for _, text in history(world, above)[len(before) + 1 :]] == ["it gave up"]
 
 
 def test_of_a_long_output_the_end_stands_for_the_report(world: World) -> None:

@@ -33,6 +33,7 @@ SUBJECTS = {
     "event": ("event",),
     "path": ("workspacePath",),
     "transcript": ("path",),
+    "project": ("project",),
 }
 """The fields that may name somebody else's."""
 NEUTRAL = {
@@ -80,7 +81,7 @@ class Stranger:
     def __init__(self, world: World, project: str, worker: str, mark: str) -> None:
         self.mark = mark
         task = f"{project}/tasks/{worker.replace('/', '-')}"
-        world.call("db.project.upsert", path=project)
+        project_id = world.call("db.project.upsert", path=project).id
         effort = world.call("work.add", prompt=f"build {mark}", skill="do", task=task)
         claimed = queue_worker.claim(world, worker, effort_id=effort.id)
         attempt = queue_worker.begin(
@@ -110,6 +111,7 @@ class Stranger:
             "event": [event],
             "transcript": [path],
             "path": [task] if project == "/bank" else ["/shop-else", "/etc"],
+            "project": [project_id] if project == "/bank" else [],
         }
 
 
@@ -168,6 +170,7 @@ def _others(name: str, field: str, fleet: Fleet) -> dict[str, Any]:
     return {"branch": fleet.own.session.branch} if field == "since" and "branch" in fields(name) else {}
 
 
+@pytest.mark.requirement("R413")
 def test_an_operation_that_names_nobody_says_nothing_of_others(fleet: Fleet) -> None:
     for name in ENGINES:
         reply = fleet.try_to(name, least_params(OPERATIONS[name]))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.queue_worker import (
+    NO_CHANGES,
     add,
     claim,
     complete,
@@ -68,9 +69,14 @@ def test_a_success_finishes_the_effort_with_what_it_left(world: World) -> None:
 
 
 @pytest.mark.requirement("R300")
-def test_a_no_op_is_a_success_with_its_reason(world: World) -> None:
-    done = run(world, add(world), reason="there was nothing to change", failure="transient")
-    assert (done.outcome, done.reason, done.failure) == ("success", "there was nothing to change", None)
+@pytest.mark.requirement("R359")
+@pytest.mark.parametrize("skill", ["do", "plan", "explore", "review", "shell"])
+def test_a_no_op_of_a_skill_that_need_not_change_code_is_a_success_with_its_reason(world: World, skill: str) -> None:
+    """DESIGN-2 section 3 changed the decision for skills that change code: `test_no_change` has those."""
+    said = {"reason": "no files were changed", "failure": "transient", "output_content": "Verdict: APPROVED"}
+    done = run(world, add(world, skill=skill), changes=NO_CHANGES, **said)
+    assert (done.outcome, done.failure) == ("success", None)
+    assert "no files were changed" in done.reason
 
 
 @pytest.mark.parametrize("failure", ["transient", "unknown"])

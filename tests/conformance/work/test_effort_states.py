@@ -7,7 +7,7 @@ import pytest
 from tests.conformance.effort_states import may_follow, see
 from tests.conformance.family import as_agent, parent, spawn
 from tests.conformance.hook_calls import hook, session, start
-from tests.conformance.queue_worker import add, begin, claim, complete, expire, run
+from tests.conformance.queue_worker import NO_CHANGES, add, begin, claim, complete, expire, run
 from tests.world import World
 
 from ramet.model.work.effort_state import State
@@ -75,6 +75,18 @@ def walk_with_a_lost_worker(world: World) -> Iterator[State]:
     yield see(world, effort.id)
 
 
+def walk_without_a_change(world: World) -> Iterator[State]:
+    """An implementation that changes no file, is resumed, and succeeds."""
+    effort = add(world, skill="implement")
+    yield see(world, effort.id)
+    run(world, effort, changes=NO_CHANGES)
+    yield see(world, effort.id)
+    world.call("work.resume", effort_id=effort.id)
+    yield see(world, effort.id)
+    run(world, effort, changes={"files": ["cart.py"], "insertions": 1, "deletions": 0})
+    yield see(world, effort.id)
+
+
 def walk_as_a_child(world: World) -> Iterator[State]:
     """A child that is awaited, left to the queue, awaited again, and run in the slot of its parent."""
     above = parent(world)
@@ -103,6 +115,7 @@ WALKS: dict[Walk, list[State]] = {
     walk_through_the_queue: ["blocked", "ready", "running", "parked", "ready", "running", "succeeded"],
     walk_to_a_limit: ["ready", "running", "parked", "blocked", "parked", "failed"],
     walk_with_a_lost_worker: ["ready", "running", "expired", "running", "stopping", "expired", "failed", "ready"],
+    walk_without_a_change: ["ready", "unchanged", "ready", "succeeded"],
     walk_as_a_child: ["awaited", "ready", "awaited", "running", "succeeded"],
     walk_by_hand: ["manual", "succeeded", "manual"],
 }

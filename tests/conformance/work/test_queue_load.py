@@ -25,6 +25,7 @@ ANY = {
     "host": None,
     "now": "2026-06-01T00:00:00.000Z",
 }
+EVERYWHERE = {"run_id": None, "project_id": None}
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -53,14 +54,19 @@ def long_queue(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     [
         ("idx_efforts_queue", "work/queue", "next_ready", ANY),
         ("idx_efforts_queue", "work/leases", "claim_next", {**ANY, "worker": "w", "lease_seconds": 60}),
-        ("idx_efforts_", "work/queue", "page_queued", {"run_id": None, "before": 10**6, "limit": 10}),
+        ("idx_efforts_", "work/queue", "page_queued", {**EVERYWHERE, "before": 10**6, "limit": 10}),
         ("idx_efforts_queue", "work/queue", "next_ready", {**ANY, "run_id": 1}),
         ("idx_efforts_queue", "runs/runs", "has_queued", {"run_id": 1}),
         ("idx_efforts_", "runs/runs", "count_active", {"run_id": 1}),
-        ("idx_efforts_run", "work/queue", "page_of_run", {"run_id": 1, "state": None, "before": 10**6, "limit": 10}),
+        (
+            "idx_efforts_run",
+            "work/queue",
+            "page_of_run",
+            {**EVERYWHERE, "run_id": 1, "state": None, "before": 10**6, "limit": 10},
+        ),
         ("idx_efforts_lease", "work/leases", "take_expired", {"now": ANY["now"]}),
         ("idx_efforts_owner", "work/leases", "worker", {"worker": "w", "now": ANY["now"]}),
-        ("idx_efforts_owner", "work/queue", "page_active", {"run_id": None, "before": 10**6, "limit": 10}),
+        ("idx_efforts_owner", "work/queue", "page_active", {**EVERYWHERE, "before": 10**6, "limit": 10}),
         ("idx_efforts_owner", "work/leases", "worktree_user", {"worktree": "/t", "id": 1}),
     ],
 )

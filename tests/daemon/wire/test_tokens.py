@@ -57,6 +57,17 @@ def test_the_key_is_made_once_whoever_comes_first_and_is_the_users_alone(tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
 
 
+@pytest.mark.requirement("R365")
+def test_only_a_persons_client_says_in_which_environment_children_run(
+    server: RunningServer, client: Client, tokens: Tokens
+) -> None:
+    client.call("daemon.hello", environment={"PATH": "/theirs"})
+    (connection,) = server.server._connections
+    assert connection.environment == {"PATH": "/theirs"}
+    client.call("daemon.hello", token=tokens.make(12), environment={"PATH": "/of/the/agent"})
+    assert connection.environment == {}
+
+
 def test_a_token_in_a_text_is_taken_out_before_it_is_stored() -> None:
     token = Tokens(KEY, "/run/s").make(12)
     assert token not in Redactor().redact(f"RAMET_TOKEN={token}").text

@@ -23,9 +23,9 @@ def test_what_stands_in_code_or_in_an_address_imports_nothing() -> None:
     "line", ["x" + "`" * 100_000 + "a" * 100_000, "a".join("`" * k for k in range(600)), "@" * 200_000]
 )
 def test_a_line_without_measure_is_read_in_no_time(line: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     assert find_imports(f"{line}\n@x.md") == ["x.md"]
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_what_a_terminal_would_obey_is_not_told() -> None:

@@ -75,6 +75,12 @@ def test_a_whole_file_says_what_the_open_format_has_and_what_ramet_has() -> None
     assert skill.body == "# Brainstorm\n\nAsk first."
 
 
+@pytest.mark.requirement("R359")
+def test_a_skill_may_say_that_it_changes_code() -> None:
+    assert parse("---\nname: a\ndescription: x\nchanges: code\n---\n").changes == "code"
+    assert parse("---\nname: a\ndescription: x\n---\n").changes is None
+
+
 def test_a_plain_agent_skill_is_enough() -> None:
     skill = parse("---\r\nname: tidy\r\ndescription: Tidy up.\r\n---\r\nDo.", "tidy")
     assert (skill.name, skill.phases, skill.body) == ("tidy", [], "Do.")
@@ -110,6 +116,7 @@ def test_underscores_and_modes_as_a_list_are_understood() -> None:
         ("name: a\ndescription: x\nmodes: {a: .inf}", 4, "modes"),
         ("name: a\ndescription: x\ntemplates: {a: 3}", 4, "templates"),
         ("name: a\ndescription: x\nnext-skills:\n  - b\n  - 3", 6, "next-skills[1]"),
+        ("name: a\ndescription: x\nchanges: texts", 4, "changes"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line_and_its_field(front: str, line: int, field: str) -> None:

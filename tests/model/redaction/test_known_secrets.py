@@ -72,7 +72,7 @@ def test_the_time_it_takes_grows_with_the_length_and_not_faster() -> None:
     redactor.redact(hard)
     took = []
     for text in (hard, hard * 8):
-        started = time.perf_counter()
+        started = time.process_time()
         redactor.redact(text)
-        took.append(time.perf_counter() - started)
+        took.append(time.process_time() - started)
     assert took[1] < took[0] * 80

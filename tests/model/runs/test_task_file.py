@@ -367,3 +367,61 @@ def test_another_task_is_another_fingerprint(old: str, new: str) -> None:
 def test_lines_in_another_order_are_another_file() -> None:
     lines = parse(SHOP).lines
     assert fingerprint(TaskFile(lines=lines[::-1])) != fingerprint(TaskFile(lines=lines))
+
+
+@pytest.mark.requirement("R359")
+@pytest.mark.parametrize("said", ["no_change", "No change", "`no-change`"])
+def test_a_task_may_accept_that_nothing_changes(said: str) -> None:
+    file = parse(f"- [ ] 1. sort the imports\n  - Accept: {said}\n- [ ] 2. review\n")
+    assert [line.accepts_no_change for line in file.lines] == [True, False]
+    assert parse(render(file)).lines[0].accepts_no_change
+    assert fingerprint(file) != fingerprint(parse("- [ ] 1. sort the imports\n- [ ] 2. review\n"))
+
+
+def test_nothing_else_can_be_accepted() -> None:
+    with pytest.raises(TaskFileInvalid) as refusal:
+        parse("- [ ] 1. sort the imports\n  - Accept: failure\n")
+    assert (refusal.value.line, refusal.value.value) == (2, "failure")
+    assert "Accept: no_change" in (refusal.value.fix or "")
+
+
+@pytest.mark.requirement("R377")
+@pytest.mark.parametrize(
+    ("text", "line", "written", "meant"),
+    [
+        ("- [ ] 1. a\n- [ ] 2. b\n  - Depend: 1\n", 3, "Depend", "Depends: 1"),
+        ("- [ ] 1. a\n  and more of it\n  - Modle: opus\n", 3, "Modle", "Model: opus"),
+        ("- [ ] 1. a\n  - Agent: x\n  - **Skil**: plan\n", 3, "Skil", "Skill: plan"),
+        ("- [ ] 1. a\n- [ ] 2. b\n  * depnds-on: 1\n", 3, "depnds-on", "Depends on: 1"),
+        ("- [ ] 1. a\n  - Timeuot: 10m\n", 2, "Timeuot", "Timeout: 10m"),
+        ("- [ ] 1. a\n  - Acept: no_change\n", 2, "Acept", "Accept: no_change"),
+        ("- [ ] 1. a <!-- agnet: codex -->\n", 1, "agnet", "Agent: codex"),
+        ("---\nagnet: codex\n---\n- [ ] 1. a\n", 2, "agnet", "Agent: codex"),
+    ],
+)
+def test_a_misspelt_directive_is_an_error_with_its_line_and_a_suggestion(
+    text: str, line: int, written: str, meant: str
+) -> None:
+    with pytest.raises(TaskFileInvalid) as refusal:
+        parse(text)
+    found = refusal.value
+    assert (found.line, found.column, found.value) == (line, text.splitlines()[line - 1].find(written) + 1, written)
+    assert f"there is no directive {written!r}; did you mean {meant.partition(':')[0]}?" in found.message
+    assert f"`{meant}`" in (found.fix or "")
+
+
+@pytest.mark.requirement("R377")
+@pytest.mark.parametrize(
+    "below",
+    [
+        "\n  - Mode: x",  # behind an empty line
+        "  - Use the new table\n  - Mode: x",  # in a list of the task's own
+        "  - Note: x\n  - Files: y",  # not similar
+        "  - Get: x",  # too short
+        "  ```\n  - Modle: x\n  ```",
+        "  <!-- Modle: of another year -->",
+    ],
+)
+def test_a_list_in_the_text_of_a_task_is_no_misspelt_directive(below: str) -> None:
+    (line,) = parse(f"- [ ] 1. a\n{below}\n").lines
+    assert (line.agent, line.skill, line.model) == (None, None, None)

@@ -61,7 +61,8 @@ def test_every_state_is_reached_from_the_first_ones() -> None:
         (LEASED | {"lease_expires_at": BEFORE, "stop_request": StopRequest()}, "expired"),
         (LEASED | {"lease_owner": None, "lease_expires_at": None}, "manual"),
         ({"outcome": "success"}, "succeeded"),
-        *(({"outcome": outcome}, "failed") for outcome in get_args(Outcome) if outcome != "success"),
+        ({"outcome": "no_change"}, "unchanged"),
+        *(({"outcome": outcome}, "failed") for outcome in get_args(Outcome) if outcome not in ("success", "no_change")),
     ],
 )
 def test_the_state_follows_from_the_facts(facts: dict[str, Any], expected: State) -> None:

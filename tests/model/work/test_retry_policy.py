@@ -35,7 +35,8 @@ def effort(**facts: Any) -> Effort:
     row: dict[str, Any] = dict.fromkeys(EffortRow.__struct_fields__)
     row |= {"id": 7, "task_id": "/t", "skill": "do", "ordinal": 1, "lifecycle": "active", "priority": 0}
     row |= {"created_at": "2026-01-05T08:00:00Z", "attempts": 1, "lease_generation": 1}
-    return nest(convert(row | {"agent_failures": 0, "host_failures": 0, **facts}, EffortRow))
+    row |= {"agent_failures": 0, "host_failures": 0, "accepts_no_change": False}
+    return nest(convert(row | facts, EffortRow))
 
 
 @pytest.mark.parametrize("outcome", get_args(Outcome))
@@ -46,7 +47,7 @@ def test_only_an_error_that_may_pass_is_tried_again(outcome: Outcome, failure: F
     assert decision.requeue is (outcome == "error" and failure in passing)
     assert not decide(tried(), outcome, failure, POLICY, stop=StopRequest()).requeue
     put_back = decide(tried(), outcome, failure, POLICY, stop=StopRequest(requeues=True))
-    assert put_back.requeue is (outcome != "success")
+    assert put_back.requeue is (outcome not in ("success", "no_change"))
 
 
 @pytest.mark.parametrize("outcome", get_args(Outcome))

@@ -153,7 +153,7 @@ def test_a_parent_whose_time_is_over_leaves_its_child_finishing_and_linked(
 ) -> None:
     lock = delegation.lock("go")
     plan = {"wait": False, "collect": True, "children": [{"name": "a", "plan": {"until": str(lock)}}]}
-    root = delegation.add(connection, plan, timeout_seconds=2)
+    root = delegation.add(connection, plan, timeout_seconds=8)
     thread = run(daemon, 1)
     assert wait_for(lambda: connection.call("work.get", {"effort_id": root})["outcome"] == "timeout")
     assert not delegation.has("root", "goes on")

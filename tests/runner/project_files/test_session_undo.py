@@ -1,5 +1,8 @@
 """Going on from before a compaction: by hand, and in the queue."""
 
+import base64
+import stat
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +10,8 @@ from tests.conformance import hook_calls, queue_worker
 from tests.conformance.hook_calls import entry
 from tests.runner.desk import Desk
 
-from ramet.errors import NothingToUndo
+from ramet.errors import NothingRuns, NothingToUndo
+from ramet.model.history.image import Image
 
 
 @pytest.fixture
@@ -53,14 +57,34 @@ def test_showing_it_changes_nothing(compacted: Desk) -> None:
     assert compacted.world.dump() == before
 
 
-def test_a_session_goes_on_with_the_same_effort_and_the_agent_that_is_started_for_it_is_known(compacted: Desk) -> None:
+def test_the_agent_that_is_started_for_the_session_is_known(compacted: Desk) -> None:
     undone = undo(compacted)
-    assert (undone.session.prev_session_id, undone.session.effort_id, undone.driver) == (1, 1, "claude")
+    assert (undone.session.prev_session_id, undone.driver) == (1, "claude")
     assert undone.directory == str(compacted.project)
     started = {"native_id": hook_calls.OTHER_WINDOW, "session": undone.session.id, "cwd": str(compacted.project)}
     reply = hook_calls.hook(compacted.world, "session_start", source="startup", **started)
     assert reply.session_id == undone.session.id
     assert hook_calls.session(compacted.world, undone.session.id).native_id == hook_calls.OTHER_WINDOW
+
+
+def test_an_agent_that_is_still_at_work_stays_in_the_fleet_beside_the_session_that_waits(compacted: Desk) -> None:
+    world, waiting = compacted.world, undo(compacted).session
+    assert [member.session_id for member in world.call("fleet.status").items] == [1]
+    assert hook_calls.session(world, 1).ended_at is None
+    states = {row.id: row.status for row in world.call("spawn.tree", session_id=1).items}
+    assert states == {1: "running", waiting.id: "waiting_person"}
+    started = {"native_id": hook_calls.OTHER_WINDOW, "session": waiting.id, "cwd": str(compacted.project)}
+    hook_calls.hook(world, "session_start", source="startup", **started)
+    assert {member.session_id for member in world.call("fleet.status").items} == {1, waiting.id}
+
+
+def test_a_session_whose_agent_nobody_has_started_can_be_killed(compacted: Desk) -> None:
+    world, waiting = compacted.world, undo(compacted).session
+    killed = world.call("fleet.kill", session_id=waiting.id)
+    assert (killed.outcome, killed.is_running) == ("cancelled", False)
+    assert hook_calls.session(world, waiting.id).outcome == "cancelled"
+    with pytest.raises(NothingRuns):
+        world.call("fleet.kill", session_id=1)
 
 
 def test_an_effort_that_was_only_there_for_the_session_goes_on_with_it(compacted: Desk) -> None:
@@ -103,3 +127,22 @@ def test_a_session_that_was_not_compacted_is_refused(desk: Desk, number: int | N
     with pytest.raises(NothingToUndo, match=text):
         undo(desk, number=number)
     assert desk.world.dump() == before
+
+
+@pytest.mark.requirement("R373")
+def test_the_images_of_the_context_are_written_into_private_files_that_the_prompt_names(desk: Desk) -> None:
+    image = Image(media_type="image/png", data=b"\x89PNG\r\n\x1a\n\0")
+    encoded = {"media_type": "image/png", "data": base64.b64encode(image.data).decode()}
+    unknown = f"[image/png, 9 bytes, sha256:{'0' * 64}]"
+    hook_calls.hook(desk.world, "session_start", source="startup", cwd=str(desk.project))
+    hook_calls.ingest(
+        desk.world,
+        1,
+        entry("1", f"what is {image.reference}, and {unknown}?", role="user", images=[encoded]),
+        entry("2", "it was summed up", kind="compaction", role="system"),
+    )
+    undone = undo(desk)
+    (file,) = map(Path, undone.images)
+    assert (file.read_bytes(), file.suffix, stat.S_IMODE(file.stat().st_mode)) == (image.data, ".png", 0o600)
+    assert f"sha256:{image.hash.hex()}: {file}" in undone.prompt
+    assert image.reference in undone.prompt

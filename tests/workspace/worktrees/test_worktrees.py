@@ -28,13 +28,13 @@ def test_a_worktree_is_outside_the_repository_on_a_branch_of_its_own(shop: Shop)
     assert shop.run(shop.project, "status", "--porcelain") == ""
 
 
-def test_it_begins_where_the_remote_is_and_not_where_the_user_happens_to_be(shop: Shop) -> None:
+def test_it_begins_where_the_user_is_and_not_where_the_remote_is(shop: Shop) -> None:
     there = shop.run(shop.project, "rev-parse", "HEAD")
     shop.run(shop.root, "clone", "-q", str(shop.project), "clone")
     shop.project = shop.root / "clone"
     here = shop.commit(shop.project, "local, not pushed")
-    assert shop.prepare("e1").base == there
-    assert shop.prepare("e2", start=here).base == here
+    assert shop.prepare("e1").base == here
+    assert shop.prepare("e2", start=there).base == there
 
 
 def test_a_start_that_is_not_here_is_refused_and_leaves_nothing(shop: Shop) -> None:
@@ -323,6 +323,7 @@ def test_one_that_was_interrupted_while_it_was_made_is_made_anew(shop: Shop) -> 
     assert (path / "a.txt").read_text() == "one\n"
 
 
+@pytest.mark.requirement("R458")
 def test_files_that_git_does_not_track_are_brought_along_where_the_project_says_so(shop: Shop) -> None:
     (shop.project / ".gitignore").write_text(".env*\nsecret/\n")
     (shop.project / ".worktreeinclude").write_text(".env\nsecret/*.key\nlink\na.txt\n!.env.bad\n")
@@ -341,6 +342,7 @@ def test_files_that_git_does_not_track_are_brought_along_where_the_project_says_
     assert (Path(shop.prepare("e1").path) / ".env").read_text() == "changed by the agent"
 
 
+@pytest.mark.requirement("R458")
 def test_nothing_is_brought_along_through_a_link_that_leads_out(shop: Shop) -> None:
     outside = shop.root / "outside"
     outside.mkdir()

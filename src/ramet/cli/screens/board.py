@@ -157,7 +157,7 @@ def running_word(one: Running) -> str:
 
 def _style(change: Change) -> str:
     if change.kind == "ended":
-        return "green" if change.effort.outcome == "success" else "red"
+        return style_of(change.effort.outcome or "failed") or "red"
     return _STYLES.get(change.kind, "")
 
 

@@ -10,8 +10,10 @@ from ramet.cli.output import clean, count, print_fields, print_json, short_path
 from ramet.cli.screens.agent_names import effort_agent
 from ramet.cli.screens.commit_lines import short
 from ramet.cli.screens.effort_lines import (
+    base_of,
     changed,
     first_line,
+    refused_line,
     state,
     used,
     waits_for,
@@ -43,6 +45,7 @@ def show_effort(invocation: Invocation, effort_id: int) -> None:
     facts = {"now": _tool(invocation, work), **_facts(invocation, work, detail.holder)}
     print_fields({name: value for name, value in facts.items() if value})
     _show_list("sessions", [_session_line(row) for row in sessions])
+    _show_list(f"refused calls: {detail.refused}", [refused_line(effort_id, each) for each in detail.refused_calls])
     _show_list("notices", [[(_notice_text(row), "")] for row in notices])
     return _show_output(work)
 
@@ -77,6 +80,7 @@ def _facts(invocation: Invocation, row: WorkReply, holder: str | None) -> dict[s
         "retry of": row.retry_of and f"e{row.retry_of}",
         "based on": row.based_on and f"e{row.based_on}",
         "depends on": ", ".join(f"e{effort_id}" for effort_id in row.depends_on or ()),
+        "base": base_of(row),
         "worktree": row.worktree and short_path(invocation, row.worktree),
         "branch": _branch(row),
         "changes": _changes(row),

@@ -1,17 +1,23 @@
-"""An effort of the queue in a few words: its state, what it waits for, what it changed and what it used."""
+"""An effort of the queue in a few words: its state, what it waits for, what it changed, used and was refused."""
 
 import re
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count
+from ramet.cli.screens.styled_lines import Line
 from ramet.cli.times import ago, until
 from ramet.model.record.effort import Lifecycle
+from ramet.model.record.session import RefusedCall
+from ramet.model.record.skill import BUILT_IN
+from ramet.model.runs.run import Run
 from ramet.model.work.effort_state import State, derive_state
-from ramet.protocol.record.efforts import nest
-from ramet.protocol.work.queue import ListWork, WorkReply
+from ramet.protocol.record.efforts import EffortRow, nest
+from ramet.protocol.runs.runs import StartedRun
+from ramet.protocol.work.queue import AddedWork, ListWork, WorkReply
 
 _PAGE = 1000
 _COUNTED = ("input_tokens", "output_tokens", "cache_write_tokens")
@@ -26,19 +32,25 @@ _WORDS: dict[State, str] = {
     "expired": "orphaned",
     "manual": "running",
     "succeeded": "success",
+    "unchanged": "no_change",
     "failed": "failed",
 }
 """The word for each state; a finished effort has its outcome instead."""
 _STATUS_WORDS = {"active": "running"}
 _LEAST_CENT = 0.005
+_SHORT_HASH = 8
+_NAMED_FILES = 3
+"""How many files with changes are named; the rest is counted."""
 _NAMED_AFTER_SESSION = re.compile(r"([\w.-]+):[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def list_work(invocation: Invocation, state: Lifecycle, task: str | None = None) -> Iterator[WorkReply]:
-    """The efforts of the queue that are in a state, page after page."""
+def list_work(
+    invocation: Invocation, state: Lifecycle, *, task: str | None = None, project: int | None
+) -> Iterator[WorkReply]:
+    """The efforts of the queue that are in a state, everywhere or in a project, page after page."""
     cursor: int | None = None
     while True:
-        page = invocation.ask(ListWork(state=state, task=task, cursor=cursor, limit=_PAGE))
+        page = invocation.ask(ListWork(state=state, task=task, project=project, cursor=cursor, limit=_PAGE))
         yield from page.items
         if (cursor := page.next) is None:
             return
@@ -54,9 +66,47 @@ def short_agent(name: str | None) -> str | None:
     return name and (found[1] if (found := _NAMED_AFTER_SESSION.fullmatch(name)) else name)
 
 
+def base_of(row: EffortRow | Run, *, is_short: bool = False) -> str | None:
+    """`fix-cart 1f3c9a2`, with what was taken along; None if no base was recorded."""
+    if row.base_commit is None:
+        return None
+    base = clean(f"{row.base_branch or 'commit'} {row.base_commit[:_SHORT_HASH]}")
+    if row.base_changes is None:
+        return base
+    return f"{base} + changes" if is_short else f"{base} with uncommitted changes ({row.base_changes[:_SHORT_HASH]})"
+
+
+def list_start(name: str, added: AddedWork | StartedRun) -> list[str]:
+    """Where new work starts, and the changes that it does not see."""
+    base = base_of(added)
+    lines = [f"{name} starts at {base}"] if base else []
+    if added.uncommitted:
+        lines.append(f"{_files(added.uncommitted)} changes that {name} does not see; --with-changes takes them along")
+    if added.base_note:
+        lines.append(clean(f"note: {added.base_note}"))
+    return lines
+
+
+def _files(paths: Sequence[str]) -> str:
+    """`README.md has`, `a.py and b.py have`, `a.py, b.py, c.py and 4 more files have`."""
+    if len(paths) == 1:
+        return f"{clean(paths[0])} has"
+    more = len(paths) - _NAMED_FILES
+    shown = [*map(clean, paths[:_NAMED_FILES]), *([count(more, "more file")] if more > 0 else [])]
+    return f"{', '.join(shown[:-1])} and {shown[-1]} have"
+
+
 def state(row: WorkReply) -> str:
     """In one word: its outcome, or its state; `blocked` if it waits for another effort."""
     return row.outcome or _WORDS[derive_state(nest(row), datetime.now(UTC), blocked_by=row.blocked_by)]
+
+
+def tells_reason(skill: str, outcome: str | None) -> bool:
+    """Whether a row shows the reason of an outcome first: of all but a success, and of skills whose result is a text,
+    as the verdict of a review.
+    """
+    built_in = BUILT_IN.get(skill)
+    return outcome is not None and (outcome != "success" or (built_in is not None and built_in.reports))
 
 
 def waits_for(row: WorkReply) -> str | None:
@@ -83,7 +133,8 @@ def waiting_reason(row: WorkReply) -> str:
     before, status = f"e{row.blocked_by}", _status_word(row.blocked_status)
     if status in ("queued", "running", "blocked"):
         return f"waits for {before}, which is {status}"
-    return f"waits for {before}, which ended with {status}: `ramet retry {before}`, or `ramet drop e{row.id}`"
+    again = " and add it again with --accept-no-change" if status == "no_change" else ""
+    return f"waits for {before}, which ended with {status}: `ramet retry {before}`, or `ramet drop e{row.id}`{again}"
 
 
 def _status_word(status: str | None) -> str:
@@ -103,16 +154,24 @@ def tokens(usage: Mapping[str, Any] | None) -> int:
     return sum((usage or {}).get(name) or 0 for name in _COUNTED)
 
 
-def dollars(cost_usd: float | None) -> str | None:
-    """`$0.03`; None if the cost is unknown, which is not the same as no cost."""
+def dollars(cost_usd: float | None, *, is_estimated: bool = False) -> str | None:
+    """`$0.03`, and `~$0.03` if it is estimated; None if the cost is unknown, which is not the same as no cost."""
     if not cost_usd:
         return None
-    return f"${cost_usd:,.2f}" if cost_usd >= _LEAST_CENT else "<$0.01"
+    return ("~" if is_estimated else "") + (f"${cost_usd:,.2f}" if cost_usd >= _LEAST_CENT else "<$0.01")
 
 
 def cost(usage: Mapping[str, Any] | None) -> str | None:
     """`$0.03`, if it is known."""
-    return dollars((usage or {}).get("cost_usd"))
+    known = usage or {}
+    return dollars(known.get("cost_usd"), is_estimated=bool(known.get("is_cost_estimated")))
+
+
+def sum_costs(usages: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
+    """What several cost together, as `cost` shows it."""
+    known = [usage for usage in usages if usage]
+    is_estimated = any(usage.get("is_cost_estimated") for usage in known)
+    return {"cost_usd": sum(usage.get("cost_usd") or 0.0 for usage in known), "is_cost_estimated": is_estimated}
 
 
 def used(usage: Mapping[str, Any] | None) -> list[str]:
@@ -124,3 +183,22 @@ def used(usage: Mapping[str, Any] | None) -> list[str]:
 def age(row: WorkReply) -> str | None:
     """The time since it was queued, or since it finished."""
     return ago(row.finished_at or row.created_at)
+
+
+def refused_line(effort_id: int, call: RefusedCall) -> Line:
+    """`Bash npm test: ramet allow e4 'run: npm test'`."""
+    times = f" ({count(call.times, 'time')})" if call.times > 1 else ""
+    wanted = " ".join(clean(f"{call.name} {call.call}").split())
+    return [(wanted, "yellow"), (f"{times}: {fix_of(effort_id, call)}", "")]
+
+
+def fix_of(effort_id: int, call: RefusedCall) -> str:
+    """What would allow a call."""
+    if not call.rules:
+        return clean(call.advice)
+    return clean(f"`ramet allow e{effort_id} {' '.join(shlex.quote(rule) for rule in call.rules)}`")
+
+
+def refused_word(number: int) -> str | None:
+    """`2 refused`, if something was refused."""
+    return f"{number} refused" if number else None

@@ -11,9 +11,10 @@ from ramet.cli.output import cell, clean, count, paged, print_json
 from ramet.cli.progress import Progress, working
 from ramet.cli.screens.agent_names import doing, effort_agent
 from ramet.cli.screens.board import short_number
-from ramet.cli.screens.effort_lines import cost, first_line
+from ramet.cli.screens.effort_lines import base_of, dollars, first_line, tells_reason
 from ramet.cli.screens.states import style_of
 from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain, print_lines, terminal_width
+from ramet.cli.screens.work_changes import is_skipped
 from ramet.cli.times import ago, duration, seconds_between
 from ramet.errors import GitFailed, WorktreeError
 from ramet.model.instant import from_iso
@@ -27,7 +28,7 @@ _SHOWN = 20
 """How many branches, conflicts or findings are listed; --json has them all."""
 _BOUNDS = ("budget", "timeout")
 """The outcomes of lines that did not start because their run reached a limit."""
-_FINISHED = ("completed", "failed", "skipped")
+_FINISHED = ("completed", "no_change", "failed", "skipped")
 
 
 def show_run(invocation: Invocation, run_id: int, *, conversation: bool = False) -> None:
@@ -40,6 +41,8 @@ def show_run(invocation: Invocation, run_id: int, *, conversation: bool = False)
         if conversation:
             return _show_conversation(run)
         click.echo(clean(headline(run)))
+        if (base := base_of(run)) is not None:
+            click.echo(f"started at {base}")
         _print_lines(invocation, run)
         return print_ending(run, branches)
 
@@ -57,8 +60,12 @@ def conclude(invocation: Invocation, run_id: int) -> RunDetail:
 
 
 def is_done(run: RunDetail) -> bool:
-    """Whether every line was completed, and no review is open."""
-    return run.state == "finished" and run.counts["completed"] == len(run.lines) and run.reason is None
+    """Whether every line was completed or had nothing to change, and no review is open."""
+    return (
+        run.state == "finished"
+        and run.counts["completed"] + run.counts["no_change"] == len(run.lines)
+        and run.reason is None
+    )
 
 
 def headline(run: RunDetail) -> str:
@@ -76,13 +83,16 @@ def progress(run: RunReply) -> Progress:
     elif run.state == "running":
         seconds = seconds_between(run.started_at, datetime.now(UTC))
     finished = sum(run.counts[state] for state in _FINISHED)
-    return Progress(finished, sum(run.counts.values()), seconds, cost({"cost_usd": run.cost_usd}))
+    return Progress(
+        finished, sum(run.counts.values()), seconds, dollars(run.cost_usd, is_estimated=run.is_cost_estimated)
+    )
 
 
 def print_ending(run: RunDetail, branches: RunBranches) -> None:
     """Why it stopped, the open findings, the branches to merge and their conflicts, and what to do next."""
     if run.mode == "chain":
         click.echo(_rounds(run))
+        _print_list("rounds", [f"{row.key} (e{row.effort_id}): {row.reason}" for row in run.lines if _is_judged(row)])
     if run.reason:
         click.echo(clean(f"stopped: {run.reason}"))
     _print_list("open findings", [_finding(row) for row in run.findings if row.state == "open"])
@@ -121,7 +131,7 @@ def _columns(run: RunDetail, members: Mapping[int, FleetMember]) -> list[Column[
         Column("AGENT", lambda row: plain(effort_agent(row.driver, row.effort_id))),
         Column("STATE", _state),
         Column("TIME", lambda row: plain(_elapsed(row)), is_number=True),
-        Column("COST", lambda row: plain(cost({"cost_usd": row.cost_usd})), is_number=True),
+        Column("COST", lambda row: plain(dollars(row.cost_usd, is_estimated=row.is_cost_estimated)), is_number=True),
         *([waits] if has_waits else []),
         Column("TOKENS", lambda row: plain(short_number(row.tokens)), is_number=True, is_extra=True),
         Column("NOW", lambda row: _now(row, members.get(row.effort_id))),
@@ -146,8 +156,14 @@ def _now(row: LineRow, member: FleetMember | None) -> Line:
     match row.state:
         case "in_progress":
             return doing(member.tool if member else None, row.text)
+        case "skipped" if row.reason and row.outcome == "dropped":
+            return doing(first_line(row.reason), row.text)
         case "failed" | "skipped" if row.reason:
             return doing(f"{row.outcome}: {first_line(row.reason)}", row.text)
+        case "no_change":
+            return doing(first_line(row.reason) or None, row.text)
+        case "completed" if row.reason and tells_reason(row.skill, row.outcome):
+            return doing(first_line(row.reason), row.text)
         case "completed" if row.output:
             return doing(row.text, row.output)
         case _:
@@ -178,6 +194,11 @@ def _rounds(run: RunDetail) -> str:
     is_approved = run.state == "finished" and run.reason is None
     most = count(run.limits.rounds or 0, "review")
     return f"{reviews} of at most {most} done{found}" + ("; approved" if is_approved else "")
+
+
+def _is_judged(row: LineRow) -> bool:
+    """Whether a line of a chain has a verdict or a remark."""
+    return row.state == "completed" and bool(row.reason) and tells_reason(row.skill, row.outcome)
 
 
 def _finding(row: FindingRow) -> str:
@@ -222,12 +243,27 @@ def _next(run: RunDetail, branches: RunBranches) -> Iterator[str]:
     if bounded:
         yield f"run the tasks beyond the limit: `ramet run --resume {name}{_larger(run)}`"
     if len(failed) + run.counts["skipped"] > len(bounded):
-        yield f"retry failed and skipped tasks: `ramet run --resume {name} --retry-failed`"
+        yield from _run_again(run)
     elif run.mode == "chain" and run.reason and not bounded:
         yield from _decide(run)
     if unmerged := _unmerged(branches):
         how = "review and merge the branch" if len(unmerged) == 1 else "review and merge the branches, one by one"
         yield f"{how}: `git merge {next(iter(unmerged))}`"
+
+
+def _run_again(run: RunDetail) -> Iterator[str]:
+    """How to run the tasks that failed or were skipped."""
+    resume = f"ramet run --resume r{run.id}"
+    has_skipped = any(map(is_skipped, run.lines))
+    if run.counts["failed"]:
+        yield f"retry failed and skipped tasks: `{resume} --retry-failed`"
+        if has_skipped and run.mode != "chain":
+            yield f"run the skipped tasks without them: `{resume} --keep-going`"
+    elif has_skipped and run.counts["no_change"]:
+        yield f"try again, and run the skipped tasks: `{resume}`"
+        yield f"run them although nothing changed: `{resume} --accept-no-change`"
+    else:
+        yield f"retry skipped tasks: `{resume} --retry-failed`"
 
 
 def _larger(run: RunDetail) -> str:

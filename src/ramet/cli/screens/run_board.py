@@ -2,14 +2,14 @@
 
 import sys
 import time
-from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ramet.cli.invocation import Invocation
 from ramet.cli.progress import Progress
 from ramet.cli.screens.agent_names import doing, effort_agent
 from ramet.cli.screens.board import Board, Display, draw_board, open_display, short_number
-from ramet.cli.screens.effort_lines import changed, cost, first_line, tokens
+from ramet.cli.screens.effort_lines import changed, cost, first_line, sum_costs, tells_reason, tokens
 from ramet.cli.screens.states import style_of
 from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain
 from ramet.cli.screens.work_changes import Change, Running, line_state
@@ -26,7 +26,7 @@ _AROUND = 10
 """Rows of the terminal that are not the table's."""
 _BEFORE = 2
 """How many finished lines stay visible above the first unfinished one, if not all lines fit."""
-_FINISHED: tuple[LineState, ...] = ("completed", "failed", "skipped")
+_FINISHED: tuple[LineState, ...] = ("completed", "no_change", "failed", "skipped")
 
 
 class ShownLine(NamedTuple):
@@ -37,7 +37,8 @@ class ShownLine(NamedTuple):
     state: LineState
     time: str | None
     tokens: int
-    cost_usd: float
+    cost: Mapping[str, Any]
+    """As `cost` shows it."""
     now: Line
 
     @property
@@ -77,7 +78,7 @@ class RunBoard(Board):
     def _picture(self) -> "RenderableType":
         lines = {effort_id: _follow(line, self._running.get(effort_id)) for effort_id, line in self._lines.items()}
         finished = sum(line.state in _FINISHED for line in lines.values())
-        spent = cost({"cost_usd": sum(line.cost_usd for line in lines.values())})
+        spent = cost(sum_costs(line.cost for line in lines.values()))
         progress = Progress(finished, len(lines), time.monotonic() - self._began, spent)
         return draw_board(
             draw_table(_COLUMNS, self._in_sight(list(lines.values())), self._console.width), str(progress)
@@ -101,8 +102,8 @@ def _from_run(row: LineRow) -> ShownLine:
         state=row.state,
         time=took,
         tokens=row.tokens,
-        cost_usd=row.cost_usd or 0.0,
-        now=_result(row.state, row.reason, row.output) if row.state in _FINISHED else doing(None, row.text),
+        cost={"cost_usd": row.cost_usd, "is_cost_estimated": row.is_cost_estimated},
+        now=_result(row, row.state, row.output) if row.state in _FINISHED else doing(None, row.text),
     )
 
 
@@ -115,14 +116,14 @@ def _from_effort(effort: WorkReply, seconds: float | None) -> ShownLine:
         state=state,
         time=None if seconds is None else duration(seconds),
         tokens=tokens(effort.usage),
-        cost_usd=(effort.usage or {}).get("cost_usd") or 0.0,
-        now=_result(state, effort.reason, words) if state in _FINISHED else doing(None, effort.prompt),
+        cost=effort.usage or {},
+        now=_result(effort, state, words) if state in _FINISHED else doing(None, effort.prompt),
     )
 
 
-def _result(state: LineState, reason: str | None, output: str | None) -> Line:
-    """The last words of a finished line; of one that failed or was skipped, the reason."""
-    words = (output, reason) if state == "completed" else (reason, output)
+def _result(row: LineRow | WorkReply, state: LineState, output: str | None) -> Line:
+    """The last words of a finished line; of one that failed or was skipped, the reason; of a review, its verdict."""
+    words = (row.reason, output) if tells_reason(row.skill, row.outcome) else (output, row.reason)
     return [(first_line(words[0]) or first_line(words[1]) or "-", "dim" if state == "completed" else "")]
 
 
@@ -134,7 +135,7 @@ def _follow(line: ShownLine, running: Running | None) -> ShownLine:
     return line._replace(
         time=ago(running.since) or line.time,
         tokens=tokens(usage) or line.tokens,
-        cost_usd=(usage or {}).get("cost_usd") or line.cost_usd,
+        cost=usage if usage and usage.get("cost_usd") else line.cost,
         now=doing(running.now, running.effort.prompt),
     )
 
@@ -144,7 +145,7 @@ _COLUMNS: list[Column[ShownLine]] = [
     Column("AGENT", lambda line: plain(line.agent)),
     Column("STATE", lambda line: [(line.word, style_of(line.word))]),
     Column("TIME", lambda line: plain(line.time), is_number=True),
-    Column("COST", lambda line: plain(cost({"cost_usd": line.cost_usd})), is_number=True),
+    Column("COST", lambda line: plain(cost(line.cost)), is_number=True),
     Column("TOKENS", lambda line: plain(short_number(line.tokens)), is_number=True, is_extra=True),
     Column("NOW", lambda line: line.now),
 ]

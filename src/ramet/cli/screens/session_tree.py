@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ramet.cli.output import clean, count
 from ramet.cli.screens.agent_names import doing, session_name
 from ramet.cli.screens.board import short_number
-from ramet.cli.screens.effort_lines import dollars, first_line
+from ramet.cli.screens.effort_lines import cost, dollars, first_line, sum_costs
 from ramet.cli.screens.states import status_word, style_of
 from ramet.cli.screens.styled_lines import Column, Line, Part, draw_table, is_unicode, plain
 from ramet.cli.times import ago, duration, seconds_between
@@ -35,8 +35,16 @@ def is_over(rows: Sequence[TreeRow]) -> bool:
     return all(row.ended_at is not None for row in rows)
 
 
-def draw(rows: Sequence[TreeRow], named: Collection[int] = (), width: int | None = None) -> list[Line]:
-    """The trees of some sessions, under headings; those that a person asked for stand out."""
+def draw(
+    rows: Sequence[TreeRow],
+    named: Collection[int] = (),
+    width: int | None = None,
+    *,
+    projects: Mapping[int, str] | None = None,
+) -> list[Line]:
+    """The trees of some sessions, under headings; those that a person asked for stand out. With the projects' names,
+    each row says its project.
+    """
     efforts: dict[int | None, int] = {row.id: row.effort_id for row in rows}
     own = [row for row in rows if row.is_queued and efforts.get(row.parent_session_id) != row.effort_id]
     newest = {row.effort_id: row.id for row in sorted(own, key=lambda row: row.id)}
@@ -44,21 +52,28 @@ def draw(rows: Sequence[TreeRow], named: Collection[int] = (), width: int | None
         _Placed(row, art, session_name(row, is_newest=newest.get(row.effort_id) == row.id), row.id in named)
         for art, row in _place(rows)
     ]
-    return draw_table(list(_columns(rows)), placed, width)
+    agent, *others = _columns(rows)
+    known = projects or {}
+    project = Column[_Placed]("PROJECT", lambda each: plain(known.get(each.row.project_id or 0)))
+    return draw_table([agent, *([] if projects is None else [project]), *others], placed, width)
 
 
 def summary(rows: Sequence[TreeRow]) -> str:
     """`4 sessions: 2 success, 1 running, 1 budget; 12,410 tokens, $0.31`."""
     words = ", ".join(f"{number} {each}" for each, number in Counter(map(word, rows)).most_common())
     used = [count(number, "token")] if (number := sum(row.tokens for row in rows)) else []
-    used += list(filter(None, [dollars(sum(row.cost_usd or 0.0 for row in rows))]))
+    used += list(filter(None, [cost(sum_costs(map(_own_cost, rows)))]))
     return f"{count(len(rows), 'session')}: {words}" + (f"; {', '.join(used)}" if used else "")
 
 
 def used(row: TreeRow) -> str:
     """`12s, 1,204 tokens, $0.03`: how long a session took, and what it used, including everything below it."""
     tokens = count(row.total_tokens, "token") if row.total_tokens else None
-    return ", ".join(filter(None, [_took(row), tokens, dollars(row.total_cost_usd)]))
+    return ", ".join(filter(None, [_took(row), tokens, _total_cost(row)]))
+
+
+def _own_cost(row: TreeRow) -> dict[str, Any]:
+    return {"cost_usd": row.cost_usd, "is_cost_estimated": row.is_cost_estimated}
 
 
 def _place(rows: Sequence[TreeRow]) -> Iterator[tuple[str, TreeRow]]:
@@ -92,9 +107,9 @@ def _columns(rows: Sequence[TreeRow]) -> Iterator[Column[_Placed]]:
     yield Column("AGENT", lambda each: [(each.art, "dim"), (each.name, "bold green" if each.is_named else "bold")])
     yield Column("STATE", lambda each: [(word(each.row), style_of(word(each.row)))])
     yield Column("AGE", lambda each: plain(ago(each.row.created_at)), is_number=True)
-    yield Column("COST", lambda each: plain(dollars(each.row.cost_usd)), is_number=True)
+    yield Column("COST", lambda each: plain(cost(_own_cost(each.row))), is_number=True)
     if has_more:
-        yield Column("+BELOW", lambda each: plain(dollars(each.row.total_cost_usd)), is_number=True, is_extra=True)
+        yield Column("+BELOW", lambda each: plain(_total_cost(each.row)), is_number=True, is_extra=True)
     yield Column("TOOK", lambda each: plain(_took(each.row)), is_number=True, is_extra=True)
     if any(row.tokens for row in rows):
         yield Column("TOKENS", lambda each: plain(short_number(each.row.tokens)), is_number=True, is_extra=True)
@@ -105,6 +120,10 @@ def _columns(rows: Sequence[TreeRow]) -> Iterator[Column[_Placed]]:
     yield Column("SESSION", lambda each: plain(f"s{each.row.id}"), is_extra=True)
     yield Column("SKILL", lambda each: plain(each.row.skill), is_extra=True)
     yield Column("NOW", lambda each: _now(each.row))
+
+
+def _total_cost(row: TreeRow) -> str | None:
+    return dollars(row.total_cost_usd, is_estimated=row.is_total_cost_estimated)
 
 
 def _took(row: TreeRow) -> str:
@@ -120,4 +139,8 @@ def _now(row: TreeRow) -> Line:
         parts = list(doing(why, row.goal))
     if row.prev_session_id is not None:
         parts.append((clean(f" (continues s{row.prev_session_id})"), "dim"))
+    if row.forked_from_session_id is not None:
+        parts.append((f" (fork of s{row.forked_from_session_id})", "dim"))
+    if row.title:
+        parts.insert(0, (clean(f"[{row.title}] "), "bold"))
     return parts

@@ -6,7 +6,17 @@ from ramet.model.record.session import SessionStatus
 _GREEN = ("success", "completed", "succeeded", "approved", "finished")
 _RED = ("error", "failed", "timeout", "stuck", "budget", "orphaned", "refused", "gave up")
 _CYAN = ("running", "active", "in progress", "starting", "open")
-_YELLOW = ("waiting", "awaits child", "blocked", "silent", "stopping", "interrupted", "parked")
+_YELLOW = (
+    "waiting",
+    "needs approval",
+    "awaits child",
+    "blocked",
+    "silent",
+    "stopping",
+    "interrupted",
+    "parked",
+    "no change",
+)
 _DIM = ("dropped", "cancelled", "ended", "skipped", "archived")
 
 STYLES: dict[str, str] = {
@@ -19,6 +29,7 @@ STYLES: dict[str, str] = {
 """The style of each word. A word that is not here, such as `queued`, has none."""
 
 _STATUSES: dict[SessionStatus, str] = {
+    "waiting_approval": "needs approval",
     "waiting_person": "waiting",
     "waiting_child": "awaits child",
     "detecting": "silent",

@@ -1,7 +1,7 @@
 """What `ramet work` and `ramet run` watch: the running efforts, and one `Change` for each thing worth a line."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -10,13 +10,13 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, short_path
 from ramet.cli.progress import Progress
 from ramet.cli.screens.agent_names import effort_agent
-from ramet.cli.screens.effort_lines import changed, cost, used
+from ramet.cli.screens.effort_lines import base_of, changed, cost, first_line, sum_costs, used
 from ramet.cli.times import duration, seconds_between, until
 from ramet.model.event import Event
 from ramet.model.history.branch import session_branch
 from ramet.model.record.message import Message
 from ramet.model.record.session import SessionStatus
-from ramet.model.runs.run import LineState, derive_line_state
+from ramet.model.runs.run import LineRow, LineState, derive_line_state
 from ramet.protocol.history.commits import Log
 from ramet.protocol.record.agents import FleetStatus
 from ramet.protocol.record.messages import ListMessages
@@ -28,14 +28,20 @@ _MOST_COUNTED = 1000
 _UNFINISHED = ("queued", "active", "blocked")
 _QUEUE_CHANGES = ("effort.queued", "effort.claimed", "effort.requeued", "effort.finished")
 _TELLING = (
-    *("effort.attempted", "effort.requeued", "effort.finished", "effort.stop_requested"),
+    *("effort.attempted", "effort.preparing", "effort.requeued", "effort.finished", "effort.stop_requested"),
     *("session.limited", "session.stuck", "session.refused"),
 )
 _TOLD_ANYWAY = ("gave_up", "timeout", "stuck", "limit", "budget")
 """Notices that repeat the reason with which the attempt ended."""
 
+_PREPARING = {
+    "running": "prepares its worktree: {command}; log: {log}",
+    "reused": "reuses the prepared folders of another worktree",
+    "skipped": "works in an unprepared worktree: the set-up command does not run where a sandboxed agent has worked",
+}
+
 ChangeKind = Literal[
-    "started", "running", "says", "limited", "stuck", "refused", "stopping", "notice", "requeued", "ended"
+    "started", "preparing", "running", "says", "limited", "stuck", "refused", "stopping", "notice", "requeued", "ended"
 ]
 
 
@@ -87,8 +93,8 @@ class Running:
 
 
 class Watch:
-    """The running efforts, from the events about them: the named efforts, the lines of one run, or those of no run.
-    Efforts that only waited are not watched.
+    """The running efforts, from the events about them: the named efforts, the lines of one run, or those of no run, in
+    one project or in all. Efforts that only waited are not watched.
     """
 
     def __init__(
@@ -97,12 +103,12 @@ class Watch:
         wanted: tuple[int, ...] = (),
         *,
         run: int | None = None,
-        folder: str = "",
+        project_id: int | None = None,
         is_verbose: bool,
     ) -> None:
         self._invocation = invocation
-        self._folder = folder
-        """Only efforts of tasks below it are counted as waiting."""
+        self._project_id = project_id
+        """Only efforts of this project are watched; None for those of every project."""
         self._wanted = wanted
         self._run = run
         self._is_verbose = is_verbose
@@ -120,8 +126,8 @@ class Watch:
         """How much of the work is finished, since the watch began."""
         finished, total = len(self.ended), len(self.ended) + len(self.running) + self._queued
         efforts = [*self.ended.values(), *(one.effort for one in self.running.values())]
-        cost_usd = sum((effort.usage or {}).get("cost_usd") or 0.0 for effort in efforts)
-        return Progress(finished, total, time.monotonic() - self._began, cost({"cost_usd": cost_usd}))
+        spent = cost(sum_costs(effort.usage for effort in efforts))
+        return Progress(finished, total, time.monotonic() - self._began, spent)
 
     def find_running(self) -> Iterator[Change]:
         """The efforts that run already: another command asked for them, or an earlier daemon started them."""
@@ -161,12 +167,10 @@ class Watch:
 
     def _count_queued(self) -> int:
         """How many efforts wait and can still run; of very many, only those on the first page are counted."""
-        found = self._invocation.ask(ListWork(state="queued", limit=_MOST_COUNTED)).items
+        page = ListWork(state="queued", project=self._project_id, limit=_MOST_COUNTED)
         return sum(
-            self._is_wanted(effort)
-            and (effort.blocked_by is None or effort.blocked_status in _UNFINISHED)
-            and effort.task_id.startswith(self._folder)
-            for effort in found
+            self._is_wanted(effort) and (effort.blocked_by is None or effort.blocked_status in _UNFINISHED)
+            for effort in self._invocation.ask(page).items
         )
 
     def _look_at_running(self) -> None:
@@ -183,7 +187,9 @@ class Watch:
             one.words = next((said.preview for said in log.items if said.role != "user"), "")
 
     def _is_wanted(self, effort: WorkReply) -> bool:
-        return effort.id in self._wanted if self._wanted else effort.run_id == self._run
+        if self._wanted:
+            return effort.id in self._wanted
+        return effort.run_id == self._run and self._project_id in (None, effort.project_id)
 
     def _get(self, effort_id: int) -> WorkReply:
         return self._invocation.ask(GetWork(effort_id=effort_id))
@@ -201,12 +207,14 @@ class Watch:
         at, session_id, data = event.at, event.session_id, event.data or {}
         if event.kind == "effort.attempted":
             return self._begin("started", effort, at, session_id)
+        if event.kind == "effort.preparing":
+            return Change("preparing", effort, at, session_id, text=_PREPARING[data["how"]].format(**data))
         if event.kind == "effort.stop_requested":
             return Change("stopping", effort, at, session_id, text=data["reason"])
         if event.kind == "session.stuck":
             return Change("stuck", effort, at, session_id, text=data["text"])
         if event.kind == "session.refused":
-            return Change("refused", effort, at, session_id, text=f"{data['name']}; to allow it: {data['rule']}")
+            return Change("refused", effort, at, session_id, text=_refused(data))
         if event.kind == "session.limited":
             return Change("limited", effort, at, session_id, text=data["text"])
         former = self.running.pop(effort.id, None)
@@ -245,20 +253,19 @@ def sentence(invocation: Invocation, change: Change, columns: int | None = None)
         case "started" | "running":
             how = "started" if change.kind == "started" else "is running"
             attempt = f" (attempt {effort.attempts})" if effort.attempts > 1 else ""
-            lead = f"{name}{_skill(effort)} {how}{attempt} in "
+            lead = f"{name}{_skill(effort)} {how}{attempt}{_base(effort)} in "
             place = short_path(invocation, effort.worktree or effort.workspace or "the project")
             return lead + (place if columns is None else fit_path(place, columns - len(lead)))
         case "says":
             return clean(f"{name} says: {(change.text or '').strip()}").replace("\n", "\n  ")
         case "limited":
-            return f"{name} has reached a usage limit: {change.text or 'no reason was given'}"
+            return f"{name} cannot use its account: {change.text or 'no reason was given'}"
         case "stuck" | "refused":
-            what = "makes no progress" if change.kind == "stuck" else "was refused a host"
-            return f"{name} {what}: {change.text}"
+            return f"{name} {'makes no progress:' if change.kind == 'stuck' else 'was refused'} {change.text}"
         case "stopping":
             return f"{name} is being stopped" + (f": {change.text}" if change.text else "")
-        case "notice":
-            return f"{name} notice: {change.text}"
+        case "preparing" | "notice":
+            return f"{name} {'notice: ' if change.kind == 'notice' else ''}{change.text}"
         case "requeued":
             return f"{name} {_how(change)}; {_again(effort)}"
         case _:
@@ -278,6 +285,13 @@ def line_state(effort: WorkReply) -> LineState:
     return derive_line_state(effort.lifecycle, effort.outcome, was_tried=effort.attempts > 0)
 
 
+def _base(effort: WorkReply) -> str:
+    """Where its first attempt starts; a line that waited for others starts where they ended."""
+    follows = effort.based_on is not None or (effort.run_line is not None and effort.depends_on)
+    base = None if follows or effort.attempts > 1 else base_of(effort, is_short=True)
+    return f" at {base}" if base else ""
+
+
 def _name(effort: WorkReply) -> str:
     """`builder e12`; for a line of a run `3 (builder e12)`."""
     agent = effort_agent(effort.driver, effort.id)
@@ -293,9 +307,16 @@ def _how(change: Change) -> str:
     """`success 12s, 3 files +40 -2, 1,204 tokens, $0.03`, and the reason if there is one."""
     effort = change.effort
     word = _word(effort)
+    if effort.run_line is not None and is_skipped(effort):
+        return f"{word} ({effort.reason})"
     lead = f"{word} {duration(change.seconds)}" if change.seconds is not None else word
     facts = ", ".join([lead, *filter(None, [changed(effort)]), *used(effort.usage)])
     return f"{facts}: {effort.reason}" if effort.reason else facts
+
+
+def is_skipped(row: WorkReply | LineRow) -> bool:
+    """Whether a line of a run is not run because one that it needs did not succeed: its reason says which one."""
+    return row.outcome == "dropped" and row.reason is not None
 
 
 def _word(effort: WorkReply) -> str:
@@ -305,7 +326,9 @@ def _word(effort: WorkReply) -> str:
     if effort.run_line is None:
         return effort.outcome
     state = line_state(effort)
-    return state if effort.outcome in ("success", "error") else f"{state} ({effort.outcome})"
+    if is_skipped(effort):
+        return state
+    return state if effort.outcome in ("success", "error", state) else f"{state} ({effort.outcome})"
 
 
 def _again(effort: WorkReply) -> str:
@@ -316,3 +339,11 @@ def summary(finished: dict[str, int]) -> str:
     """`3 efforts: 2 success, 1 error`."""
     total = sum(finished.values())
     return f"{count(total, 'effort')}: {', '.join(f'{number} {outcome}' for outcome, number in finished.items())}"
+
+
+def _refused(data: Mapping[str, Any]) -> str:
+    """What an agent wanted: a host, with the setting that allows it; or a call, whose rule the notice names."""
+    if data["subject"] == "host":
+        return f"a host: {data['name']}; to allow it: {data['rule']}"
+    wanted = f"{data['name']} {data.get('call') or ''}"
+    return f"a call: {first_line(wanted)}"

@@ -1,5 +1,5 @@
 """The machine's operations, on threads: they run git and read files, and the event loop may wait for neither. So do the
-files of skills that a change names, which are read before it is submitted.
+files of skills that a change names and the commit at which new work starts, which are read before it is submitted.
 
 The threads end with the process. A stopping daemon waits for their answers as long as it drains, and no longer; their
 later requests are refused (`Requester.close`).
@@ -21,6 +21,7 @@ from ramet.model.principal import USER, asking_session
 from ramet.protocol.operation import Change, Request
 from ramet.protocol.operations import Operation
 from ramet.protocol.record.sessions import GetSession
+from ramet.protocol.record.starting_points import StartingPoint
 from ramet.protocol.work.attempts import WorkPrompt
 from ramet.protocol.work.queue import GetWork
 
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 _THREADS = 4
 
 Answer = Callable[[Request[Any]], Any]
-Discover = Callable[[Request[Any], int | None], FoundSkills]
+Examine = Callable[[Request[Any], int | None], tuple[FoundSkills, StartingPoint | None]]
 AskFor = Callable[[Request[Any], str], Any]
 
 
@@ -39,16 +40,16 @@ class _Item(NamedTuple):
     done: Done
     principal: str
     is_change: bool = False
-    """Whether only the skills that it names are read here, and another answers it."""
+    """Whether only what it needs of the disk is read here, and another answers it."""
 
 
 class MachineThreads:
     """Runs operations of the machine, a few at once; what comes on top waits for its turn."""
 
-    def __init__(self, answer: Answer, discover: Discover, ask: AskFor, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, answer: Answer, examine: Examine, ask: AskFor, loop: asyncio.AbstractEventLoop) -> None:
         """`ask` asks the engine in the name of whoever asks here."""
         self._answer = answer
-        self._discover = discover
+        self._examine = examine
         self._ask = ask
         self._loop = loop
         self._queue: SimpleQueue[_Item] = SimpleQueue()
@@ -60,7 +61,7 @@ class MachineThreads:
         self._put(_Item(operation, request, done, principal))
 
     def discover(self, operation: Operation, request: Change[Any], done: Done, principal: str) -> None:
-        """Read the files of the skills that a change names; `done` gets the change to submit, or an error."""
+        """Read the skills that a change names, and where its work starts; `done` gets what to submit, or an error."""
         self._put(_Item(operation, request, done, principal, is_change=True))
 
     def _put(self, item: _Item) -> None:
@@ -82,8 +83,8 @@ class MachineThreads:
     def _perform(self, item: _Item) -> Any:
         try:
             if item.is_change and isinstance(item.request, Change):
-                found = self._discover(item.request, asking_session(item.principal))
-                return Discovered(asked=item.request, found=found)
+                found, start = self._examine(item.request, asking_session(item.principal))
+                return Discovered(asked=item.request, found=found, start=start)
             return self._answer(self._admit(item))
         except RametError as error:
             return error

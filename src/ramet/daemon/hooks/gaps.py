@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from ramet.model.hooks.hook import HookEvent
+from ramet.model.hooks.hook import GAP, HookEvent, Source
 from ramet.vendors import registry
 from ramet.vendors.contract import json_lines
 
@@ -25,6 +25,8 @@ class Gap(NamedTuple):
     """The program's own."""
     at: float
     """When the hook was called, in seconds since 1970."""
+    was_late: bool = False
+    """Whether a daemon heard the hook, and answered when its program waited no more."""
 
 
 def are_there(file: Path) -> bool:
@@ -77,12 +79,23 @@ def _read(file: Path) -> Iterator[Gap]:
             vendor = registry.hooks().get(str(told.get("vendor")))
             event = None if vendor is None else vendor.read(told)
             if event is not None and event.native_id and event.transcript_path:
-                yield Gap(event, json_lines.count(told, "pid") or None, json_lines.count(told, "at"))
+                at, was_late = json_lines.count(told, "at"), told.get("why") == "slow"
+                yield Gap(event, json_lines.count(told, "pid") or None, at, was_late)
 
 
 def _sum_up(told: list[Gap]) -> Iterator[Gap]:
     """That a session is there is all that its hooks can still say; what they would have counted is past."""
     last = told[-1]
-    yield last._replace(event=replace(told[0].event, moment="other", name="gap", agent_id=None, agent_type=None))
+    known = replace(told[0].event, moment="other", name=GAP, agent_id=None, agent_type=None, source=_missed(told))
+    yield last._replace(event=known)
     if last.event.moment == "session_end":
         yield last
+
+
+def _missed(told: list[Gap]) -> Source | None:
+    """How a context window began whose agent got no answer, if its next hook does not show that by itself: it would
+    show a session that is new, or is open in another process than before.
+    """
+    starts = [gap for gap in told if gap.event.moment == "session_start"]
+    missed = [gap.event.source for gap in starts if gap.was_late or gap.event.source == "compact"]
+    return missed[-1] if missed else None

@@ -13,12 +13,14 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from ramet.daemon.hooks.disk_lookups import BOUNDARIES, DiskLookups
+from ramet.daemon.hooks.repeated_calls import RepeatedCalls
 from ramet.daemon.hooks.timings import Timings
+from ramet.daemon.hooks.unrecorded_sessions import UnrecordedSessions
 from ramet.daemon.wire.answers import Later, answers
 from ramet.daemon.wire.calls import Call
 from ramet.errors import InvalidParams, RametError
 from ramet.model.hooks.command_file import SKILL_TOOL
-from ramet.model.hooks.hook import HookEvent
+from ramet.model.hooks.hook import HookAnswer, HookEvent
 from ramet.model.principal import RUNNER, USER, asking_session
 from ramet.model.record.project import place_inside
 from ramet.protocol.hooks.hooks import (
@@ -82,8 +84,11 @@ class HookService:
         *,
         is_gated: bool = False,
         reading: Reading | None = None,
+        unrecorded: UnrecordedSessions | None = None,
     ) -> None:
-        """`is_gated`: whether directives must be known before a change, and not only after it."""
+        """`is_gated`: whether directives must be known before a change, and not only after it. `unrecorded`: sessions
+        outside registered projects; None if all are recorded.
+        """
         self._requester = requester
         self._gather = gather
         self._find_process = find_process
@@ -91,6 +96,8 @@ class HookService:
         self._loop = loop
         self._factual_tool_moments = ("pre_tool_use", "post_tool_use") if is_gated else ("post_tool_use",)
         self._reading = reading
+        self._unrecorded = unrecorded
+        self._repeated = RepeatedCalls()
         self._vendors = registry.hooks()  # imported now, so that no agent waits for it
         self._timings = Timings()
         self._answering: set[asyncio.Task[None]] = set()
@@ -119,8 +126,8 @@ class HookService:
             if vendor is not None:
                 event = vendor.read(hook_payload.parse(request.payload))
             event = await self._confine(call.connection.principal or USER, event)
-            reply = await self._record(call, request, event)
-            if vendor is not None:
+            reply = None if self._is_needless(call, request, event) else await self._record(call, request, event)
+            if vendor is not None and reply is not None:
                 printed, status = vendor.answer(event, reply.answer)
                 output = HookOutput(output=printed, status=status)
         except Exception as error:  # noqa: BLE001 - whatever fails, the agent goes on
@@ -128,6 +135,12 @@ class HookService:
             _log_failure(event, error)
         self._timings.add(event.vendor, event.name, time.perf_counter() - start, has_failed=has_failed)
         call.done(output)
+
+    def _is_needless(self, call: Call, request: HookCall, event: HookEvent) -> bool:
+        """Whether an event is known already, or that of a session that is not recorded."""
+        if self._repeated.is_repeated(event, request.payload, call.connection.peer_pid):
+            return True
+        return self._unrecorded is not None and self._unrecorded.is_known(event)
 
     async def _confine(self, principal: str, event: HookEvent) -> HookEvent:
         """The event, without the paths that would lead us out of what is the agent's, if it came with a token: in its
@@ -164,6 +177,9 @@ class HookService:
                 reply = await self._ask(call, request, event, await self._look(call, request, event))
         except InvalidParams:  # it says too little to know its session by; that it came is written down
             return await self._ask(call, request, replace(event, native_id=""), HookFacts())
+        if reply.is_ignored and self._unrecorded is not None:
+            self._unrecorded.note(event)
+            return replace(reply, answer=HookAnswer(notice=self._unrecorded.hint(event, facts)))
         if self._reading is not None:
             self._reading.hear(event, reply)
         return reply
@@ -173,16 +189,25 @@ class HookService:
         principal = call.connection.principal or USER
         own = asking_session(principal)
         session = request.session if own is None else own
-        record = RecordHook(event=event, facts=facts, session=session, agent=request.agent, pid=request.pid)
+        record = RecordHook(
+            event=event,
+            facts=facts,
+            session=session,
+            agent=request.agent,
+            pid=request.pid,
+            only_registered=self._unrecorded is not None and own is None,
+        )
         return await self._requester.ask(record, RUNNER if own is None else principal)
 
     async def _look(self, call: Call, request: HookCall, event: HookEvent) -> HookFacts:
         """What the machine says; next to nothing where it takes longer than an agent should wait for that."""
         caller = call.connection.peer_pid
+        # The session is new, reopened or not told what it is told at its start: to the disk, this is a start.
+        asked = event if event.moment in BOUNDARIES else replace(event, moment="session_start")
 
         def look() -> HookFacts:
             process = None if caller is None else self._find_process(event.vendor, caller, request.pid)
-            return replace(self._gather(event), process=process)
+            return replace(self._gather(asked), process=process)
 
         return await self._lookers.look(event, look) or HookFacts(project=event.cwd)
 

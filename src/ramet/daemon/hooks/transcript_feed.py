@@ -69,8 +69,12 @@ class TranscriptFeed:
         patience_seconds: float,
         host: str | None = None,
         are_gaps_ours: Callable[[], bool] = lambda: True,
+        *,
+        only_registered: bool = False,
     ) -> None:
-        """`patience_seconds`: how long a hook may wait for a reading. All daemons of a home share its file of gaps."""
+        """`patience_seconds`: how long a hook may wait for a reading. All daemons of a home share its file of gaps.
+        `only_registered`: whether sessions outside registered projects are ignored.
+        """
         self._ask = ask
         self._gather = gather
         self._lookers = lookers
@@ -78,6 +82,7 @@ class TranscriptFeed:
         self._patience_seconds = patience_seconds
         self._host = host
         self._are_gaps_ours = are_gaps_ours
+        self._only_registered = only_registered
         self._readers = registry.transcripts()
         self._known: dict[str, Transcript] = {}
         self._heard: dict[str, _Heard] = {}
@@ -218,7 +223,8 @@ class TranscriptFeed:
         for gap in await asyncio.to_thread(gaps.take, self._gaps_file):
             try:
                 facts = await self._look(gap)
-                self.hear(gap.event, await self._ask(RecordHook(event=gap.event, facts=facts)))
+                record = RecordHook(event=gap.event, facts=facts, only_registered=self._only_registered)
+                self.hear(gap.event, await self._ask(record))
             except (DaemonStopping, *_PASSING):
                 raise
             except Exception as error:

@@ -76,6 +76,8 @@ class Connection(asyncio.Protocol):
         self._service = service
         self.is_for_agents = is_for_agents
         """Whether it came in by the agents' socket: it speaks for nobody before it has shown a token."""
+        self.environment: dict[str, str] = {}
+        """The environment of a person's client, if it said so; of an agent's none."""
         self._lines = Lines(service.max_request_bytes)
         self._calls: deque[Call] = deque()
         """Decoded from the line that is being worked on, and not started."""
@@ -284,4 +286,4 @@ class Connection(asyncio.Protocol):
 
 
 def _reads_first(call: Call) -> bool:
-    return call.request.needs_model() or bool(call.request.skill_names())
+    return call.request.needs_model() or call.request.reads_first()

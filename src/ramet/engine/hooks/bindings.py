@@ -14,25 +14,24 @@ when it is first seen. None of this ends a parent, and nothing of it is refused:
 | new                               | one on the effort that its agent holds, else on a light effort of its own   |
 """
 
-from typing import Any
-
 from msgspec.structs import replace
 
 from ramet.engine.hooks import light_efforts
-from ramet.engine.hooks.callers import Caller, Told, native_name
+from ramet.engine.hooks.callers import Caller, Told
 from ramet.engine.record import (
     lookup,
     ownership,
     projects,
     sessions,
+    subagents,
 )
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
-from ramet.model.hooks.hook import HookEvent, Moment
+from ramet.model.hooks.hook import HookEvent, Moment, Source
 from ramet.model.instant import to_iso
 from ramet.model.record.effort import Effort, Outcome
 from ramet.model.record.project import normal_path
-from ramet.model.record.session import Session, SessionRef
+from ramet.model.record.session import Session, SessionRef, native_name
 from ramet.protocol.hooks.hooks import HookFacts
 from ramet.protocol.record.projects import UpsertProject
 from ramet.protocol.record.sessions import StartSession
@@ -43,7 +42,6 @@ from ramet.store.record import agents
 from ramet.store.record import efforts as effort_rows
 from ramet.store.record import projects as project_rows
 from ramet.store.record import sessions as session_rows
-from ramet.store.record.sessions import NativeWindow, NewSession
 
 _WAKING: frozenset[Moment] = frozenset({"session_start", "user_prompt", "pre_tool_use"})
 """Hooks that only happen while a person or agent is there; others may come late."""
@@ -54,8 +52,15 @@ class _FactsMissing(Exception):
     """The machine could name the directory and the process of a session, and has not been asked."""
 
 
+class Unregistered(Exception):
+    """The session is outside every registered project, and only sessions inside one are recorded."""
+
+
 def bind(tx: Transaction, event: HookEvent, facts: HookFacts, caller: Caller) -> Hooked | None:
-    """The session of an event, which is created if it is new; None if the machine must be asked about it first."""
+    """The session of an event, which is created if it is new; None if the machine must be asked about it first.
+
+    Raises Unregistered, and has written nothing then.
+    """
     try:
         return _bind(tx, Told(event, facts, caller))
     except _FactsMissing:
@@ -86,15 +91,8 @@ def _settle_in(tx: Transaction, told: Told, session_id: int) -> Hooked:
     """A session that is new to us: its transcript is read from now on, and its process is known."""
     _read_transcript(tx, session_id, told.event.transcript_path)
     _note_process(tx, session_id, told)
-    return must_find(tx, session_id)
-
-
-def must_find(tx: Transaction, session_id: int) -> Hooked:
-    """A session that is known to be there, as a hook sees it."""
-    found = hooks.find(tx.db, session_id)
-    if found is None:
-        raise lookup.no_session(session_id)
-    return found
+    _note_missed_start(tx, session_id, told, "startup")
+    return subagents.must_find(tx, session_id)
 
 
 def _bind_known(tx: Transaction, told: Told, known: Hooked) -> Hooked:
@@ -109,9 +107,16 @@ def _bind_known(tx: Transaction, told: Told, known: Hooked) -> Hooked:
     _require_facts(told)
     if told.event.agent_id is None:
         _note_process(tx, known.id, told)
+        if known.has_ended or _is_in_another_process(told, known):
+            _note_missed_start(tx, known.id, told, "resume")
     if known.has_ended:
         _reopen(tx, known)
-    return must_find(tx, known.id)
+    return subagents.must_find(tx, known.id)
+
+
+def _is_in_another_process(told: Told, known: Hooked) -> bool:
+    """Whether the machine says so: what a hook says itself may be the pid of a shell that called it."""
+    return told.facts.process is not None and told.facts.process.pid != known.pid
 
 
 def _reopen(tx: Transaction, known: Hooked) -> None:
@@ -150,7 +155,7 @@ def _bind_subagent(tx: Transaction, told: Told, known: Hooked | None) -> Hooked:
     """The session of a sub-agent that is new or had ended; it continues if its parent does."""
     above = _bind(tx, replace(told, event=replace(told.event, agent_id=None)))
     if known is None:
-        return begin_subagent(tx, above, told.event.agent_id or "")
+        return subagents.begin(tx, above, told.event.agent_id or "")
     return known if above.has_ended else _bind_known(tx, told, _serve_with(tx, known, above))
 
 
@@ -160,38 +165,7 @@ def _serve_with(tx: Transaction, subagent: Hooked, above: Hooked) -> Hooked:
         # It holds nothing itself, though it may have been an agent of its own before: its parent has the effort.
         session = replace(lookup.session(tx, subagent.id), agent_id=None)
         sessions.move(tx, session, effort_rows.must_find(tx.db, above.effort_id))
-    return must_find(tx, subagent.id)
-
-
-def begin_subagent(tx: Transaction, above: Hooked, agent_id: str) -> Hooked:
-    """The session of a vendor's own sub-agent, which is created if it is new."""
-    native_id = native_name(above.native_id or f"session-{above.id}", agent_id)
-    driver = above.driver or "unknown"
-    known = hooks.find_native(tx.db, driver, native_id)
-    if known is not None:
-        return known
-    child = must_find(tx, _begin_child(tx, above, driver, native_id))
-    outcome = lookup.session(tx, above.id).outcome
-    if outcome is not None:  # we hear of it only now that all of it is over
-        sessions.close(tx, child.id, child.effort_id, outcome, None)
-    return must_find(tx, child.id)
-
-
-def _begin_child(tx: Transaction, above: Hooked, driver: str, native_id: str) -> int:
-    """A session below another one, which serves the same effort."""
-    parent = lookup.session(tx, above.id)
-    new = NewSession(
-        task_id=parent.task_id,
-        effort_id=parent.effort_id,
-        place=sessions.place_in_tree(None, parent),
-        window=NativeWindow(driver=driver, native_id=native_id),
-    )
-    session = session_rows.start(tx.db, new, now=tx.now, now_ms=tx.now_ms)
-    scope: dict[str, Any] = {"task_id": session.task_id, "effort_id": session.effort_id, "session_id": session.id}
-    data = {"parent_session_id": parent.id, "spawn_depth": session.spawn_depth}
-    tx.record("session.spawned", **scope, data=data)
-    tx.record("session.started", **scope, data=data)
-    return session.id
+    return subagents.must_find(tx, subagent.id)
 
 
 def _find_started(tx: Transaction, ref: SessionRef | None) -> Hooked | None:
@@ -211,11 +185,23 @@ def _bind_started(tx: Transaction, told: Told, started: Hooked) -> int:
     vendor = told.event.vendor
     if started.native_id is None and started.driver in (None, vendor):
         session_rows.name_driver(tx.db, started.id, vendor, told.window)
+        _give_agent(tx, told, started)
         return started.id
-    return _begin_child(tx, started, vendor, told.window)
+    return subagents.begin_child(tx, started, vendor, told.window)
+
+
+def _give_agent(tx: Transaction, told: Told, started: Hooked) -> None:
+    """A session that waited beside another one for its agent has it now (`ContinueSession.apart`)."""
+    session = lookup.session(tx, started.id)
+    is_apart = session.prev_session_id is not None and session.parent_session_id is None
+    if session.agent_id is None and is_apart and session.ended_at is None and not started.is_kept:
+        _hold_again(tx, told.agent, effort_rows.must_find(tx.db, session.effort_id))
+        session_rows.resume(tx.db, session.id, session.effort_id, told.agent, None)
 
 
 def _begin_by_hand(tx: Transaction, told: Told) -> int:
+    if told.caller.only_registered and not is_registered(tx, told.event, told.facts) and not _find_held(tx, told.agent):
+        raise Unregistered
     prev = _find_emptied(tx, told)
     effort = _find_held(tx, told.agent) or _inherit(tx, prev) or light_efforts.begin(tx, _find_project(tx, told))
     if prev is not None and (prev.task_id != effort.task_id or prev.effort_id != effort.id):
@@ -256,12 +242,18 @@ def _inherit(tx: Transaction, prev: Session | None) -> Effort | None:
     if prev is None:
         return None
     if prev.ended_at is None:
-        end(tx, must_find(tx, prev.id))
+        end(tx, subagents.must_find(tx, prev.id))
     effort = effort_rows.must_find(tx.db, prev.effort_id)
     if effort.lifecycle == "finished" or light_efforts.is_adhoc(effort):
         return None
     ownership.release(tx, effort.id)
     return effort
+
+
+def is_registered(tx: Transaction, event: HookEvent, facts: HookFacts) -> bool:
+    """Whether an event is from inside a registered project, or from a worktree of one, which may be anywhere."""
+    places = [normal_path(place) for place in (event.cwd, facts.project) if place is not None]
+    return any(place is not None and project_rows.find_containing(tx.db, place) is not None for place in places)
 
 
 def _find_project(tx: Transaction, told: Told) -> str:
@@ -289,6 +281,12 @@ def _read_transcript(tx: Transaction, session_id: int, path: str | None) -> None
     """From now on a session's transcript is read."""
     if path and "\0" not in path and ingest_rows.begin(tx.db, path, session_id, tx.now):
         tx.record("session.ingested", session_id=session_id, data={"path": path, "offset": 0, "added": 0})
+
+
+def _note_missed_start(tx: Transaction, session_id: int, told: Told, source: Source) -> None:
+    """A window that we first see when it is open already: no daemon heard its start, and its agent was told nothing."""
+    if told.event.moment != "session_start" and told.event.agent_id is None:
+        hooks.miss_start(tx.db, session_id, told.event.source or source)
 
 
 def _note_process(tx: Transaction, session_id: int, told: Told) -> None:

@@ -3,10 +3,9 @@
 from msgspec import Struct
 
 from ramet.model.hooks.hook import HookEvent, Moment
-from ramet.model.record.session import SessionRef
+from ramet.model.record.session import LONGEST_NATIVE_ID, SessionRef, native_name
 from ramet.protocol.hooks.hooks import HookFacts
 
-_LONGEST_ID = 200
 _OPENING: frozenset[Moment] = frozenset({"session_start", "user_prompt"})
 """When a session may be open in another process than before."""
 
@@ -17,6 +16,8 @@ class Caller(Struct, frozen=True, kw_only=True):
     session: SessionRef | None = None
     agent: str | None = None
     pid: int | None = None
+    only_registered: bool = False
+    """Whether a session outside every registered project is none of ours."""
 
 
 class Told(Struct, frozen=True):
@@ -34,7 +35,7 @@ class Told(Struct, frozen=True):
     @property
     def agent(self) -> str:
         """By whom a session is held that somebody started by hand."""
-        return self.caller.agent or f"{self.event.vendor}:{self.window}"[:_LONGEST_ID]
+        return self.caller.agent or f"{self.event.vendor}:{self.window}"[:LONGEST_NATIVE_ID]
 
     @property
     def pid(self) -> int | None:
@@ -45,9 +46,3 @@ class Told(Struct, frozen=True):
     def is_opening(self) -> bool:
         """Whether the program may have opened the window just now."""
         return self.event.agent_id is None and self.event.moment in _OPENING
-
-
-def native_name(native_id: str, agent_id: str | None) -> str:
-    """By which name a context window goes with its driver; a sub-agent's is inside its parent's."""
-    name = native_id if agent_id is None else f"{native_id}/{agent_id}"
-    return name.replace("\0", "")[:_LONGEST_ID]

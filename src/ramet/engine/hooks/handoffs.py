@@ -76,9 +76,12 @@ def go_on(tx: Transaction, request: ContinueSession) -> SessionContext:
     """The next context window of an effort: a session behind the one that ended, at the same phase."""
     prev = _last(tx, request)
     effort = lookup.effort(tx, prev.effort_id)
-    if request.light or light_efforts.is_adhoc(effort):
-        effort = light_efforts.go_on(tx, effort)
-    session_id = _follow(tx, request, prev, effort) or _start(tx, request, prev, effort)
+    if request.apart and prev.ended_at is None and light_efforts.is_adhoc(effort):
+        session_id = _start_apart(tx, request, prev)
+    else:
+        if request.light or light_efforts.is_adhoc(effort):
+            effort = light_efforts.go_on(tx, effort)
+        session_id = _follow(tx, request, prev, effort) or _start(tx, request, prev, effort)
     return describe(tx, lookup.session(tx, session_id), contract=True, uncommitted=request.uncommitted)
 
 
@@ -116,6 +119,13 @@ def _start(tx: Transaction, request: ContinueSession, prev: Session, effort: Eff
         native_id=request.native_id,
     )
     return sessions.start(tx, start).id
+
+
+def _start_apart(tx: Transaction, request: ContinueSession, prev: Session) -> int:
+    """A session beside one that is still at work."""
+    effort = light_efforts.begin_in(tx, prev.task_id)
+    start = StartSession(task_id=prev.task_id, effort_id=effort.id, prev_session_id=prev.id, driver=request.driver)
+    return sessions.start_window(tx, start, is_apart=True).id
 
 
 def _follow(tx: Transaction, request: ContinueSession, prev: Session, effort: Effort) -> int | None:

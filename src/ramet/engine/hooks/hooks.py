@@ -13,7 +13,7 @@ from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents, Prepared
 from ramet.engine.hooks import bindings, handoffs, reactions
 from ramet.engine.hooks.callers import Caller
-from ramet.engine.record import agents, lookup, sessions
+from ramet.engine.record import agents, lookup, sessions, subagents
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
 from ramet.model.hooks.hook import HookAnswer, HookEvent, Moment
@@ -76,16 +76,28 @@ def record(tx: Transaction, prepared: Prompted[RecordHook]) -> HookReply:
     """An event of a vendor's program: its session is found or made, and the moment happens."""
     request, event = prepared.request, prepared.request.event
     if not event.native_id:
-        reactions.note_event(tx, event, None)
-        return HookReply(answer=HookAnswer(), session_id=None)
-    caller = Caller(session=request.session, agent=request.agent, pid=request.pid)
-    hooked = bindings.bind(tx, event, request.facts, caller)
-    if hooked is None:
+        return _note_unbound(tx, request)
+    caller = Caller(
+        session=request.session, agent=request.agent, pid=request.pid, only_registered=request.only_registered
+    )
+    try:
+        hooked = bindings.bind(tx, event, request.facts, caller)
+    except bindings.Unregistered:
+        return HookReply(answer=HookAnswer(), session_id=None, is_ignored=True)
+    if hooked is None or reactions.wants_start_facts(hooked, event, request.facts):
         return HookReply(answer=HookAnswer(), session_id=None, wants_facts=True)
     if tx.asker is not None:
         lookup.session(tx, hooked.id)  # which refuses an agent that tells the hook of another one
     answer = reactions.happen(tx, hooked, event, request.facts, prepared.prompt)
     return HookReply(answer=answer, session_id=hooked.id, wants_ingest=reactions.wants_ingest(hooked, event))
+
+
+def _note_unbound(tx: Transaction, request: RecordHook) -> HookReply:
+    """An event that says too little to know its session by; that it came is written down."""
+    is_ignored = request.only_registered and not bindings.is_registered(tx, request.event, request.facts)
+    if not is_ignored:
+        reactions.note_event(tx, request.event, None)
+    return HookReply(answer=HookAnswer(), session_id=None, is_ignored=is_ignored)
 
 
 @answers(HookSessionStart)
@@ -137,10 +149,10 @@ def _open_for_agent(tx: Transaction, request: HookSessionStart) -> Hooked:
         )
     last = session_rows.find_last_of_agent(tx.db, agent.id, agent.effort_id)
     if last is not None and last.ended_at is None:
-        return bindings.must_find(tx, last.id)
+        return subagents.must_find(tx, last.id)
     effort = lookup.unfinished_effort(tx, agent.effort_id)
     start = StartSession(task_id=effort.task_id, effort_id=effort.id, pid=request.pid, agent_id=agent.id)
-    return bindings.must_find(tx, sessions.start(tx, start).id)
+    return subagents.must_find(tx, sessions.start(tx, start).id)
 
 
 @answers(HookSessionEnd)
@@ -208,7 +220,7 @@ def stop(tx: Transaction, request: HookStop) -> HookNoted:
 @answers(HookSubagentStart)
 def subagent_start(tx: Transaction, request: HookSubagentStart) -> HookNoted:
     """A vendor's own sub-agent starts."""
-    child = bindings.begin_subagent(tx, _find(tx, request.session_id), request.subagent_id)
+    child = subagents.begin(tx, _find(tx, request.session_id), request.subagent_id)
     kind = {"agent_id": request.subagent_id, "agent_type": request.subagent_type}
     reactions.happen(tx, child, _event(child, "subagent_start", **kind), HookFacts())
     return HookNoted(session_id=child.id)
@@ -217,7 +229,7 @@ def subagent_start(tx: Transaction, request: HookSubagentStart) -> HookNoted:
 @answers(HookSubagentStop)
 def subagent_stop(tx: Transaction, request: HookSubagentStop) -> HookNoted:
     """A vendor's own sub-agent is done; the agent that started it continues."""
-    child = bindings.begin_subagent(tx, _find(tx, request.session_id), request.subagent_id)
+    child = subagents.begin(tx, _find(tx, request.session_id), request.subagent_id)
     said = {"agent_id": request.subagent_id, "summary": request.summary}
     reactions.happen(tx, child, _event(child, "subagent_stop", **said), HookFacts())
     return HookNoted(session_id=child.id)
@@ -258,13 +270,13 @@ def vanish(tx: Transaction, request: Vanish) -> HookNoted:
     session = lookup.session(tx, request.session_id)
     is_same_process = (session.pid, session.process_started) == (request.pid, request.started)
     if session.ended_at is None and session.instance is None and is_same_process:
-        bindings.end_vanished(tx, bindings.must_find(tx, session.id))
+        bindings.end_vanished(tx, subagents.must_find(tx, session.id))
     return HookNoted(session_id=session.id)
 
 
 def _find(tx: Transaction, ref: SessionRef) -> Hooked:
     session = lookup.session(tx, ref)
-    return bindings.must_find(tx, session.id)
+    return subagents.must_find(tx, session.id)
 
 
 def _event(hooked: Hooked, moment: Moment, **said: Any) -> HookEvent:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ramet.engine.contents import Prepared
 from ramet.engine.history import references
@@ -25,7 +26,7 @@ from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head
 from ramet.model.history.commit import CommitFacts
 from ramet.model.hooks.command_file import SKILL_TOOL
-from ramet.model.hooks.hook import HookAnswer, HookEvent, Moment
+from ramet.model.hooks.hook import GAP, PERMISSION_PROMPT, HookAnswer, HookEvent, Moment, Source
 from ramet.model.hooks.status_line import status_line
 from ramet.model.hooks.touched_files import touched_files
 from ramet.model.names import clean_name
@@ -44,6 +45,8 @@ _LONGEST_TEXT = 500
 _MOST_READ = 32_000
 """Of a text whose beginning is kept, in characters."""
 _SAME_PROMPT_MS = 60_000
+_TELLING: frozenset[Moment] = frozenset({"user_prompt", "post_tool_use"})
+"""Hooks at which every program takes what its agent is to be told."""
 _STANDARDS = "Standards of this project, from its own files:"
 
 
@@ -61,7 +64,27 @@ def happen(
     tx: Transaction, hooked: Hooked, event: HookEvent, facts: HookFacts, prompt: Prepared | None = None
 ) -> HookAnswer:
     """Write down what happens, and say what the agent is answered."""
-    return _MOMENTS[event.moment](tx, Happening(hooked, event, facts, prompt))
+    now = Happening(hooked, event, facts, prompt)
+    answer = _MOMENTS[event.moment](tx, now)
+    return _catch_up(tx, now, answer) if _can_catch_up(hooked, event) else answer
+
+
+def wants_start_facts(hooked: Hooked, event: HookEvent, facts: HookFacts) -> bool:
+    """Whether an agent is told now what it missed at its start, and the machine has not been asked for it."""
+    return _can_catch_up(hooked, event) and facts.project is None and event.cwd is not None
+
+
+def _can_catch_up(hooked: Hooked, event: HookEvent) -> bool:
+    """Whether an agent that missed its start can be told now. One that a keeper started has its prompt."""
+    return hooked.missed_start is not None and event.moment in _TELLING and event.agent_id is None
+
+
+def _catch_up(tx: Transaction, now: Happening, answer: HookAnswer) -> HookAnswer:
+    """The answer, with what the agent missed at its start in front."""
+    hooks.forget_missed_start(tx.db, now.hooked.id)
+    if now.hooked.is_kept or now.hooked.has_ended:
+        return answer
+    return replace(answer, context=_join(_tell_start(tx, now, now.hooked.missed_start), answer.context))
 
 
 def wants_ingest(hooked: Hooked, event: HookEvent) -> bool:
@@ -80,11 +103,19 @@ def _start(tx: Transaction, now: Happening) -> HookAnswer:
     if source in ("compact", "clear"):
         hooks.forget_told(tx.db, hooked.id)
     _beat(tx, now, calls=0, tools=_idle(hooked))
+    if hooked.missed_start is not None:
+        hooks.forget_missed_start(tx.db, hooked.id)
+    return HookAnswer(context=_tell_start(tx, now, source))
+
+
+def _tell_start(tx: Transaction, now: Happening, source: Source | None) -> str | None:
+    """What an agent is told when its context window begins, or as soon afterwards as we hear of it."""
+    hooked = now.hooked
     standards = directives.tell(tx, hooked, now.facts.standards, head=_STANDARDS)
     told = directives.tell(tx, hooked, now.facts.directives)
     files = skill_files.tell(tx, hooked)
     contract = resume_contracts.for_start(tx, hooked, source, now.facts.uncommitted)
-    return HookAnswer(context=_join(contract, standards, told, files))
+    return _join(contract, standards, told, files)
 
 
 def _join(*texts: str | None) -> str | None:
@@ -159,12 +190,30 @@ def _beat(
     data: dict[str, Any] | None = None,
 ) -> None:
     """A sign of life, with its event."""
-    hooks.beat(tx.db, now.hooked.id, tx.now, calls=calls, tools=tools, files=files)
+    hooks.beat(tx.db, now.hooked.id, tx.now, calls=calls, tools=tools, permission=_permission(now), files=files)
     tool = {"tool": clean_name(now.event.tool)} if now.event.tool else {}
     said = {"moment": now.event.moment, **tool, **(data or {})}
     if files is not None:
         said["files"] = len(files)
     tx.record("session.heartbeat", effort_id=now.hooked.effort_id, session_id=now.hooked.id, data=said)
+
+
+def _permission(now: Happening) -> str | None:
+    """The tool for which a person is asked from now on. A dialog is open until its tool has run or was refused, or the
+    agent does something that it could not do before. Several calls of one answer are asked for one after the other, so
+    the start of a tool says nothing, nor does the end of another tool.
+    """
+    event, asked = now.event, now.hooked.permission_tool
+    match event.moment:
+        case "permission_request":
+            return clean_name(event.tool or "tool")
+        case "notification" if event.reason == PERMISSION_PROMPT and now.hooked.tools_in_flight:
+            return asked or clean_name(event.tool or "tool")
+        case "post_tool_use" | "post_tool_use_failure" if event.tool is None or clean_name(event.tool) == asked:
+            return None
+        case "session_start" | "user_prompt" | "stop" | "subagent_stop" | "pre_compact" | "post_compact":
+            return None
+    return asked
 
 
 def _prompt(tx: Transaction, now: Happening) -> HookAnswer:
@@ -246,11 +295,16 @@ def _status(tx: Transaction, now: Happening) -> HookAnswer:
 
 
 def _note(tx: Transaction, now: Happening) -> HookAnswer:
-    """Something of which there is nothing to keep but that it was."""
+    """Something of which there is nothing to keep but that it was. If it was a start that got no answer, the agent is
+    told at the next hook that can tell.
+    """
     event = now.event
+    if event.moment == "other" and event.name == GAP and event.source is not None:
+        hooks.forget_told(tx.db, now.hooked.id)
+        hooks.miss_start(tx.db, now.hooked.id, event.source)
     tools = now.hooked.tools_in_flight
     if not now.hooked.has_ended:
-        hooks.beat(tx.db, now.hooked.id, tx.now, calls=0, tools=tools)
+        hooks.beat(tx.db, now.hooked.id, tx.now, calls=0, tools=tools, permission=_permission(now))
     note_event(tx, event, now.hooked)
     return HookAnswer()
 

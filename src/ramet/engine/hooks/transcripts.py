@@ -5,7 +5,7 @@ same history whichever hooks were dropped, however often it is read, and from wh
 before the file had it gives way to it.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,12 +13,14 @@ from msgspec.structs import replace
 from ramet.engine import secrets
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
-from ramet.engine.hooks import bindings, compactions, reactions
+from ramet.engine.hooks import compactions, reactions
 from ramet.engine.record import (
     budgets,
     lookup,
     messages,
     session_usage,
+    sessions,
+    subagents,
 )
 from ramet.engine.record.messages import Turn
 from ramet.engine.transaction import Transaction
@@ -28,15 +30,18 @@ from ramet.model.history.content import (
     ReasoningContent,
     ToolIOContent,
 )
+from ramet.model.history.image import bounded
 from ramet.model.hooks.transcript import Entry
 from ramet.model.instant import from_datetime, to_iso
 from ramet.model.names import LONGEST_NAME, clean_name
 from ramet.model.record.budget import Amount
+from ramet.model.record.session import native_name
 from ramet.protocol.hooks.transcripts import AddEntries, Ingest, Ingested, Ingests, ListIngests
 from ramet.store.hooks import hooks, transcripts
 from ramet.store.hooks.hooks import Hooked, Provisional
 from ramet.store.hooks.transcripts import Position
 from ramet.store.record import messages as message_rows
+from ramet.store.record import sessions as session_rows
 from ramet.store.record.messages import Transcript
 
 _STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
@@ -68,7 +73,8 @@ def _prepare(entry: Entry, contents: Contents) -> Read:
     if content is None:
         return Read(entry, None)
     at_ms = None if entry.at is None or entry.at.tzinfo is None else from_datetime(entry.at)
-    return Read(entry, replace(messages.make_turn(contents, content), at_ms=at_ms))
+    turn = messages.make_turn(contents, content, bounded(entry.images))
+    return Read(entry, replace(turn, at_ms=at_ms))
 
 
 def _content(entry: Entry) -> ContentPayload | None:
@@ -100,8 +106,9 @@ def add(tx: Transaction, prepared: PreparedEntries) -> Ingested:
     hooked = _find_owner(tx, request, known)
     is_counted = request.counts_subagents and hooks.is_within_kept(tx.db, hooked.id)
     writing = _Writing(tx, hooked, counts=not is_counted)
-    if not hooked.is_kept:
-        # What a kept agent says comes from its keeper.
+    is_told = is_counted and transcripts.find_sources(tx.db, hooked.id).has_stream
+    if not hooked.is_kept and not is_told:
+        # What a kept agent says comes from its keeper, and what its sub-agent says from whoever told of it first.
         for each in prepared.read:
             writing.put(each)
     writing.close()
@@ -116,15 +123,20 @@ def add(tx: Transaction, prepared: PreparedEntries) -> Ingested:
 
 def _find_owner(tx: Transaction, request: AddEntries, known: Ingest | None) -> Hooked:
     """The session of a transcript. One that was handed on stays where it is, whatever a reader has yet to hear."""
-    above = bindings.must_find(tx, lookup.session(tx, request.session_id).id)
+    above = subagents.must_find(tx, lookup.session(tx, request.session_id).id)
     if known is not None:
-        return bindings.must_find(tx, known.session_id)
-    return above if request.agent_id is None else bindings.begin_subagent(tx, above, request.agent_id)
+        return subagents.must_find(tx, known.session_id)
+    return above if request.agent_id is None else subagents.begin(tx, above, request.agent_id)
 
 
 def _key(hooked: Hooked, entry: Entry) -> str:
     """The vendor's id of an entry. A copy of a session has the same ones, so it names an entry only within its own."""
     return f"{hooked.id}:{entry.key}".replace("\0", "")[: 2 * LONGEST_NAME]
+
+
+def _one_line(title: Any) -> str:
+    words = clean_name(title).split() if isinstance(title, str) else []
+    return "".join(each for each in " ".join(words) if each.isprintable())
 
 
 class _Writing:
@@ -142,6 +154,9 @@ class _Writing:
         """The tools of the calls that are among the turns, by the ids of these."""
         self._usage: dict[str, Entry] = {}
         """What was used, by its key: programs repeat it with every line, and what is said last holds."""
+        self._model: str | None = None
+        """The model that the transcript has named, if it names it apart from what was used."""
+        self._origin: str | None = None
         self._newest_ms = 0
         self._answered_ms = 0
         """When the agent said the newest thing that is no call of a tool."""
@@ -153,8 +168,12 @@ class _Writing:
 
     def put(self, read: Read) -> None:
         """One entry behind the others, unless it is there."""
+        if read.entry.kind == "meta":
+            self._note_meta(read.entry)
         if read.entry.usage and self._counts:
-            self._usage[read.entry.key] = read.entry
+            # What is said last stands last: a cost of the whole session holds for the calls before it.
+            self._usage.pop(read.entry.key, None)
+            self._usage[read.entry.key] = replace(read.entry, model=read.entry.model or self._model)
         if read.turn is None:
             return
         self._note_return(read.entry, read.turn)
@@ -170,6 +189,20 @@ class _Writing:
         else:
             self._forget_told(read.entry, turn)
             self._turns.append(turn)
+
+    def _note_meta(self, entry: Entry) -> None:
+        """What a transcript says of its session as a whole."""
+        meta, session_id = entry.meta or {}, self._hooked.id
+        if entry.model is not None:
+            self._model = clean_name(entry.model)
+        if title := _one_line(meta.get("title")):
+            sessions.note_title(self._tx, session_id, title, is_given=meta.get("is_given") is True)
+        origin = meta.get("origin")
+        if isinstance(origin, str) and origin != self._origin and self._hooked.driver is not None:
+            self._origin = origin  # which every line of a copy repeats
+            found = session_rows.find_native(self._tx.db, self._hooked.driver, native_name(origin, None))
+            if found is not None:
+                sessions.note_origin(self._tx, session_id, found.id)
 
     def _note_return(self, entry: Entry, turn: Turn) -> None:
         if entry.kind == "tool_result" and entry.call_id is not None:
@@ -238,9 +271,22 @@ class _Writing:
         self._take_back()
         if self._newest_ms:
             transcripts.show_alive(self._tx.db, self._hooked.id, self._by_now(self._newest_ms))
-        used = [more for said in self._usage.values() for more in session_usage.put(self._tx, self._hooked.id, said)]
+        self._count()
+
+    def _count(self) -> None:
+        """What was used. Programs that name their model apart do so once, perhaps before what was read now."""
+        tx = self._tx
+        if self._model is not None:
+            session_rows.observe(tx.db, self._hooked.id, self._model, None)
+        if not self._usage:
+            return
+        session = lookup.session(tx, self._hooked.id)
+        entries = self._usage.values()
+        used = [more for said in entries for more in session_usage.put(tx, session.id, said, session.model)]
         if used:
-            budgets.check_usage(self._tx, self._hooked.id, sum(used, Amount()))
+            budgets.check_usage(tx, session.id, sum(used, Amount()))
+        if session.parent_session_id is not None:
+            session_usage.settle_above(tx, session.parent_session_id)
 
     def _take_back(self) -> None:
         """Where the hook after a tool was dropped its call would be at work for ever. It is over when its result is

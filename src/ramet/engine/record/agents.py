@@ -15,6 +15,7 @@ from ramet.model.record.session import (
     Patience,
     Session,
     SessionStatus,
+    WaitsFor,
     derive_status,
 )
 from ramet.protocol.record.agents import (
@@ -51,9 +52,9 @@ def get(tx: Transaction, request: GetAgent) -> Agent:
 
 
 @answers(ListAgents)
-def list_all(tx: Transaction, _request: ListAgents) -> Page[Agent]:
-    """All agents."""
-    return Page(items=agents.list_all(tx.db))
+def list_all(tx: Transaction, request: ListAgents) -> Page[Agent]:
+    """All agents, or without those that hold an effort of another project."""
+    return Page(items=agents.list_all(tx.db, lookup.project_id(tx, request.project)))
 
 
 @answers(AssignAgent)
@@ -75,9 +76,9 @@ def count(tx: Transaction, _request: CountRows) -> Counts:
 
 
 @answers(FleetStatus)
-def show_fleet(tx: Transaction, _request: FleetStatus) -> Page[FleetMember]:
+def show_fleet(tx: Transaction, request: FleetStatus) -> Page[FleetMember]:
     """Every agent that holds an effort, and what its session is doing."""
-    members = agents.list_fleet(tx.db, tx.now)
+    members = agents.list_fleet(tx.db, lookup.project_id(tx, request.project), tx.now)
     asked = find_first_prompts(tx, [each.session_id for each in members if each.session_id and each.goal is None])
     answered = list_answered(tx, [each.session_id for each in members if each.session_id and _is_idle_by_hand(each)])
     activities = find_activities(tx, [each.session_id for each in members if each.session_id])
@@ -147,8 +148,14 @@ def _status(tx: Transaction, member: FleetMember, *, waits_for_person: bool) -> 
         patience=patience(tx, is_leased=is_leased),
         has_tool_in_flight=bool(member.tools_in_flight),
         is_lease_over=bool(member.is_lease_over),
-        waits_for="child" if member.is_awaiting else "person" if waits_for_person else None,
+        waits_for=_waits_for(member, waits_for_person=waits_for_person),
     )
+
+
+def _waits_for(member: FleetMember, *, waits_for_person: bool) -> WaitsFor | None:
+    if member.permission_tool is not None:
+        return "approval"
+    return "child" if member.is_awaiting else "person" if waits_for_person else None
 
 
 def patience(tx: Transaction, *, is_leased: bool) -> Patience:

@@ -28,7 +28,7 @@ from ramet.model.record.session import Session
 from ramet.model.spawn.child import BudgetState
 from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
 from ramet.protocol.spawn.children import ChildLimits
-from ramet.store.record import budgets, sessions
+from ramet.store.record import budgets, efforts, sessions
 from ramet.store.work import queue
 
 
@@ -99,7 +99,7 @@ def follow(tx: Transaction, session: Session, prev: Session) -> None:
     sessions.follow(tx.db, session.id, prev)
     budgets.move_tree(tx.db, session.id, prev.root_session_id)
     above = [bound.session_id for bound in budgets.list_above(tx.db, [prev.id])[prev.id]]
-    budgets.add_spent(tx.db, above, budgets.sum_below(tx.db, session.id))
+    budgets.add_spent(tx.db, above, budgets.sum_below(tx.db, session.id).amount)
 
 
 def _require_rest(tx: Transaction, effort_id: int, bounds: Sequence[Budget]) -> StopRequest | None:
@@ -123,7 +123,7 @@ def _require_rest(tx: Transaction, effort_id: int, bounds: Sequence[Budget]) -> 
 def _put(tx: Transaction, session: Session, limit: Limit) -> None:
     """Bound a session of which others may be reporting at this moment."""
     budgets.hold_tree(tx.db, session.root_session_id)
-    budgets.put(tx.db, session.id, limit, budgets.sum_below(tx.db, session.id))
+    budgets.put(tx.db, session.id, limit, budgets.sum_below(tx.db, session.id).amount)
 
 
 def _count_default(tx: Transaction, session: Session) -> None:
@@ -165,25 +165,30 @@ def _limit(limits: ChildLimits) -> Limit:
 
 def _reply(tx: Transaction, session: Session) -> BudgetReply:
     promised = _promised(tx, session)
-    states = [_state(bound, promised.get(bound.session_id, Amount())) for bound in _bounds(tx, session)]
+    states = [_state(tx, bound, promised.get(bound.session_id, Amount())) for bound in _bounds(tx, session)]
     used = budgets.sum_below(tx.db, session.id)
     return BudgetReply(
         session_id=session.id,
         root_session_id=session.root_session_id,
+        project_id=efforts.project_of(tx.db, session.effort_id),
         own=next((state for state in states if state.session_id == session.id), None),
         above=[state for state in states if state.session_id != session.id],
         tokens=used.tokens,
         cost_usd=used.cost_usd,
+        is_cost_estimated=used.is_cost_estimated,
     )
 
 
-def _state(bound: Budget, promised: Amount) -> BudgetState:
+def _state(tx: Transaction, bound: Budget, promised: Amount) -> BudgetState:
+    used = budgets.sum_below(tx.db, bound.session_id)
+    is_unknown = used.cost_usd is None and bound.spent.tokens > 0
     return BudgetState(
         session_id=bound.session_id,
         tokens=bound.limit.tokens,
         cost_usd=bound.limit.cost_usd,
         spent_tokens=bound.spent.tokens,
-        spent_cost_usd=bound.spent.cost_usd,
+        spent_cost_usd=None if is_unknown else bound.spent.cost_usd,
         reserved_tokens=promised.tokens,
         reserved_cost_usd=promised.cost_usd,
+        is_cost_estimated=used.is_cost_estimated,
     )

@@ -37,8 +37,11 @@ from ramet.protocol.record.efforts import (
     Validation,
 )
 from ramet.protocol.replies import Page
-from ramet.store.record import agents, efforts
+from ramet.store.record import agents, efforts, refused_calls
 from ramet.store.record import sessions as session_rows
+
+_MOST_REFUSED = 100
+"""How many refused calls are shown of an effort; all of them are counted."""
 
 
 @answers(StartEffort)
@@ -115,6 +118,8 @@ def get(tx: Transaction, request: GetEffort) -> EffortDetail:
         **asdict(reply(effort)),
         holder=agents.find_holder(tx.db, effort.id),
         phases=efforts.list_phases(tx.db, effort.id),
+        refused=refused_calls.count(tx.db, effort.id),
+        refused_calls=refused_calls.list_of_effort(tx.db, effort.id, _MOST_REFUSED),
     )
 
 

@@ -1,6 +1,7 @@
 """Messages: the transcript of a session. Each turn is a commit on the session's branch, and a row that points at it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,15 +12,18 @@ from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.model.history.commit import CommitFacts, ContentType
 from ramet.model.history.content import (
+    IMAGES,
     PAYLOAD,
     ContentPayload,
     ReasoningContent,
     ToolIOContent,
     pack,
 )
+from ramet.model.history.image import Image
 from ramet.model.instant import to_datetime
 from ramet.model.record.message import Message, Role
 from ramet.protocol.record.messages import AppendMessage, ListMessages, MessagePage
+from ramet.store.history import images as image_rows
 from ramet.store.history import segments
 from ramet.store.history.segments import Committed, NewCommit
 from ramet.store.record import messages
@@ -59,6 +63,8 @@ class Turn(Struct, frozen=True, kw_only=True):
     """By which a program's own transcript names it."""
     at_ms: int | None = None
     """When it was said, where a source knows that better than we do."""
+    images: Sequence[Image] = ()
+    """The images that its text names."""
 
 
 class Written(Struct, frozen=True):
@@ -68,11 +74,18 @@ class Written(Struct, frozen=True):
     message_id: int | None
 
 
-def make_turn(contents: Contents, content: ContentPayload) -> Turn:
-    """A typed content as a turn. It needs no transaction."""
+def make_turn(contents: Contents, content: ContentPayload, images: Sequence[Image] = ()) -> Turn:
+    """A typed content as a turn, with the images that it names. It needs no transaction."""
     packed = pack(content)
+    metadata: dict[str, Any] = {PAYLOAD: packed.payload} if packed.payload else {}
+    prepared = contents.prepare(packed.text, metadata or None)
+    if images:
+        # Behind the redaction, which has nothing to look for in a hash.
+        named = [image.hash.hex() for image in images]
+        prepared = replace(prepared, metadata={**(prepared.metadata or {}), IMAGES: named})
     return Turn(
-        content=contents.prepare(packed.text, {PAYLOAD: packed.payload} if packed.payload else None),
+        content=prepared,
+        images=images,
         content_type=packed.content_type,
         role=packed.role,
         tool_name=content.tool_name if isinstance(content, ToolIOContent) else None,
@@ -120,6 +133,7 @@ def write(tx: Transaction, transcript: Transcript, turns: Sequence[Turn]) -> lis
     head, written = transcript.head, []
     for turn in turns:
         commit = segments.put(tx.db, head, _commit(turn, transcript, head.commit_hash), tx.now_ms)
+        image_rows.put(tx.db, turn.images)
         head = commit.as_head(head.branch_id)
         written.append(Written(commit, _add_row(tx, transcript.session_id, turn, commit.id)))
     if written:

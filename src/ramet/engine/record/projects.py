@@ -7,10 +7,10 @@ its git remote, else by its path. A path belongs to one project on every host, b
 from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
-from ramet.errors import InvalidParams, ProjectNotFound
+from ramet.errors import InvalidParams, ProjectBusy, ProjectNotFound
 from ramet.model.record.project import Project, contains
 from ramet.model.record.remote import normal_remote
-from ramet.protocol.record.projects import Here, ListProjects, UpsertProject
+from ramet.protocol.record.projects import Here, ListProjects, RemoveProject, UpsertProject
 from ramet.protocol.replies import Page
 from ramet.store.record import projects
 
@@ -23,6 +23,7 @@ def upsert(tx: Transaction, request: UpsertProject) -> Project:
     remote = normal_remote(request.remote) if host and request.remote else None
     known = _find(tx, path, host, remote)
     project = known or projects.register(tx.db, path, request.name, tx.now)
+    is_new = known is None or projects.restore(tx.db, project.id)
     if request.name not in (None, project.name):
         projects.set_name(tx.db, project.id, request.name or "")
     if host is not None and host not in project.hosts:
@@ -30,8 +31,8 @@ def upsert(tx: Transaction, request: UpsertProject) -> Project:
     if remote is not None and project.remote is None and projects.find_remote(tx.db, remote) is None:
         projects.set_remote(tx.db, project.id, remote)
     now = lookup.project(tx, project.id)
-    if now != known:
-        tx.record("project.changed" if known else "project.added", project_id=now.id)
+    if is_new or now != known:
+        tx.record("project.added" if is_new else "project.changed", project_id=now.id)
     return now
 
 
@@ -54,6 +55,25 @@ def _find(tx: Transaction, path: str, host: str | None, remote: str | None) -> P
 
 def _may_be(project: Project, host: str, remote: str | None) -> bool:
     return host not in project.hosts and (remote is None or project.remote in (None, remote))
+
+
+@answers(RemoveProject)
+def remove(tx: Transaction, request: RemoveProject) -> Project:
+    """Take a project off the list, unless something of it runs or waits. A second time changes nothing."""
+    project_id = lookup.project_id(tx, request.project)
+    assert project_id is not None  # noqa: S101 - the request names one
+    project = lookup.project(tx, project_id)
+    busy = projects.find_open_effort(tx.db, project.id)
+    if busy is not None:
+        raise ProjectBusy(
+            f"project {project.id} has work that is not finished: effort {busy}",
+            field="project",
+            value=request.project,
+            fix=f"see `ramet show e{busy}`; finish or drop what `ramet queue` lists in {project.path}",
+        )
+    if projects.remove(tx.db, project.id, tx.now):
+        tx.record("project.removed", project_id=project.id)
+    return project
 
 
 @answers(ListProjects)

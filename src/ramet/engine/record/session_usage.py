@@ -1,47 +1,121 @@
-"""Spending: what a transcript, and before it a status line, says that its session used, each of it counted once.
+"""Spending: what a session says that it used, each call once, and what that cost.
+
+A program may say a cost; where it does not, the tokens are priced by the table (`model.work.price`), call by call, and
+that is an estimate. A cost that is of a whole session takes the place of its estimates. It has its sub-agents' calls in
+it, which are sessions of their own here: what these would cost is taken off.
 
 A session may be a copy of another one, whose lines it repeats and whose cost it goes on with. What the original has
 used is not used again.
 """
 
-from ramet.engine.record import budgets
+from ramet.engine.record import budgets, sessions
 from ramet.engine.transaction import Transaction
 from ramet.model.hooks.transcript import MESSAGE_USAGE, RUNNING_COST, Entry
 from ramet.model.names import clean_name
 from ramet.model.record.budget import Amount
+from ramet.model.work import price
 from ramet.model.work.stream import Usage
+from ramet.store.record import sessions as session_rows
 from ramet.store.record import usage
+from ramet.store.record.usage import Said, Whole
 
 _STATUS_LINE = "status line"
 """The key under which a status line's cost is kept: of the whole session, so each replaces the one before."""
+_BELOW = "sub-agents"
+"""The key under which the estimates of sub-agents are taken off a cost that has them in it."""
 
 
-def put(tx: Transaction, session_id: int, entry: Entry) -> list[Amount]:
-    """What an entry says, and by how much more that is than was known."""
-    used = _read(entry)
-    if used.key.startswith(MESSAGE_USAGE) and usage.is_of_another(tx.db, session_id, used.key):
-        return []
-    more = []
-    if used.key.startswith(RUNNING_COST):
-        more = [*_take_off(tx, session_id, used), *_forget_status_line(tx, session_id)]
-    return [*more, usage.put(tx.db, session_id, used)]
+def count(tx: Transaction, session_id: int, used: Usage) -> Amount:
+    """What a session used, under its key, instead of what it had said before; by how much more that is."""
+    used = usage.bounded(used)
+    before = usage.find(tx.db, session_id, used.key)
+    said = Said(used, _estimate(tx, session_id, used, before))
+    if before != said:
+        usage.put(tx.db, session_id, said)
+    known = Amount() if before is None else before.amount
+    return Amount(tokens=said.amount.tokens - known.tokens, cost_usd=said.amount.cost_usd - known.cost_usd)
+
+
+def _estimate(tx: Transaction, session_id: int, used: Usage, before: Said | None) -> float | None:
+    """What it would cost, where no cost is said. Each call at the price of its own model and context: what was known
+    before keeps its estimate, and only what is new is priced.
+    """
+    if used.cost_usd is not None or usage.has_cost(tx.db, session_id, _STATUS_LINE):
+        return None
+    day = tx.now[:10]
+    if before is not None and before.estimated_usd is not None:
+        more = price.since(used, before.used)
+        added = None if more is None else tx.prices.estimate(more, day)
+        if added is not None:
+            return before.estimated_usd + added
+    return tx.prices.estimate(used, day)
+
+
+def observe(tx: Transaction, session_id: int, used: Usage) -> None:
+    """Note the model of a session's newest call, and how full its context was; a status line knows that better."""
+    fill = None if usage.has_cost(tx.db, session_id, _STATUS_LINE) else tx.prices.fill(used)
+    if used.model is not None or fill is not None:
+        session_rows.observe(tx.db, session_id, used.model, fill)
+
+
+def put(tx: Transaction, session_id: int, entry: Entry, model: str | None = None) -> list[Amount]:
+    """What an entry says, and by how much more that is than was known; `model` if the entry names none."""
+    used = _read(entry, model)
+    if used.key.startswith(MESSAGE_USAGE):
+        other = usage.find_other(tx.db, session_id, used.key)
+        if other is not None:
+            # The same message of the same model: this session is a copy, and has not paid for it.
+            sessions.note_origin(tx, session_id, other)
+            return []
+    observe(tx, session_id, used)
+    if not used.key.startswith(RUNNING_COST):
+        return [count(tx, session_id, used)]
+    before, whole = _take_off(tx, session_id, used), _find_whole(tx, session_id)
+    if whole.status_usd:  # which could only tell so far
+        before.append(count(tx, session_id, Usage(key=_STATUS_LINE)))
+    return [*before, count(tx, session_id, used), *_replace_estimates(tx, session_id, whole)]
 
 
 def put_status_line(tx: Transaction, session_id: int, cost_usd: float) -> None:
     """What a status line says that the session has cost, until the transcript tells."""
-    if usage.has_cost(tx.db, session_id, RUNNING_COST):
+    whole = _find_whole(tx, session_id)
+    if whole.has_running or whole.status_usd == cost_usd:
         return
-    more = usage.put(tx.db, session_id, Usage(key=_STATUS_LINE, cost_usd=cost_usd))
-    if more.cost_usd:
-        budgets.check_usage(tx, session_id, more)
-        tx.record("session.usage", session_id=session_id, data={"cost_usd": cost_usd})
+    usage.put(tx.db, session_id, Said(Usage(key=_STATUS_LINE, cost_usd=cost_usd)))
+    more = [Amount(cost_usd=cost_usd - (whole.status_usd or 0.0)), *_replace_estimates(tx, session_id, whole)]
+    budgets.check_usage(tx, session_id, sum(more, Amount()))
+    tx.record("session.usage", session_id=session_id, data={"cost_usd": cost_usd})
 
 
-def _read(entry: Entry) -> Usage:
+def settle_above(tx: Transaction, parent_id: int) -> None:
+    """A sub-agent has used something. If the cost of its parent is known, that is in it already."""
+    whole = _find_whole(tx, parent_id)
+    if whole.has_running or whole.status_usd:
+        budgets.check_usage(tx, parent_id, sum(_take_off_below(tx, parent_id, whole), Amount()))
+
+
+def _find_whole(tx: Transaction, session_id: int) -> Whole:
+    return usage.find_whole(tx.db, session_id, running=RUNNING_COST, status_line=_STATUS_LINE, below=_BELOW)
+
+
+def _replace_estimates(tx: Transaction, session_id: int, whole: Whole) -> list[Amount]:
+    """A cost of the whole session is known, so its calls need no estimates."""
+    if whole.estimated_usd:
+        usage.forget_estimates(tx.db, session_id)
+    return [Amount(cost_usd=-whole.estimated_usd), *_take_off_below(tx, session_id, whole)]
+
+
+def _take_off_below(tx: Transaction, session_id: int, whole: Whole) -> list[Amount]:
+    if -whole.below_usd == whole.taken_off_usd:
+        return []
+    return [count(tx, session_id, Usage(key=_BELOW, cost_usd=-whole.below_usd))]
+
+
+def _read(entry: Entry, model: str | None) -> Usage:
     said = {name: value for name, value in (entry.usage or {}).items() if name in Usage.__struct_fields__}
     tokens = {name: int(value) for name, value in said.items() if name.endswith("_tokens")}
-    model = None if entry.model is None else clean_name(entry.model)
-    return Usage(key=clean_name(entry.key), model=model, cost_usd=said.get("cost_usd"), **tokens)
+    named = None if entry.model is None else clean_name(entry.model)
+    return Usage(key=clean_name(entry.key), model=named or model, cost_usd=said.get("cost_usd"), **tokens)
 
 
 def _take_off(tx: Transaction, session_id: int, used: Usage) -> list[Amount]:
@@ -49,11 +123,4 @@ def _take_off(tx: Transaction, session_id: int, used: Usage) -> list[Amount]:
     if usage.has_cost(tx.db, session_id, used.key):
         return []
     before = min(usage.find_cost_before(tx.db, session_id, used.key), used.cost_usd or 0.0)
-    return [usage.put(tx.db, session_id, Usage(key=f"before {used.key}", cost_usd=-before))] if before else []
-
-
-def _forget_status_line(tx: Transaction, session_id: int) -> list[Amount]:
-    """The file has the cost, of which a status line could only tell so far."""
-    if not usage.has_cost(tx.db, session_id, _STATUS_LINE):
-        return []
-    return [usage.put(tx.db, session_id, Usage(key=_STATUS_LINE))]
+    return [count(tx, session_id, Usage(key=f"before {used.key}", cost_usd=-before))] if before else []

@@ -21,6 +21,7 @@ from ramet.protocol.record.sessions import (
     FinishSession,
     GetSession,
     Heartbeat,
+    ListedSession,
     SessionReply,
     StartSession,
     UpdateContextUsage,
@@ -37,6 +38,11 @@ _NEWEST = 2**63 - 1
 @answers(StartSession)
 def start(tx: Transaction, request: StartSession) -> SessionReply:
     """Record a context window that works on an effort."""
+    return start_window(tx, request)
+
+
+def start_window(tx: Transaction, request: StartSession, *, is_apart: bool = False) -> SessionReply:
+    """The same. One that stands apart leaves the session that it continues at work, with its agent."""
     task_id, _ = lookup.task(tx, request.task_id)
     effort = lookup.unfinished_effort(tx, request.effort_id)
     require_same_task(task_id, effort.task_id, "effort_id", effort.id)
@@ -45,8 +51,8 @@ def start(tx: Transaction, request: StartSession) -> SessionReply:
         return _resume(tx, known, effort, request)
     parent = _parent(tx, request)
     prev = _prev(tx, request, effort)
-    agent_id = request.agent_id or (prev.agent_id if prev else None)
-    if prev is not None and prev.ended_at is None and parent is None:
+    agent_id = None if is_apart else request.agent_id or (prev.agent_id if prev else None)
+    if prev is not None and prev.ended_at is None and parent is None and not is_apart:
         finish_one(tx, prev.id)
     if agent_id is not None:
         take_over(tx, agent_id, effort, parent)
@@ -109,8 +115,8 @@ def get(tx: Transaction, request: GetSession) -> Session:
 
 
 @answers(FindSessions)
-def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
-    """Sessions by task, effort or agent, the newest first; `next` is the cursor of those behind them."""
+def find_matching(tx: Transaction, request: FindSessions) -> Page[ListedSession]:
+    """Sessions by task, effort, agent or project, the newest first; `next` is the cursor of those behind them."""
     limit = tx.limits.page_max
     found = sessions.list_matching(
         tx.db,
@@ -118,6 +124,7 @@ def find_matching(tx: Transaction, request: FindSessions) -> Page[Session]:
         effort_id=request.effort_id,
         agent_id=request.agent_id,
         is_open=request.open,
+        project_id=lookup.project_id(tx, request.project),
         before=request.cursor or _NEWEST,
         limit=limit + 1,
     )
@@ -164,6 +171,18 @@ def close(tx: Transaction, session_id: int, effort_id: int, outcome: Outcome, no
     sessions.close(tx.db, session_id, outcome, notes, tx.now)
     data = {"outcome": outcome, **({"notes": notes} if notes else {})}
     tx.record("session.ended", effort_id=effort_id, session_id=session_id, data=data)
+
+
+def note_origin(tx: Transaction, session_id: int, origin: int) -> None:
+    """A session turns out to be a copy of another one, which is older."""
+    if origin < session_id and sessions.set_origin(tx.db, session_id, origin):
+        tx.record("session.forked", session_id=session_id, data={"forked_from_session_id": origin})
+
+
+def note_title(tx: Transaction, session_id: int, title: str, *, is_given: bool) -> None:
+    """What a session is called in its program, by a person or by the program itself."""
+    if title and sessions.set_title(tx.db, session_id, title, is_given=is_given):
+        tx.record("session.titled", session_id=session_id, data={"title": title})
 
 
 def reply(session: Session, *, already: bool = False) -> SessionReply:

@@ -23,6 +23,7 @@ from ramet.protocol.record.skills import (
     SkillDefinition,
     UpsertSkill,
 )
+from ramet.protocol.record.starting_points import StartingPoint
 from ramet.protocol.replies import Deleted, Page
 from ramet.store.record import skills
 
@@ -31,10 +32,13 @@ FoundSkills = dict[str, SkillDefinition | RametError]
 
 
 class Discovered(Request[None], frozen=True, kw_only=True):
-    """A request and the files of the skills that it names. It never travels: it is made here and performed here."""
+    """A request, the files of the skills that it names, and where its work starts. It never travels: it is made here
+    and performed here.
+    """
 
     asked: Change[Any]
     found: FoundSkills
+    start: StartingPoint | None = None
 
 
 @answers(UpsertSkill)

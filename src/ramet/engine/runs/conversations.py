@@ -12,7 +12,7 @@ from ramet.engine.transaction import Transaction
 from ramet.errors import BranchInUse, InvalidParams
 from ramet.model.history.provider_messages import as_text
 from ramet.model.instant import to_datetime, to_iso
-from ramet.model.record.effort import Effort
+from ramet.model.record.effort import NOT_FAILURES, Effort
 from ramet.model.runs.conversation import check_role, tell_failure
 from ramet.model.runs.run import Run
 from ramet.model.runs.window import EFFORT, Window, is_rewrite
@@ -70,10 +70,10 @@ def answer(tx: Transaction, run: Run, effort: Effort) -> None:
     """What came of a line: what was said, or that it failed. Of one that never began there is nothing to tell."""
     if run.branch is None or not effort.retry.attempts:
         return
-    if effort.outcome == "success" and not effort.output_content:
+    if effort.outcome in NOT_FAILURES and not effort.output_content:
         return
     ask(tx, run, effort)
-    if effort.outcome == "success":
+    if effort.outcome in NOT_FAILURES:
         add(tx, run, "assistant", effort.output_content or "", effort)
     else:
         add(tx, run, "system", tell_failure(effort.reason or effort.outcome), effort)

@@ -11,7 +11,7 @@ from ramet.model.record.effort import Effort, Outcome
 from ramet.model.runs.run import Run, derive_line_state
 from ramet.store.record import efforts
 from ramet.store.runs import runs
-from ramet.store.runs.runs import Spent, StoredRun
+from ramet.store.runs.runs import SkippedLine, Spent, StoredRun
 
 
 def are_waiting(tx: Transaction, run_id: int) -> bool:
@@ -88,9 +88,50 @@ def ended(tx: Transaction, effort: Effort) -> None:
         reason = review_rounds.advance(tx, run, effort)
         if reason is not None:
             end_waiting(tx, run, "dropped", reason)
-    elif run.stop_on_failure and state == "failed" and runs.has_queued(tx.db, run.id):
-        runs.stop(tx.db, run.id, f"line {effort.line.key} ended with {effort.outcome}")
+    else:
+        _skip(tx, run, effort)
+        if run.stop_on_failure and state == "failed" and runs.has_queued(tx.db, run.id):
+            runs.stop(tx.db, run.id, f"line {effort.line.key} ended with {effort.outcome}")
     close_if_done(tx, run)
+
+
+def _skip(tx: Transaction, run: Run, effort: Effort) -> None:
+    """Finish the lines that cannot start any more, because a line that they need ended without success. In a run that
+    keeps going, no line needs the success of another.
+    """
+    if run.mode == "parallel":
+        if effort.outcome != "success":
+            _skip_dependents(tx, run, effort)
+        return
+    # One after the other: a line is skipped when its turn comes, else the line behind it would no longer wait for those
+    # before it.
+    while not runs.count_active(tx.db, run.id) and (doomed := runs.find_doomed_next(tx.db, run.id)) is not None:
+        reason = _say_unmet(doomed.needed_line, doomed.needed_outcome, doomed.needed_reason)
+        runs.skip_line(tx.db, doomed.id, reason, tx.now)
+        _tell_skipped(tx, run, SkippedLine(doomed.id, doomed.run_line, doomed.attempts), reason)
+
+
+def _skip_dependents(tx: Transaction, run: Run, effort: Effort) -> None:
+    """Finish the lines that need the success of one that ended otherwise, and the lines that need those."""
+    waiting = [(effort.id, _say_unmet(effort.line.key, effort.outcome, None))]
+    while waiting:
+        needs_id, reason = waiting.pop()
+        for line in runs.skip_dependents(tx.db, run.id, needs_id, reason, tx.now):
+            _tell_skipped(tx, run, line, reason)
+            waiting.append((line.id, _say_unmet(line.run_line, "dropped", reason)))
+
+
+def _say_unmet(key: str | None, outcome: Outcome | None, reason: str | None) -> str:
+    """Why a line is skipped: what became of the one that it needs. A skipped one has a reason, a dropped one none."""
+    dropped = "was dropped" if reason is None else "was skipped"
+    return f"{key} {({'no_change': 'changed no file', 'dropped': dropped}).get(outcome or '', 'failed')}"
+
+
+def _tell_skipped(tx: Transaction, run: Run, line: SkippedLine, reason: str) -> None:
+    data = {"outcome": "dropped", "reason": reason, "run": run.id, "line": line.run_line}
+    tx.record("effort.finished", task_id=run.task_id, effort_id=line.id, data=data)
+    if line.attempts:  # it waited for another one
+        conversations.answer(tx, run, efforts.must_find(tx.db, line.id))
 
 
 def _run_of(tx: Transaction, effort: Effort) -> StoredRun | None:

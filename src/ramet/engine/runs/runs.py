@@ -12,11 +12,12 @@ from msgspec.structs import asdict, replace
 from ramet.engine import scopes
 from ramet.engine.answers import answers
 from ramet.engine.history import commits
-from ramet.engine.record import skills, tasks
-from ramet.engine.runs import conversations, review_rounds, run_lines
+from ramet.engine.record import lookup, skills, tasks
+from ramet.engine.runs import conversations, retry_lines, review_rounds, run_lines
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, RunAttended, RunChanged, RunFinished, RunNotFound, TaskFileInvalid
 from ramet.model.instant import from_datetime, to_datetime, to_iso
+from ramet.model.record.effort import Needs
 from ramet.model.runs import line_order
 from ramet.model.runs.run import (
     CHAIN_SKILLS,
@@ -42,6 +43,7 @@ from ramet.protocol.runs.runs import (
     RunContext,
     RunDetail,
     RunReply,
+    StartedRun,
     StartRun,
     ToldTurn,
     TurnRow,
@@ -63,7 +65,7 @@ _WHOLE = 2**30
 _LONGEST_NAME = 60
 _DAY_MS = 86_400_000
 _DONE_BEFORE = "done before the run"
-_STATES: tuple[LineState, ...] = ("pending", "in_progress", "completed", "failed", "skipped")
+_STATES: tuple[LineState, ...] = ("pending", "in_progress", "completed", "no_change", "failed", "skipped")
 
 
 class _Numbered(Struct, frozen=True):
@@ -74,7 +76,7 @@ class _Numbered(Struct, frozen=True):
 
 
 @answers(StartRun)
-def start(tx: Transaction, request: StartRun) -> RunDetail:
+def start(tx: Transaction, request: StartRun) -> StartedRun:
     """Record a run and queue its lines, all in one transaction. No line starts yet."""
     _check_shape(request)
     task_id, project_id = tasks.ensure(tx, request.task, "task")
@@ -88,7 +90,11 @@ def start(tx: Transaction, request: StartRun) -> RunDetail:
         content_hash=request.content_hash,
         limits=replace(limits, rounds=limits.rounds or tx.runs.review_rounds) if is_chain else limits,
         stop_on_failure=request.stop_on_failure,
+        keep_going=request.keep_going,
         save_conversation=request.save_conversation,
+        base_commit=tx.start.commit,
+        base_branch=tx.start.branch,
+        base_changes=tx.start.changes,
     )
     run_id = runs.add(tx.db, new, tx.now)
     if request.mode == "sequential" and request.save_conversation:
@@ -98,10 +104,11 @@ def start(tx: Transaction, request: StartRun) -> RunDetail:
     if is_chain:
         for skill in sorted(CHAIN_SKILLS):
             skills.apply(tx, project_id, skill)
-        review_rounds.begin(tx, find(tx, run_id), request.prompt or "", request.driver, request.model)
+        review_rounds.begin(tx, find(tx, run_id), request)
     else:
         _queue_lines(tx, request, find(tx, run_id))
-    return _detail(tx, find(tx, run_id), _BEGINNING)
+    detail = _detail(tx, find(tx, run_id), _BEGINNING)
+    return StartedRun(**asdict(detail), uncommitted=tx.start.uncommitted, base_note=tx.start.note)
 
 
 def _check_shape(request: StartRun) -> None:
@@ -133,11 +140,12 @@ def _queue_lines(tx: Transaction, request: StartRun, run: StoredRun) -> None:
     placed = [_place(number, by_key[key], request) for number, key in enumerate([*done, *ordered])]
     ordinal = efforts.next_ordinal(tx.db, run.task_id)
     ids = runs.add_lines(tx.db, run.id, run.task_id, placed, ordinal=ordinal, reason=_DONE_BEFORE, now=tx.now)
+    waits: dict[tuple[str, str], Needs] = {}
     if request.mode == "sequential":
-        pairs = list(zip(ordered[1:], ordered, strict=False))
-    else:
-        pairs = [(key, needed) for key, wanted in line_order.needs(to_do).items() for needed in wanted]
-    runs.add_needs(tx.db, run.id, [(ids[key], ids[needed]) for key, needed in pairs])
+        waits = dict.fromkeys(zip(ordered[1:], ordered, strict=False), "end")
+    named = [(key, needed) for key, wanted in line_order.needs(to_do).items() for needed in wanted]
+    waits |= dict.fromkeys(named, "end" if request.keep_going else "success")
+    runs.add_needs(tx.db, run.id, [(ids[key], ids[needed], needs) for (key, needed), needs in waits.items()])
     run_lines.close_if_done(tx, run)
 
 
@@ -168,6 +176,7 @@ def _place(place: int, line: NewLine, request: StartRun) -> PlacedLine:
         model=line.model or request.model,
         timeout_seconds=line.timeout_seconds,
         is_done=line.is_done,
+        accepts_no_change=line.accept_no_change or request.accept_no_change,
     )
 
 
@@ -182,7 +191,10 @@ def list_page(tx: Transaction, request: ListRuns) -> Page[RunReply]:
     """The runs, the newest first; `next` is the cursor of those behind them."""
     limit = min(request.limit, tx.limits.page_max)
     before = request.cursor or _NEWEST
-    found = runs.list_page(tx.db, before=before, limit=limit + 1, archived=request.all, now=tx.now)
+    project_id = lookup.project_id(tx, request.project)
+    found = runs.list_page(
+        tx.db, before=before, limit=limit + 1, archived=request.all, project_id=project_id, now=tx.now
+    )
     items = _replies(tx, found[:limit])
     return Page(items=items, next=items[-1].id if len(found) > limit else None)
 
@@ -197,6 +209,7 @@ def attend(tx: Transaction, request: AttendRun) -> RunReply:
     if not request.is_forced:
         _require_unchanged(run, request.content_hash)
     run = replace(run, limits=_widen(run.limits, request.limits), started_at=to_datetime(tx.now_ms))
+    _relax(tx, run, request)
     retried = _retry(tx, run, retry_failed=request.retry_failed)
     if request.branch is not None and request.branch != run.branch:
         conversations.move(tx, run, request.branch)
@@ -213,16 +226,30 @@ def _widen(limits: RunLimits, given: RunLimits | None) -> RunLimits:
 
 
 def _retry(tx: Transaction, run: StoredRun, *, retry_failed: bool) -> list[int]:
-    """Queue again the lines that a limit stopped, and if requested those that failed; return them. A finished run with
-    nothing to do is refused.
-    """
+    """Queue again the lines that `retry_lines` finds; return them. A finished run with nothing to do is refused."""
     bound = run_lines.find_bound(tx, run)
-    retried = [] if bound else runs.retry_lines(tx.db, run.id, retry_failed=retry_failed)
+    retried = [] if bound else retry_lines.find(tx, run.id, retry_failed=retry_failed)
+    runs.retry_lines(tx.db, retried)
     if run.finished_at is not None and not retried:
         raise _finished(run) if bound is None else _bounded(run, bound[1])
     for effort_id in retried:
         tx.record("effort.queued", task_id=run.task_id, effort_id=effort_id, data={"run": run.id})
     return retried
+
+
+def _relax(tx: Transaction, run: StoredRun, request: AttendRun) -> None:
+    """Let lines start, from now on, that have waited for more than they need to."""
+    if request.keep_going and run.mode == "chain":
+        raise InvalidParams(
+            f"run {run.id} is a chain, and each step of a chain needs the one before it",
+            field="keep_going",
+            value=True,
+            fix=f"retry the failed step: `ramet run --resume r{run.id} --retry-failed`",
+        )
+    if request.keep_going:
+        runs.keep_going(tx.db, run.id)
+    if request.accept_no_change:
+        runs.accept_no_change(tx.db, run.id)
 
 
 def _require_unchanged(run: StoredRun, content_hash: str | None) -> None:
@@ -309,7 +336,8 @@ def clean(tx: Transaction, request: CleanRuns) -> Cleaned:
     what still waited is dropped.
     """
     before = to_iso(tx.now_ms - request.days * _DAY_MS)
-    outdated = runs.list_outdated(tx.db, before=before, now=tx.now)
+    project_id = lookup.project_id(tx, request.project)
+    outdated = runs.list_outdated(tx.db, before=before, project_id=project_id, now=tx.now)
     if not request.dry_run:
         for run_id in outdated:
             _delete(tx, find(tx, run_id))

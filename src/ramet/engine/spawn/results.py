@@ -43,6 +43,8 @@ def notes(outcome: Outcome, effort: Effort, report: Report | None) -> str:
     match outcome:
         case "success":
             return said
+        case "no_change":
+            wrong = effort.reason or "the child changed no file"
         case "error":
             wrong = effort.reason or "the child failed"
         case "timeout":
@@ -73,7 +75,8 @@ def give_to_parent(tx: Transaction, effort: Effort) -> Effort:
         effort = queue.set_output(tx.db, effort.id, said, None)
     budgets.settle(tx, first.id)
     pointer = StoredSpawnPointers(tx.db).get_parent(first.branch)
-    if pointer is not None:
+    # A child that never started did nothing: why not is its result, and no part of its parent's context.
+    if pointer is not None and not (effort.outcome == "error" and last.instance is None):
         done = child_branches.fold(tx, pointer, last.branch, said or f"{COLLAPSE_OPENING}{pointer.purpose}")
         record_collapse(tx, first, done)
     return effort

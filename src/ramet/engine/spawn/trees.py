@@ -157,16 +157,24 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
     above = _above(rows)
     tokens = {row.id: row.tokens for row in rows}
     costs = {row.id: row.cost_usd for row in rows}
+    estimated = {row.id for row in rows if row.is_cost_estimated}
     for row in reversed(rows):
         upper = above(row)
         if upper in tokens:
             tokens[upper] += tokens[row.id]
             costs[upper] = _sum(costs[upper], costs[row.id])
+            if row.id in estimated:
+                estimated.add(upper)
     open_nodes = [node for node in nodes if node.liveness]
     status = _statuses(tx, agents.list_answered(tx, [node.row.id for node in open_nodes if _is_idle_by_hand(node)]))
     asked = agents.find_first_prompts(tx, [row.id for row in rows if row.goal is None and row.native_id])
     activities = agents.find_activities(tx, [node.row.id for node in open_nodes])
     subagents = _find_subagents(rows, open_nodes)
+
+    def status_now(row: TreeRow, liveness: Liveness | None) -> SessionStatus:
+        if liveness is None:
+            return row.status
+        return "waiting_person" if _waits_for_its_agent(row, liveness) else status(row.id, row.created_at, liveness)
 
     def finish(row: TreeRow, liveness: Liveness | None) -> TreeRow:
         doing = activities.get(row.id, _NOTHING)
@@ -175,9 +183,10 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
         return replace(
             row,
             goal=row.goal or asked.get(row.id),
-            status=status(row.id, row.created_at, liveness) if liveness else row.status,
+            status=status_now(row, liveness),
             total_tokens=tokens[row.id],
             total_cost_usd=costs[row.id],
+            is_total_cost_estimated=row.id in estimated,
             prompt=row.goal if is_asked_by_effort else doing.prompt,
             tool=doing.tool,
         )
@@ -189,6 +198,12 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
         else finish(row, liveness)
         for row, liveness in ((node.row, node.liveness) for node in nodes)
     ]
+
+
+def _waits_for_its_agent(row: TreeRow, liveness: Liveness) -> bool:
+    """Whether it continues another session, and nobody has started its agent yet: a person has the command for it."""
+    is_nobodys = row.agent_id is None and row.native_id is None and row.parent_session_id is None
+    return is_nobodys and row.prev_session_id is not None and liveness.last_heartbeat is None
 
 
 def _find_subagents(rows: Sequence[TreeRow], nodes: Sequence[Node]) -> set[int]:
@@ -231,6 +246,8 @@ def _statuses(tx: Transaction, answered: Container[int]) -> Callable[[int, datet
 
 
 def _waits_for(liveness: Liveness, *, is_answered: bool) -> WaitsFor | None:
+    if liveness.is_asking:
+        return "approval"
     if liveness.is_waiting:
         return "child"
     if liveness.is_unseen:

@@ -21,7 +21,7 @@ from ramet.errors import WorktreeBusy
 from ramet.model.instant import to_iso
 from ramet.model.record.effort import Effort
 from ramet.model.record.session import Session
-from ramet.protocol.work.attempts import Attempt, BeginAttempt
+from ramet.protocol.work.attempts import Attempt, BeginAttempt, NotePreparation, Preparation
 from ramet.store.record import messages as message_rows
 from ramet.store.record import sessions as session_rows
 from ramet.store.record.sessions import KeeperLease, NativeWindow, NewSession
@@ -77,6 +77,17 @@ def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
     run_lines.begun(tx, effort)
     stop = budgets.begin(tx, session) or effort.stop_request
     return Attempt(session=session, effort=efforts.reply(replace(effort, stop_request=stop)))
+
+
+@answers(NotePreparation)
+def note_preparation(tx: Transaction, request: NotePreparation) -> Preparation:
+    """Record how a worktree is prepared."""
+    effort = lookup.effort(tx, request.effort_id)
+    if not effort.lease.is_of(request.generation):
+        raise leases.lost(effort, request.generation)
+    data = {"how": request.how, "command": request.command, "log": request.log}
+    tx.record("effort.preparing", task_id=effort.task_id, effort_id=effort.id, data=data)
+    return Preparation(effort_id=effort.id)
 
 
 def _require_free_worktree(tx: Transaction, request: BeginAttempt) -> None:

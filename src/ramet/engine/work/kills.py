@@ -10,8 +10,9 @@ from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings, queue
 from ramet.errors import InvalidParams, NothingRuns
 from ramet.model.record.effort import Effort, StopRequest
+from ramet.model.record.session import is_unseen
 from ramet.protocol.work.kills import CancelSpawn, Kill, Killed
-from ramet.store.record import sessions
+from ramet.store.record import agents, sessions
 from ramet.store.spawn import children
 from ramet.store.work import queue as queue_rows
 
@@ -46,7 +47,7 @@ def _meant(tx: Transaction, request: Kill) -> Effort:
 
 def _kill(tx: Transaction, effort: Effort, stop: StopRequest, *, with_children: bool) -> Killed:
     lookup.require_unfinished(effort)
-    if effort.lifecycle == "active" and effort.lease.owner is None:
+    if effort.lifecycle == "active" and effort.lease.owner is None and not _is_unbegun(tx, effort):
         raise NothingRuns(
             f"effort {effort.id} was started by hand: Ramet started no process for it",
             field="effort_id",
@@ -60,6 +61,14 @@ def _kill(tx: Transaction, effort: Effort, stop: StopRequest, *, with_children: 
     already = effort.stop_request is not None if is_running else stop.requeues and effort.lifecycle == "queued"
     ended = _end(tx, effort, stop)
     return Killed(**asdict(efforts.reply(ended, already=already)), is_running=is_running, also=also)
+
+
+def _is_unbegun(tx: Transaction, effort: Effort) -> bool:
+    """Whether nobody holds it, and its sessions still wait for an agent that a person would start."""
+    if agents.find_holder(tx.db, effort.id) is not None:
+        return False
+    found = sessions.list_matching(tx.db, effort_id=effort.id, is_open=True, before=2**63 - 1, limit=tx.limits.page_max)
+    return bool(found) and all(is_unseen(session) for session in found)
 
 
 def _is_kept(tx: Transaction, effort: Effort) -> bool:

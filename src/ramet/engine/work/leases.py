@@ -14,10 +14,10 @@ from ramet.engine.answers import answers
 from ramet.engine.record import efforts, lookup, sessions
 from ramet.engine.runs import run_lines
 from ramet.engine.transaction import Transaction
-from ramet.engine.work import endings, parked_drivers, queue
+from ramet.engine.work import endings, outcomes, parked_drivers, queue
 from ramet.errors import InvalidParams, LeaseLost
 from ramet.model.instant import from_datetime, to_iso
-from ramet.model.record.effort import Effort, Failure, Outcome
+from ramet.model.record.effort import NOT_FAILURES, Effort, Failure, Outcome
 from ramet.model.work.retry_policy import (
     Decision,
     RetryPolicy,
@@ -98,7 +98,7 @@ def _refusal(tx: Transaction, effort: Waiting, scope: Scope) -> Refused | None:
             return Refused(refused="lost", detail=f"{effort.lease.owner} holds effort {effort.id}")
         case "manual":
             return Refused(refused="not_queued", detail=f"effort {effort.id} is active outside the queue")
-        case "succeeded" | "failed":
+        case "succeeded" | "unchanged" | "failed":
             return Refused(refused="not_queued", detail=f"effort {effort.id} finished with {effort.outcome}")
         case "blocked" | "parked":
             waits = queue.blocked(tx, effort)
@@ -158,7 +158,8 @@ def complete(tx: Transaction, request: CompleteWork) -> Completed:
     if not effort.claim.is_of(request.generation):
         _record_late(tx, effort, request)
         return Completed(**efforts.show(lookup.effort(tx, effort.id)), ignored=True)
-    failure = None if request.outcome == "success" else request.failure or _FAILURES.get(request.outcome)
+    request = outcomes.judge(tx, effort, request)
+    failure = None if request.outcome in NOT_FAILURES else request.failure or _FAILURES.get(request.outcome)
     decision = decide(effort, request.outcome, failure, _policy(tx), stop=effort.stop_request)
     settlement = Settlement(
         lifecycle="queued",
@@ -175,6 +176,8 @@ def complete(tx: Transaction, request: CompleteWork) -> Completed:
     following = Following(not_before=_not_before(tx, request, decision), is_fresh=request.is_fresh)
     parked_drivers.note(tx, effort, request, following.not_before)
     settled = _settle(tx, effort, decision, settlement, request.outcome, following)
+    if not decision.requeue:
+        outcomes.tell(tx, settled)
     return Completed(**efforts.show(settled), requeued=decision.requeue)
 
 

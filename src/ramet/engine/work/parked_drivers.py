@@ -10,6 +10,7 @@ from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.model.instant import from_datetime, from_iso, to_iso
+from ramet.model.record.effort import NOT_FAILURES
 from ramet.model.record.task import first_line
 from ramet.model.work.driver import NEVER_PARKED
 from ramet.model.work.retry_policy import Tried
@@ -59,7 +60,7 @@ def note(tx: Transaction, effort: Tried, request: CompleteWork, not_before: str 
         return
     known = parked_drivers.find(tx.db, begun.profile)
     is_old = known is not None and _is_older(tx, known, begun.created_at)
-    if request.outcome == "success":
+    if request.outcome in NOT_FAILURES:
         if known is not None and not is_old:
             _release(tx, known)
     elif request.failure == "limit":

@@ -42,8 +42,8 @@ from ramet.protocol.work.queue import (
     WorkReply,
 )
 from ramet.store.record import efforts as effort_rows
+from ramet.store.record import refused_calls, usage
 from ramet.store.record import sessions as session_rows
-from ramet.store.record import usage
 from ramet.store.work import leases, parked_drivers, queue
 from ramet.store.work.queue import NewWork, Settlement, Waiting
 
@@ -80,8 +80,17 @@ def add(tx: Transaction, request: AddWork) -> AddedWork:
         priority=request.priority,
         timeout_seconds=request.timeout_seconds,
         metadata={EXACT: True} if request.is_exact else None,
+        base_commit=tx.start.commit,
+        base_branch=tx.start.branch,
+        base_changes=tx.start.changes,
+        accepts_no_change=request.accept_no_change,
     )
-    return AddedWork(**asdict(_enqueue(tx, new)), registered=registered)
+    return AddedWork(
+        **asdict(_enqueue(tx, new)),
+        registered=registered,
+        uncommitted=tx.start.uncommitted,
+        base_note=tx.start.note,
+    )
 
 
 def _task(tx: Transaction, request: AddWork, based_on: Effort | None) -> tuple[str, int]:
@@ -99,7 +108,7 @@ def _task(tx: Transaction, request: AddWork, based_on: Effort | None) -> tuple[s
 
 def _enqueue(tx: Transaction, new: NewWork) -> WorkReply:
     effort_id = queue.add(tx.db, new, tx.now)
-    data = {"skill": new.skill, "ordinal": new.ordinal, "retry_of": new.retry_of}
+    data = {"skill": new.skill, "ordinal": new.ordinal, "retry_of": new.retry_of, "base": new.base_commit}
     tx.record("effort.queued", task_id=new.task_id, effort_id=effort_id, data=data)
     return reply(tx, find(tx, effort_id))
 
@@ -123,6 +132,7 @@ def list_page(tx: Transaction, request: ListWork) -> Page[WorkReply]:
         state=request.state,
         task_id=None if request.task is None else lookup.absolute(request.task, "task"),
         run_id=request.run,
+        project_id=lookup.project_id(tx, request.project),
         before=request.cursor or _NEWEST,
         limit=limit + 1,
     )
@@ -185,6 +195,10 @@ def retry(tx: Transaction, request: RetryWork) -> WorkReply:
         timeout_seconds=effort.timeout_seconds,
         retry_of=effort.id,
         workspace=effort.place.workspace,
+        base_commit=effort.base.commit,
+        base_branch=effort.base.branch,
+        base_changes=effort.base.changes,
+        accepts_no_change=effort.accepts_no_change,
     )
     copy = _enqueue(tx, new)
     queue.repoint(tx.db, effort.id, copy.id)
@@ -195,7 +209,7 @@ def retry(tx: Transaction, request: RetryWork) -> WorkReply:
 def resume(tx: Transaction, request: ResumeWork) -> WorkReply:
     """Queue the same effort again, to continue in its context window."""
     effort = _finished(tx, request.effort_id)
-    if effort.outcome == "success":
+    if effort.outcome == "success" and not refused_calls.count(tx.db, effort.id):
         raise EffortFinished(
             f"effort {effort.id} succeeded: there is nothing to resume",
             field="effort_id",
@@ -204,7 +218,9 @@ def resume(tx: Transaction, request: ResumeWork) -> WorkReply:
             f"or build on it with `ramet add --based-on e{effort.id} PROMPT`",
         )
     continues = session_rows.find_last_native(tx.db, effort.id)
-    queue.settle(tx.db, effort.id, Settlement(lifecycle="queued", continues_session_id=continues))
+    queue.settle(
+        tx.db, effort.id, Settlement(lifecycle="queued", continues_session_id=continues, reason=request.reason)
+    )
     data = {"skill": effort.skill, "ordinal": effort.ordinal, "resumes": effort.outcome}
     tx.record("effort.queued", task_id=effort.task_id, effort_id=effort.id, data=data)
     return reply(tx, find(tx, effort.id))
@@ -314,5 +330,10 @@ def state_of(tx: Transaction, effort: Waiting) -> State:
 def reply(tx: Transaction, effort: Waiting) -> WorkReply:
     """The row, and what it waits for."""
     waits = blocked(tx, effort)
-    known = {"blocked_by": waits.by, "blocked_status": waits.status, "blocked": waits.blocked}
+    known = {
+        "blocked_by": waits.by,
+        "blocked_status": waits.status,
+        "blocked": waits.blocked,
+        "project_id": effort.project_id,
+    }
     return WorkReply(**efforts.show(effort) | known)

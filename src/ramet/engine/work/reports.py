@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from ramet.engine import notices, secrets
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
-from ramet.engine.record import budgets, lookup, messages
+from ramet.engine.record import budgets, lookup, messages, session_usage, subagents
 from ramet.engine.record.messages import Turn
 from ramet.engine.transaction import Transaction
+from ramet.engine.work import refused_calls
 from ramet.model.event import EventKind
 from ramet.model.history.content import (
     ContentPayload,
@@ -23,6 +24,7 @@ from ramet.model.history.content import (
     ReasoningContent,
     ToolIOContent,
 )
+from ramet.model.history.image import bounded
 from ramet.model.instant import to_iso
 from ramet.model.names import clean_name
 from ramet.model.record.budget import Amount
@@ -32,19 +34,24 @@ from ramet.model.work.stream import (
     End,
     Limit,
     NativeId,
+    Note,
+    Prompt,
     Reasoning,
     Refusal,
     Remark,
     Started,
     StreamEvent,
     Stuck,
+    SubAgent,
     Text,
     ToolCall,
     ToolResult,
     Usage,
+    in_flight,
 )
 from ramet.protocol.work.attempts import Reported, ReportStream
-from ramet.store.record import sessions, usage
+from ramet.store.record import refused_calls as refused_call_rows
+from ramet.store.record import sessions
 from ramet.store.record.messages import Transcript
 from ramet.store.record.sessions import Reporter, SessionReport
 from ramet.store.spawn import children
@@ -53,16 +60,26 @@ from ramet.store.work import leases
 _LONGEST_NOTE = 10_000
 _LONGEST_ARGUMENTS = 200
 _MOST_CALLS = 100
+_LONGEST_CALL = 500
+_LONGEST_RULE = 520
+"""As long as a rule can be (`model/work/permission_rule`)."""
+_MOST_RULES = 10
+_MOST_TIMES = 2**53
 _STATUSES: dict[bool, Literal["success", "error"]] = {False: "success", True: "error"}
 _ERRORS = "stderr"
 """The name of a program's own remarks in a transcript."""
 
 
 class Heard(Struct, frozen=True):
-    """An event of a stream, and what of it becomes a turn of the session."""
+    """An event of a stream, and what of it becomes a turn of the session, or of its sub-agent."""
 
     event: StreamEvent
     turn: Turn | None
+
+    @property
+    def own_turn(self) -> Turn | None:
+        """The turn that is the agent's own."""
+        return None if isinstance(self.event, SubAgent) else self.turn
 
 
 class PreparedReport(Struct, frozen=True):
@@ -80,10 +97,15 @@ def prepare(request: ReportStream, contents: Contents) -> PreparedReport:
 
 def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Heard:
     event = secrets.redact(event, redactor)
-    content = _content(event, contents)
+    said = event.said if isinstance(event, SubAgent) else event
+    content = _content(said, contents)
     if content is not None:
-        return Heard(event, messages.make_turn(contents, content))
+        images = bounded(said.images) if isinstance(said, ToolResult) else ()
+        return Heard(event, messages.make_turn(contents, content, images))
     match event:
+        case SubAgent(said=End() as end):
+            reason = end.reason or end.answer
+            event = replace(event, said=replace(end, reason=None if reason is None else _note(reason)))
         case Limit():
             event = replace(event, text=_note(event.text))
         case Stuck():
@@ -91,7 +113,7 @@ def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Hear
             tool = None if event.tool is None else clean_name(event.tool)
             event = replace(event, text=_note(event.text), tool=tool, arguments=given)
         case Refusal():
-            event = replace(event, name=clean_name(_note(event.name)), rule=_note(event.rule))
+            event = _shorten(event)
         case End(reason=str(reason)):
             event = replace(event, reason=_note(reason))
         case Usage():
@@ -104,9 +126,13 @@ def _prepare(event: StreamEvent, contents: Contents, redactor: Redactor) -> Hear
     return Heard(event, None)
 
 
-def _content(event: StreamEvent, contents: Contents) -> ContentPayload | None:
-    """What an event puts into the session's history."""
+def _content(event: StreamEvent | Prompt, contents: Contents) -> ContentPayload | None:
+    """What an event puts into the history of its session."""
     match event:
+        case Prompt():
+            return DialogueContent(text=event.text, role="user")
+        case Note():
+            return DialogueContent(text=event.text, role="system")
         case Text():
             return DialogueContent(text=event.text, role="assistant")
         case Reasoning():
@@ -169,7 +195,10 @@ def _renew(tx: Transaction, reporter: Reporter, *, is_asked: bool) -> bool:
 def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> StopRequest | None:
     """Write what is new; whether the agent has to end for what it used."""
     transcript = Transcript(reporter.session_id, reporter.agent_id, reporter.head)
-    written = messages.write(tx, transcript, [heard.turn for heard in news if heard.turn is not None])
+    written = messages.write(tx, transcript, [turn for heard in news if (turn := heard.own_turn) is not None])
+    told_of = [heard for heard in news if isinstance(heard.event, SubAgent)]
+    if told_of:
+        _write_below(tx, reporter.session_id, told_of)
     events = [heard.event for heard in news]
     for event in events:
         _note_beside(tx, reporter, event)
@@ -177,8 +206,27 @@ def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> StopRe
     ids = [each.message_id for each in written if each.message_id is not None]
     data = {"events": len(news), "messages": len(ids), "last_message": ids[-1] if ids else None}
     _record(tx, "session.reported", reporter, data)
-    used = [usage.put(tx.db, reporter.session_id, event) for event in events if isinstance(event, Usage)]
-    return budgets.check_usage(tx, reporter.session_id, sum(used, Amount())) if used else None
+    used = [event for event in events if isinstance(event, Usage)]
+    for event in used:
+        session_usage.observe(tx, reporter.session_id, event)
+    more = [session_usage.count(tx, reporter.session_id, event) for event in used]
+    return budgets.check_usage(tx, reporter.session_id, sum(more, Amount())) if more else None
+
+
+def _write_below(tx: Transaction, session_id: int, told_of: Sequence[Heard]) -> None:
+    """What happens in sub-agents goes to sessions of their own, each in its order."""
+    above = subagents.must_find(tx, session_id)
+    by_agent: dict[str, list[Heard]] = {}
+    for heard in told_of:
+        assert isinstance(heard.event, SubAgent)  # noqa: S101
+        by_agent.setdefault(clean_name(heard.event.agent_id), []).append(heard)
+    for agent_id, heard_of in by_agent.items():
+        subagents.report(
+            tx,
+            subagents.begin(tx, above, agent_id),
+            [heard.turn for heard in heard_of if heard.turn is not None],
+            [heard.event.said for heard in heard_of if isinstance(heard.event, SubAgent)],
+        )
 
 
 def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> None:
@@ -192,15 +240,35 @@ def _note_beside(tx: Transaction, reporter: Reporter, event: StreamEvent) -> Non
             data = {name: getattr(event, name) for name in ("reason", "text", "tool", "arguments", "turns")}
             _record(tx, "session.stuck", reporter, data)
         case Refusal():
-            data = {name: getattr(event, name) for name in ("subject", "name", "times", "rule")}
-            _record(tx, "session.refused", reporter, data)
+            _note_refusal(tx, reporter, event)
         case End() if not reporter.has_ended:
             data = {"outcome": event.outcome, "failure": event.failure, "ended": event.ended}
             _record(tx, "session.ended", reporter, data)
             if event.is_cut:
                 _tell_of_cut(tx, reporter)
+            refused_calls.tell(tx, reporter.effort_id)
         case _:
             pass
+
+
+def _note_refusal(tx: Transaction, reporter: Reporter, refusal: Refusal) -> None:
+    is_news = refused_call_rows.put(tx.db, reporter.session_id, reporter.effort_id, refusal, tx.now)
+    if is_news:
+        data = {name: getattr(refusal, name) for name in ("subject", "name", "times", "rule", "call", "rules")}
+        _record(tx, "session.refused", reporter, data)
+
+
+def _shorten(refusal: Refusal) -> Refusal:
+    """A refused call as it is kept: what an agent wanted may be of any length."""
+    return replace(
+        refusal,
+        name=clean_name(_note(refusal.name)),
+        key=clean_name(refusal.key)[:_LONGEST_CALL] if refusal.key else "",
+        call=_note(refusal.call)[:_LONGEST_CALL],
+        rule=_note(refusal.rule)[:_LONGEST_CALL],
+        rules=[_note(rule)[:_LONGEST_RULE] for rule in refusal.rules[:_MOST_RULES]],
+        times=min(max(refusal.times, 1), _MOST_TIMES),
+    )
 
 
 def _tell_of_cut(tx: Transaction, reporter: Reporter) -> None:
@@ -216,7 +284,7 @@ def _session_report(tx: Transaction, reporter: Reporter, events: Sequence[Stream
         said |= _about_session(event)
     if "outcome" in said:
         said["ended_at"] = tx.now
-    tools = [] if "outcome" in said else _in_flight(reporter.tools_in_flight or [], events)
+    tools = [] if "outcome" in said else in_flight(reporter.tools_in_flight or [], events)
     return SessionReport(reported_seq=reporter.reported_seq + len(events), tools_in_flight=tools, **said)
 
 
@@ -233,17 +301,6 @@ def _about_session(event: StreamEvent) -> dict[str, Any]:
             }
         case _:
             return {}
-
-
-def _in_flight(before: Sequence[str], events: Sequence[StreamEvent]) -> list[str]:
-    """The calls that have not come back, in the order in which they were made."""
-    calls = dict.fromkeys(before)
-    for event in events:
-        if isinstance(event, ToolCall):
-            calls[clean_name(event.call_id)] = None
-        elif isinstance(event, ToolResult):
-            calls.pop(clean_name(event.call_id), None)
-    return list(calls)[-_MOST_CALLS:]
 
 
 def _record(tx: Transaction, kind: EventKind, reporter: Reporter, data: dict[str, Any]) -> None:

@@ -27,7 +27,10 @@ ORIGIN = "origin"
 COLLAPSE = "collapse"
 """The key of a commit's metadata that names the child whose work it stands for, and where the child stood."""
 
-RESERVED = frozenset({PAYLOAD, COMPRESSES, ORIGIN, COLLAPSE})
+IMAGES = "images"
+"""The key of a commit's metadata that has the hashes of the images in its content."""
+
+RESERVED = frozenset({PAYLOAD, COMPRESSES, ORIGIN, COLLAPSE, IMAGES})
 """What nobody else may write into a commit's metadata."""
 
 PROTECTED = 90

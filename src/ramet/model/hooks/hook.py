@@ -29,7 +29,15 @@ Moment = Literal[
     "other",
 ]
 """When a hook is called; `other` is recorded and allowed."""
+PERMISSION_PROMPT = "permission_prompt"
+"""The reason of a notification that a person has to permit a tool."""
 Source = Literal["startup", "resume", "clear", "compact", "fork"]
+"""How a context window begins."""
+
+GAP = "gap"
+"""The name of an event that tells of hooks which reached no daemon. It has the source of a start among them that got no
+answer.
+"""
 
 
 class HookEvent(Struct, frozen=True, kw_only=True):

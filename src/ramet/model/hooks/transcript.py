@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from ramet.model.history.image import Image
+
 MESSAGE_USAGE = "usage/"
 """How the key of what one message used begins. A copy of a session repeats its messages, and their keys."""
 RUNNING_COST = "cost/"
@@ -30,9 +32,14 @@ class Entry(Struct, frozen=True, kw_only=True):
     model: str | None = None
     usage: dict[str, int | float] | None = None
     """input_tokens, output_tokens, cache_read_tokens, cache_write_tokens and cost_usd, as `stream.Usage` has them."""
+    images: list[Image] = []
+    """The images that the text names."""
     prompt_id: str | None = None
     """The id of the prompt, which a hook may have reported before."""
     meta: dict[str, Any] | None = None
+    """Of a `meta` entry: `title` and `is_given`, what a session is called and whether a person called it so; `origin`,
+    the program's own id of the session of which it is a copy.
+    """
 
 
 class Reading(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,8 @@ class Agent(Struct, frozen=True, kw_only=True):
     skill: str | None
     current_phase: str | None
     task_id: str | None
+    project_id: int | None = None
+    """The project of the effort that it holds."""
 
 
 class FleetMember(Struct, frozen=True, kw_only=True):
@@ -39,10 +41,14 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     tools_in_flight: list[str] | None = None
     cost_usd: float | None = None
     """The cost of its session, if it is known."""
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
     is_lease_over: bool | None = None
     """None if its effort was not claimed from the queue."""
     is_awaiting: bool = False
     """Whether its session waits for a child."""
+    permission_tool: str | None = None
+    """The tool for which its program, or a sub-agent of it, asks a person for permission."""
     native_id: str | None = None
     """The vendor's id of its session."""
     status: SessionStatus | None = None
@@ -52,5 +58,11 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     """Whether its effort came with a prompt: from the queue, from a run or as a child."""
     prompt: str | None = None
     """The beginning of the newest prompt that it was given."""
+    refused: int = 0
+    """How many calls of its effort were refused."""
     tool: str | None = None
     """Its newest tool call since that prompt: `Bash: make test`."""
+    project_id: int | None = None
+    """The project of its effort."""
+    title: str | None = None
+    """The name of its session in its program."""

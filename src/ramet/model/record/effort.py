@@ -8,7 +8,11 @@ from msgspec import Struct
 from ramet.model.row_parts import Part
 
 Lifecycle = Literal["queued", "active", "finished"]
-Outcome = Literal["success", "error", "timeout", "stuck", "cancelled", "budget", "dropped"]
+Outcome = Literal["success", "no_change", "error", "timeout", "stuck", "cancelled", "budget", "dropped"]
+NOT_FAILURES: frozenset[Outcome] = frozenset({"success", "no_change"})
+"""The outcomes that are no failures. An effort has `no_change` if its skill changes code and it changed no file: that
+may be right, but nobody should build on it unasked.
+"""
 Failure = Literal["transient", "permanent", "limit", "infrastructure", "timeout", "unknown"]
 """What kind of failure ended an attempt: whether another one may help, and whose fault it was. `limit` is any trouble
 with the account: a usage limit, an expired login, a wrong key, an empty balance.
@@ -70,6 +74,16 @@ class Place(Part, frozen=True, kw_only=True):
     git_head: str | None
     workspace: str | None
     """The directory in which it works; None if that is the project, or its own worktree."""
+
+
+class Base(Part, frozen=True, kw_only=True, rename=lambda name: f"base_{name}"):
+    """Where an effort starts, from when it was added; all None if that is decided when it runs."""
+
+    commit: str | None
+    branch: str | None
+    """The branch that was checked out or named; None if there was none."""
+    changes: str | None
+    """The commit of the uncommitted changes that were taken along, on top of `commit`."""
 
 
 class Retry(Part, frozen=True, kw_only=True, rename={"of": "retry_of"}):
@@ -141,12 +155,15 @@ class Effort(Struct, frozen=True, kw_only=True):
     report_file: str | None
     output_content: str | None
     stop_request: StopRequest | None
+    accepts_no_change: bool
+    """Whether `no_change` is good enough: of this effort for its dependents, and for it of those that it needs."""
     lease: Lease
     place: Place
     retry: Retry
     line: RunLine
     spawn: Spawn
     spent: Spent
+    base: Base
 
 
 class Check(Struct, frozen=True, kw_only=True):

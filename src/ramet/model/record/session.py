@@ -15,16 +15,49 @@ SessionRef = int | str
 """A session's integer id, or `driver:native_id`."""
 
 SessionStatus = Literal[
-    "starting", "running", "waiting_child", "waiting_person", "detecting", "stuck", "orphaned", "ended"
+    "starting",
+    "running",
+    "waiting_approval",
+    "waiting_child",
+    "waiting_person",
+    "detecting",
+    "stuck",
+    "orphaned",
+    "ended",
 ]
 
 
-WaitsFor = Literal["child", "person", "begin"]
-"""What a session may wait for: the end of a child; the next word of the person who started it; or, as a child that was
-spawned, for its own beginning.
+WaitsFor = Literal["approval", "child", "person", "begin"]
+"""What a session may wait for: a person's permission to use a tool; the end of a child; the next word of the person
+who started it; or, as a child that was spawned, for its own beginning.
 """
 
-_WAITING: dict[WaitsFor, SessionStatus] = {"child": "waiting_child", "person": "waiting_person", "begin": "starting"}
+_WAITING: dict[WaitsFor, SessionStatus] = {
+    "approval": "waiting_approval",
+    "child": "waiting_child",
+    "person": "waiting_person",
+    "begin": "starting",
+}
+
+
+RefusedSubject = Literal["host", "tool"]
+
+
+class RefusedCall(Struct, frozen=True, kw_only=True):
+    """One row of `refused_calls`: something that an agent wanted and its owner has not allowed."""
+
+    session_id: int
+    subject: RefusedSubject
+    name: str
+    """The host, or the tool."""
+    call: str
+    """The beginning of what the tool was given."""
+    rules: list[str]
+    """The permission rules that would allow it; none if no rule can."""
+    advice: str
+    """What would allow it, in words."""
+    times: int
+    created_at: datetime
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -67,6 +100,19 @@ class Session(Struct, frozen=True, kw_only=True):
     """Its closing report, with the fields of `protocol.history.Report`."""
     host: str | None
     """The machine of its process, if several machines share the database and a person started it."""
+    permission_tool: str | None = None
+    """The tool for which its program asks a person for permission; None while no dialog is open."""
+    model: str | None = None
+    """The model of its newest call, if it is known."""
+    title: str | None = None
+    """Its name in its program: what a person called it, or what the program made up."""
+    forked_from_session_id: int | None = None
+    """The session of which it is a copy, if it is one."""
+
+
+def is_unseen(session: Session) -> bool:
+    """Whether nothing has been seen of its agent yet."""
+    return session.pid is None and session.native_id is None and session.last_heartbeat is None
 
 
 class TreePlace(Struct, frozen=True, kw_only=True):
@@ -85,6 +131,15 @@ class Patience(Struct, frozen=True, kw_only=True):
     silent: timedelta
     stuck: timedelta | None = None
     """None where nobody would end it."""
+
+
+LONGEST_NATIVE_ID = 200
+
+
+def native_name(native_id: str, agent_id: str | None) -> str:
+    """By which name a context window goes with its driver; a sub-agent's is inside its parent's."""
+    name = native_id if agent_id is None else f"{native_id}/{agent_id}"
+    return name.replace("\0", "")[:LONGEST_NATIVE_ID]
 
 
 def derive_status(

@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -35,6 +35,8 @@ class SkillText(Struct, frozen=True, kw_only=True):
     """The texts of its templates, by name; one that cannot be read is not here."""
     command_texts: dict[str, str] = {}
     """The texts of the command files that it names, by path; one that cannot be read is not here."""
+    changes: Literal["code"] | None = None
+    """What its efforts are there to change, if the file says it."""
 
 
 class BuiltInSkill(Struct, frozen=True, kw_only=True):
@@ -47,6 +49,8 @@ class BuiltInSkill(Struct, frozen=True, kw_only=True):
     short_name: str | None = None
     reports: bool = False
     """Whether what it produces is a text, kept as a report."""
+    changes_code: bool = False
+    """Whether it is there to change code: an effort that changes no file ends with `no_change`."""
 
     def in_project(self, project_id: int) -> Skill:
         """The skill as a project's row would show it."""
@@ -80,9 +84,15 @@ BUILT_IN: dict[str, BuiltInSkill] = {
             next_skills=("review",),
             artifact_name="IMPLEMENTATION",
             short_name="impl",
+            changes_code=True,
         ),
         BuiltInSkill(name="review", phases=("1: Read", "2: Judge"), next_skills=("improve",), reports=True),
-        BuiltInSkill(name="improve", phases=("1: Prepare", "2: Change", "3: Test"), next_skills=("review",)),
+        BuiltInSkill(
+            name="improve",
+            phases=("1: Prepare", "2: Change", "3: Test"),
+            next_skills=("review",),
+            changes_code=True,
+        ),
         BuiltInSkill(name="do"),
         BuiltInSkill(name="shell"),
     )

@@ -7,7 +7,7 @@ somebody else are passed over. What is wrong is refused with its line and its fi
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -45,6 +45,7 @@ class SkillFile(Struct, frozen=True, kw_only=True):
     cmd_dependencies: list[str] = []
     next_skills: list[str] = []
     directives: list[str] = []
+    changes: Literal["code"] | None = None
     body: str = ""
     """The instructions behind the front matter."""
 
@@ -79,6 +80,7 @@ def parse(content: bytes | str, folder: str | None = None) -> SkillFile:
         cmd_dependencies=front.read("cmd-dependencies", _texts) or [],
         next_skills=front.read("next-skills", _texts) or [],
         directives=front.read("directives", _texts) or [],
+        changes=front.read("changes", _changes),
         body=front.body,
     )
 
@@ -152,6 +154,12 @@ def _texts(field: "Field", value: Any) -> list[str]:
     if not isinstance(value, list):
         field.refuse("is not a list", "write it as a list: one `- item` per line", value)
     return [_text(field.item(index), item) for index, item in enumerate(value)]
+
+
+def _changes(field: "Field", value: Any) -> Literal["code"]:
+    if value != "code":
+        field.refuse("is not a kind of change", "write `changes: code`, or leave it out", value)
+    return "code"
 
 
 def _phases(field: "Field", value: Any) -> list[Any]:

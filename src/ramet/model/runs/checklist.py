@@ -18,13 +18,22 @@ _ITEM = re.compile(_BULLET + r"[ \t]*\[(?:[ \t]+|[ \t]*(?P<done>[xX])[ \t]*)\](?
 _OTHER_BOX = re.compile(_BULLET + r"[ \t]+(?P<box>\[[^\w\s\[\]]\])[ \t]")
 _DOTTED = r"(?P<dotted>[0-9]{1,9}(?:\.[0-9]{1,9})+)(?:[.):](?![0-9])|(?=[ \t]|$))"
 _NUMBER = re.compile(rf"(?:{_DOTTED}|(?P<plain>[0-9]{{1,9}})[.):](?![0-9]))[ \t]*")
-_NAMES = r"(?P<name>agent|skill|model|timeout|depends(?:[ \t_-]*on)?|dependencies)"
+_NAMES = r"(?P<name>agent|skill|model|timeout|accept|depends(?:[ \t_-]*on)?|dependencies)"
 _NOTE = re.compile(rf"[-*+][ \t]+[*_`]*{_NAMES}[*_`]*[ \t]*:[*_`]*(?P<value>.*)", re.IGNORECASE)
 _COMMENT_NOTE = re.compile(rf"\s*{_NAMES}\s*:(?P<value>.*)", re.IGNORECASE | re.DOTALL)
-_DEFAULT = re.compile(r"(?P<name>agent|skill|model|timeout)[ \t]*:(?P<value>.*)", re.IGNORECASE)
+_DEFAULT = re.compile(r"(?P<name>agent|skill|model|timeout|accept)[ \t]*:(?P<value>.*)", re.IGNORECASE)
+_DIRECTIVES = ("agent", "skill", "model", "timeout", "accept", "depends", "depends on", "dependencies")
+_WORD = r"(?P<name>[A-Za-z][A-Za-z_-]{3,19}(?:[ \t][A-Za-z]{1,4})?)"
+"""What may be a misspelt directive: a shorter word would be similar to too much."""
+_LIKE_NOTE = re.compile(rf"[-*+][ \t]+[*_`]*{_WORD}[*_`]*[ \t]*:[*_`]*[ \t]*(?P<value>.*)")
+_LIKE_COMMENT_NOTE = re.compile(rf"\s*{_WORD}\s*:\s*(?P<value>\S+)\s*$")
+_LIKE_DEFAULT = re.compile(rf"{_WORD}[ \t]*:(?P<value>.*)")
+_MOST_EDITS = 2
+_AS_TEXT = "; if the line is part of the task's text, put an empty line before it"
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>.+)")
 _MARK = re.compile(r"`+|<!--|-->")
 _FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}(?=[^`]*$)|~{3,})")
+_BULLETED = re.compile(r"[-*+][ \t]")
 _BLOCK = re.compile(r"[-*+][ \t]|[0-9]{1,9}[.)][ \t]|#{1,6}[ \t]|>|(?:[-*_][ \t]*){3,}$|=+$")
 """What begins a block of its own, and so does not go on with the paragraph before it."""
 
@@ -67,6 +76,11 @@ class Item:
     notes: list[Note] = field(default_factory=list)
 
     @property
+    def has_list(self) -> bool:
+        """Whether a list is part of its text so far."""
+        return any(_BULLETED.match(piece.body) for piece in self.pieces[1:])
+
+    @property
     def text(self) -> str:
         """What is to be done: the line, and what stands below it with its indentation taken off."""
         start = next((place for place, piece in enumerate(self.pieces) if piece.body), 0)
@@ -96,6 +110,9 @@ def read_checklist(text: str) -> Checklist:
         for row, raw in enumerate(rows[:body], 1)
         if (match := _DEFAULT.match(raw))
     ]
+    for row, raw in enumerate(rows[:body], 1):
+        if (match := _LIKE_DEFAULT.match(raw)) and not _DEFAULT.match(raw):
+            _refuse_misspelt(Note(match["name"], match["value"], row, raw), "")
     reader = _Reader()
     for row, raw in enumerate(rows[body:], body + 1):
         reader.read(row, raw.rstrip())
@@ -106,6 +123,39 @@ def read_checklist(text: str) -> Checklist:
 def is_fence(line: str) -> bool:
     """Whether a line begins a code block."""
     return _FENCE.match(line) is not None
+
+
+def _is_directive(note: Note) -> bool:
+    """Whether a comment is a directive; one that is nearly one is refused, and any other is prose."""
+    if re.fullmatch(_NAMES, note.name, re.IGNORECASE):
+        return True
+    _refuse_misspelt(note, "; if the comment is prose, write more than one word after the colon")
+    return False
+
+
+def _refuse_misspelt(note: Note, otherwise: str) -> None:
+    """Refuse a word that is nearly a directive: as part of the text, it would silently change what runs."""
+    word = re.sub(r"[\s_-]+", " ", note.name).lower()
+    distance, meant = min((_count_edits(word, each), each) for each in _DIRECTIVES)
+    if distance <= _MOST_EDITS:
+        name = meant.capitalize()
+        raise TaskFileInvalid(
+            f"there is no directive {note.name!r}; did you mean {name}?",
+            line=note.row,
+            column=note.raw.find(note.name) + 1,
+            value=note.name,
+            fix=f"write `{name}: {note.value.strip()[:40]}`{otherwise}",
+        )
+
+
+def _count_edits(word: str, other: str) -> int:
+    """How many letters have to be added, removed or replaced to make one word of the other."""
+    row = list(range(len(other) + 1))
+    for place, letter in enumerate(word, 1):
+        above, row[0] = row[0], place
+        for column, each in enumerate(other, 1):
+            above, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, above + (letter != each))
+    return row[-1]
 
 
 def _body_start(rows: list[str]) -> int:
@@ -180,9 +230,12 @@ class _Reader:
             owner.notes.append(Note(match["name"], match["value"], row, raw))
             self._is_paragraph = False
         else:
+            owner = self._owner(indent)
+            if owner and not self._is_after_blank and (match := _LIKE_NOTE.match(body)) and not owner.has_list:
+                _refuse_misspelt(Note(match["name"], match["value"], row, raw), _AS_TEXT)
             self._read_text(line, body, indent)
         if self._last:
-            self._last.notes.extend(notes)
+            self._last.notes.extend(note for note in notes if _is_directive(note))
 
     def _begin(self, row: int, raw: str, indent: int, match: re.Match[str]) -> None:
         while self._open and self._open[-1].indent >= indent:
@@ -249,7 +302,11 @@ class _Reader:
         kept, comments, unclosed = _cut_comments(raw[begin:])
         if unclosed is not None:
             self._comment = (row, begin + unclosed + 1)
-        matches = [match for comment in comments if (match := _COMMENT_NOTE.match(comment))]
+        matches = [
+            match
+            for comment in comments
+            if (match := _COMMENT_NOTE.match(comment) or _LIKE_COMMENT_NOTE.match(comment))
+        ]
         return " ".join(kept).rstrip(), [Note(match["name"], match["value"], row, raw) for match in matches]
 
 

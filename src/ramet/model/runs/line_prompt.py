@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from ramet.model.record import prompt as prompting
-from ramet.model.record.effort import Effort
+from ramet.model.record.effort import NOT_FAILURES, Effort
 from ramet.model.record.prompt import Composed
 from ramet.model.runs.conversation import (
     CURRENT_TASK,
@@ -52,7 +52,7 @@ def retell(lines: Sequence[Effort], max_tokens: int) -> tuple[list[Said], bool]:
 def _turns(line: Effort) -> Iterator[tuple[str, str, datetime]]:
     ended = line.finished_at or line.created_at
     yield "user", line.prompt or "", ended
-    if line.outcome != "success":
+    if line.outcome not in NOT_FAILURES:
         yield "system", tell_failure(line.reason or line.outcome), ended
     elif line.output_content:
         yield "assistant", line.output_content, ended
@@ -60,7 +60,7 @@ def _turns(line: Effort) -> Iterator[tuple[str, str, datetime]]:
 
 def compose_parallel(effort: Effort, needed: Sequence[Effort], max_tokens: int) -> Composed:
     """What the lines left that this one depends on, and which of them failed; the bare task where there are none."""
-    texts = {line.id: _quote(line.output_content or "") for line in needed if line.outcome == "success"}
+    texts = {line.id: _quote(line.output_content or "") for line in needed if line.outcome in NOT_FAILURES}
 
     def render(bodies: Mapping[int, str]) -> Composed:
         parts = [_forward(line, bodies.get(line.id)) for line in needed]
@@ -102,7 +102,7 @@ def _compose(effort: Effort, context: str, prompt: str, *, is_cut: bool) -> Comp
 
 
 def _forward(other: Effort, output: str | None) -> str:
-    if other.outcome == "success":
+    if other.outcome in NOT_FAILURES:
         return f"[Task {other.line.key}] output:\n{quote_headings(other.output_content or '', output) or '(nothing)'}"
     reason = quote_headings(_quote(other.reason or other.outcome or "no reason was given"))
     return f"✗ [Task {other.line.key}] failed: {reason}"

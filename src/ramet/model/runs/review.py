@@ -24,6 +24,7 @@ _SEVERITIES: dict[str, Severity] = {
     **dict.fromkeys(("FOLLOWUP", "FOLLOWUPS", "FOLLOW_UP", "FOLLOW_UPS"), "FOLLOWUP"),
     **dict.fromkeys(("NIT", "NITS", "NITPICK", "NITPICKS"), "NIT"),
 }
+_UNREAD = "its verdict cannot be read: "
 _DIGITS = 12
 """Of a fingerprint: enough for the findings of one chain."""
 _LONGEST_PLACE = 300
@@ -80,6 +81,11 @@ class Review(Struct, frozen=True, kw_only=True):
     @property
     def is_approval(self) -> bool:
         return self.verdict in APPROVALS
+
+    @property
+    def doubt(self) -> str:
+        """Why there is no verdict, as the end of a sentence about it: `cannot be read (it states no verdict)`."""
+        return f"cannot be read ({(self.reason or 'unknown').removeprefix(_UNREAD)})"
 
 
 class Progress(Struct, frozen=True, kw_only=True):
@@ -143,7 +149,7 @@ def _doubt(said: Sequence[str], findings: Sequence[Finding]) -> str | None:
     verdicts = {_verdict(each) for each in said}
     if None in verdicts:
         unread = next(each for each in said if _verdict(each) is None)
-        return f"its verdict cannot be read: {unread.strip()[:80]!r}"
+        return f"{_UNREAD}{unread.strip()[:80]!r}"
     if len(verdicts) > 1:
         return f"it states several verdicts: {', '.join(sorted(filter(None, verdicts)))}"
     if verdicts <= APPROVALS and any(finding.severity == "BLOCKER" for finding in findings):

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from ramet.model.record.effort import Lifecycle, Outcome
 
 RunMode = Literal["sequential", "parallel", "chain"]
-LineState = Literal["pending", "in_progress", "completed", "failed", "skipped"]
+LineState = Literal["pending", "in_progress", "completed", "no_change", "failed", "skipped"]
 RunState = Literal["running", "interrupted", "finished"]
 
 CHAIN_SKILLS = frozenset({"plan", "implement", "review", "improve"})
@@ -43,6 +43,8 @@ class Run(Struct, frozen=True, kw_only=True):
     """The hash of the task file without its boxes, from when the run started."""
     limits: RunLimits
     stop_on_failure: bool
+    keep_going: bool
+    """Whether a line starts even if one that it depends on did not succeed (default: it is skipped)."""
     save_conversation: bool
     branch: str | None
     """The conversation, as a branch of the history."""
@@ -54,6 +56,11 @@ class Run(Struct, frozen=True, kw_only=True):
     archived_at: datetime | None
     reason: str | None
     """Why it ended early, or why no more of its lines are started."""
+    base_commit: str | None
+    """Where its lines start that depend on no other."""
+    base_branch: str | None
+    base_changes: str | None
+    """The commit of the uncommitted changes that were taken along, on top of `base_commit`."""
 
 
 class LineRow(Struct, frozen=True):
@@ -78,6 +85,8 @@ class LineRow(Struct, frozen=True):
     cost_usd: float | None
     output: str | None
     """The first 2,000 characters of the output, unless the whole output was requested."""
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
 
 
 def derive_state(run: Run, *, is_attended: bool) -> RunState:
@@ -98,5 +107,7 @@ def derive_line_state(lifecycle: Lifecycle, outcome: Outcome | None, *, was_trie
             return "in_progress"
         case "finished" if outcome == "success":
             return "completed"
+        case "finished" if outcome == "no_change":
+            return "no_change"
         case _:
             return "failed" if was_tried and outcome != "dropped" else "skipped"

@@ -56,6 +56,8 @@ class Line(Struct, frozen=True, kw_only=True):
     """The keys that it names; `ordering.needs` has all that it waits for."""
     model: str | None = None
     timeout_seconds: int | None = None
+    accepts_no_change: bool = False
+    """Whether `no_change` is good enough: of this line for its dependents, and of the lines that it needs."""
     done: bool = False
     section: str | None = None
     """The heading above it."""
@@ -80,6 +82,7 @@ class _Settings(Struct, frozen=True, kw_only=True):
     skill: str | None = None
     model: str | None = None
     timeout_seconds: int | None = None
+    accepts_no_change: bool = False
 
 
 def parse(content: bytes | str) -> TaskFile:
@@ -116,10 +119,22 @@ def render(file: TaskFile) -> str:
 def fingerprint(file: TaskFile) -> str:
     """A hash of what is to be done. Ticking a box, moving prose or wrapping lines anew does not change it."""
     facts = [
-        [line.key, line.text.split(), line.agent, line.skill, line.model, line.timeout_seconds, sorted(line.depends_on)]
+        [
+            *(line.key, line.text.split(), line.agent, line.skill, line.model, line.timeout_seconds),
+            sorted(line.depends_on),
+            *(["no_change"] if line.accepts_no_change else []),  # a file without it keeps the hash that it had
+        ]
         for line in file.lines
     ]
     return hashlib.sha256(b"task file 1\n" + msgspec.json.encode(facts)).hexdigest()
+
+
+def refuse(content: bytes | str, line: Line, name: str, value: str, message: str, fix: str) -> NoReturn:
+    """Say that the value of a line's directive is wrong, and where it is: below the line, or in the front matter."""
+    items, front = read_checklist(_decode(content))
+    noted = [note for item in items if item.row == line.line_number for note in item.notes]
+    note = next(note for note in [*noted, *front] if note.name.lower() == name)
+    note.refuse(message, fix, value)
 
 
 def _decode(content: bytes | str) -> str:
@@ -210,6 +225,7 @@ def _line(item: Item, key: str, depends_on: tuple[str, ...], defaults: _Settings
         depends_on=depends_on,
         model=settings.model,
         timeout_seconds=settings.timeout_seconds,
+        accepts_no_change=settings.accepts_no_change,
         done=item.done,
         section=item.section,
         line_number=item.row,
@@ -218,7 +234,7 @@ def _line(item: Item, key: str, depends_on: tuple[str, ...], defaults: _Settings
 
 def _settings(notes: Sequence[Note], defaults: _Settings) -> _Settings:
     """What is said, each once, or what is said of all."""
-    said: dict[str, str | int] = {}
+    said: dict[str, str | int | bool] = {}
     for note in notes:
         name, value = note.name.lower(), note.value.strip().strip("`*_\"'").strip()
         if not value or (name == "agent" and value.lower() in ("self", "@self")):
@@ -262,11 +278,22 @@ def _seconds(note: Note, value: str) -> int:
     return seconds
 
 
-_READINGS: dict[str, tuple[str, Callable[[Note, str], str | int]]] = {
+def _no_change(note: Note, value: str) -> bool:
+    if value.lower().replace(" ", "_").replace("-", "_") != "no_change":
+        note.refuse(
+            f"only no_change can be accepted, not {value!r}",
+            "write `Accept: no_change`; if the line is part of the task's text, start it with another word",
+            value,
+        )
+    return True
+
+
+_READINGS: dict[str, tuple[str, Callable[[Note, str], str | int | bool]]] = {
     "agent": ("agent", _agent),
     "skill": ("skill", _name),
     "model": ("model", _name),
     "timeout": ("timeout_seconds", _seconds),
+    "accept": ("accepts_no_change", _no_change),
 }
 
 
@@ -337,6 +364,7 @@ def _notes(line: Line) -> list[str]:
         "Agent": line.agent and f"@{line.agent}",
         "Skill": line.skill,
         "Model": line.model,
+        "Accept": line.accepts_no_change and "no_change",
         "Timeout": line.timeout_seconds and f"{line.timeout_seconds}s",
         "Depends": ", ".join(line.depends_on),
     }

@@ -67,10 +67,13 @@ class BudgetState(Struct, frozen=True, kw_only=True):
     tokens: int | None
     cost_usd: float | None
     spent_tokens: int
-    spent_cost_usd: float
+    spent_cost_usd: float | None
+    """None if it is unknown: tokens were used, and neither their cost nor their price is known."""
     reserved_tokens: int
     """What children may still use of their own budgets."""
     reserved_cost_usd: float
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
 
 
 class TreeRow(Struct, frozen=True, gc=False):
@@ -105,7 +108,16 @@ class TreeRow(Struct, frozen=True, gc=False):
     """Its driver, or the profile that the user configured for it."""
     is_queued: bool = False
     """Whether its effort came with a prompt: from the queue, from a run or as a child."""
+    project_id: int | None = None
+    """The project of its task."""
     prompt: str | None = None
     """The beginning of the newest prompt that it was given; None if it has ended."""
     tool: str | None = None
     """Its newest tool call since that prompt: `Bash: make test`; None if it has ended."""
+    is_cost_estimated: bool = False
+    """Whether a part of its cost is estimated from the price table."""
+    is_total_cost_estimated: bool = False
+    title: str | None = None
+    """Its name in its program."""
+    forked_from_session_id: int | None = None
+    """The session of which it is a copy."""

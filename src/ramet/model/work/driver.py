@@ -41,3 +41,7 @@ class DriverRow(Struct, frozen=True, kw_only=True):
     parked_until: str | None = None
     """Until when it is not used, because its account is at a limit or it failed repeatedly."""
     parked_reason: str | None = None
+    is_elsewhere: bool = False
+    """Whether the daemon's own PATH has another program, or none. It counts only if no client names its own."""
+    daemon_program: str | None = None
+    """The path of the program in the daemon's own PATH, if that is another one."""

@@ -7,10 +7,20 @@ runs an active one, follows from the efforts that it needs, the time, its lease,
 from datetime import datetime
 from typing import Literal
 
-from ramet.model.record.effort import Effort, Lifecycle
+from ramet.model.record.effort import Effort, Lifecycle, Outcome
 
 State = Literal[
-    "ready", "blocked", "parked", "awaited", "running", "stopping", "expired", "manual", "succeeded", "failed"
+    "ready",
+    "blocked",
+    "parked",
+    "awaited",
+    "running",
+    "stopping",
+    "expired",
+    "manual",
+    "succeeded",
+    "unchanged",
+    "failed",
 ]
 
 MEANINGS: dict[State, str] = {
@@ -23,13 +33,14 @@ MEANINGS: dict[State, str] = {
     "expired": "active: its lease has expired, and the next claim takes it over",
     "manual": "active: it is run by hand, and no worker can claim it",
     "succeeded": "finished with `success`",
+    "unchanged": "finished with `no_change`: its skill changes code, and it changed no file",
     "failed": "finished with any other outcome",
 }
 
 BY_LIFECYCLE: dict[Lifecycle, tuple[State, ...]] = {
     "queued": ("ready", "blocked", "parked", "awaited"),
     "active": ("running", "stopping", "expired", "manual"),
-    "finished": ("succeeded", "failed"),
+    "finished": ("succeeded", "unchanged", "failed"),
 }
 """The states that each stored lifecycle can mean."""
 
@@ -37,21 +48,25 @@ FIRST: tuple[State, ...] = ("ready", "blocked", "awaited", "manual", "succeeded"
 """The states in which an effort begins. A line of a task file that is checked off already has succeeded."""
 
 FOLLOWS: dict[State, tuple[State, ...]] = {
-    "ready": ("running", "blocked", "awaited", "succeeded", "failed"),
-    "blocked": ("ready", "parked", "succeeded", "failed"),
-    "parked": ("ready", "blocked", "awaited", "succeeded", "failed"),
-    "awaited": ("running", "ready", "succeeded", "failed"),
-    "running": ("stopping", "expired", "ready", "blocked", "parked", "awaited", "succeeded", "failed"),
-    "stopping": ("expired", "ready", "blocked", "parked", "awaited", "succeeded", "failed"),
-    "expired": ("running", "stopping", "ready", "blocked", "parked", "awaited", "succeeded", "failed"),
-    "manual": ("succeeded", "failed"),
+    "ready": ("running", "blocked", "awaited", "succeeded", "unchanged", "failed"),
+    "blocked": ("ready", "parked", "succeeded", "unchanged", "failed"),
+    "parked": ("ready", "blocked", "awaited", "succeeded", "unchanged", "failed"),
+    "awaited": ("running", "ready", "succeeded", "unchanged", "failed"),
+    "running": ("stopping", "expired", "ready", "blocked", "parked", "awaited", "succeeded", "unchanged", "failed"),
+    "stopping": ("expired", "ready", "blocked", "parked", "awaited", "succeeded", "unchanged", "failed"),
+    "expired": ("running", "stopping", "ready", "blocked", "parked", "awaited", "succeeded", "unchanged", "failed"),
+    "manual": ("succeeded", "unchanged", "failed"),
     "succeeded": ("manual",),
+    "unchanged": ("ready", "blocked", "manual"),
     "failed": ("ready", "blocked", "manual"),
 }
 """From each state, the states that one operation, or the time that passes, may lead to. A ready effort is blocked again
 if somebody retries an effort that it needs; a lease that ran out runs again if its holder renews it before another
 worker takes the effort over.
 """
+
+
+_FINISHED: dict[Outcome | None, State] = {"success": "succeeded", "no_change": "unchanged"}
 
 
 def derive_state(effort: Effort, now: datetime, *, blocked_by: int | None) -> State:
@@ -62,7 +77,7 @@ def derive_state(effort: Effort, now: datetime, *, blocked_by: int | None) -> St
         case "active":
             return _derive_active(effort, now)
         case "finished":
-            return "succeeded" if effort.outcome == "success" else "failed"
+            return _FINISHED.get(effort.outcome, "failed")
 
 
 def _derive_queued(effort: Effort, now: datetime, blocked_by: int | None) -> State:

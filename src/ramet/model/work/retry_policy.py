@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from ramet.model.notice import NoticeKind
 from ramet.model.record.effort import (
+    NOT_FAILURES,
     Effort,
     Failure,
     Outcome,
@@ -67,7 +68,7 @@ def decide(
     host_failures = effort.host_failures + (outcome == "error" and failure == "infrastructure")
     finished = Decision(requeue=False, agent_failures=agent_failures, host_failures=host_failures)
     if stop is not None:
-        return replace(finished, requeue=stop.requeues and outcome != "success")
+        return replace(finished, requeue=stop.requeues and outcome not in NOT_FAILURES)
     if outcome == "error" and _is_retried(failure, agent_failures, host_failures, policy):
         pause_ms = _pause_ms(effort, failure, host_failures if failure == "infrastructure" else agent_failures, policy)
         return replace(finished, requeue=True, pause_ms=pause_ms, notice="limit" if failure == "limit" else None)

@@ -4,12 +4,16 @@ A driver turns each line that its program prints into these; the keeper hands th
 them into the session's history. A stream begins with `Started` and closes with one `End`.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct
 
+from ramet.model.history.image import Image
+from ramet.model.names import clean_name
 from ramet.model.record.effort import Failure, Outcome
+from ramet.model.record.session import RefusedSubject
 
 
 class Started(Struct, frozen=True, kw_only=True, tag_field="kind", tag="started"):
@@ -49,10 +53,20 @@ class ToolResult(Struct, frozen=True, kw_only=True, tag_field="kind", tag="tool_
     name: str | None = None
     output: str = ""
     is_error: bool = False
+    images: list[Image] = []
+    """The images that the output names."""
 
 
 class Remark(Struct, frozen=True, kw_only=True, tag_field="kind", tag="remark"):
-    """What the program, not the agent, has to say: warnings, and its standard error."""
+    """What the program prints besides: its standard error, and lines that are not understood."""
+
+    text: str
+
+
+class Note(Struct, frozen=True, kw_only=True, tag_field="kind", tag="note"):
+    """What the program, not the agent, has to say in the conversation: that the model failed, or what it tells the
+    agent in the user's name.
+    """
 
     text: str
 
@@ -69,6 +83,10 @@ class Usage(Struct, frozen=True, kw_only=True, tag_field="kind", tag="usage"):
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost_usd: float | None = None
+    context_tokens: int | None = None
+    """How much the newest call read; None if it is unknown."""
+    window_tokens: int | None = None
+    """How much the model can read, if the program says it."""
 
 
 class NativeId(Struct, frozen=True, kw_only=True, tag_field="kind", tag="native_id"):
@@ -103,13 +121,22 @@ class Stuck(Struct, frozen=True, kw_only=True, tag_field="kind", tag="stuck"):
 
 
 class Refusal(Struct, frozen=True, kw_only=True, tag_field="kind", tag="refusal"):
-    """Something that the agent wanted and its owner has not allowed. The same name again replaces the count."""
+    """Something that the agent wanted and its owner has not allowed. The same subject, name and key again replace what
+    was said before.
+    """
 
-    subject: Literal["host"]
+    subject: RefusedSubject
     name: str
+    """The host, or the tool."""
+    key: str = ""
+    """The program's own id of the call; empty for hosts, which are only counted."""
+    call: str = ""
+    """The beginning of what the tool was given: the command, the path or the address."""
     times: int = 1
     rule: str
-    """The setting that would allow it."""
+    """What would allow it, in words."""
+    rules: list[str] = []
+    """The permission rules that would allow a tool call; none if no rule can."""
 
 
 class EndedProcess(Struct, frozen=True, kw_only=True):
@@ -138,6 +165,50 @@ class End(Struct, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """Whether it printed more than is kept."""
 
 
+class Prompt(Struct, frozen=True, kw_only=True, tag_field="kind", tag="prompt"):
+    """What a sub-agent is asked for."""
+
+    text: str
+
+
+class SubAgent(Struct, frozen=True, kw_only=True, tag_field="kind", tag="sub_agent"):
+    """Something that happens in a sub-agent of the program's own, which has a context of its own. Its `End` is that of
+    the sub-agent alone.
+    """
+
+    agent_id: str
+    """The program's own id of it."""
+    said: Prompt | Text | Reasoning | ToolCall | ToolResult | Note | End
+
+
 StreamEvent = (
-    Started | Text | Reasoning | ToolCall | ToolResult | Remark | Usage | NativeId | Limit | Stuck | Refusal | End
+    Started
+    | Text
+    | Reasoning
+    | ToolCall
+    | ToolResult
+    | Remark
+    | Note
+    | Usage
+    | NativeId
+    | Limit
+    | Stuck
+    | Refusal
+    | SubAgent
+    | End
 )
+
+
+MOST_CALLS = 100
+"""How many calls without a result are remembered."""
+
+
+def in_flight(before: Sequence[str], events: Sequence[Struct]) -> list[str]:
+    """The calls that have not come back, in the order in which they were made."""
+    calls = dict.fromkeys(before)
+    for event in events:
+        if isinstance(event, ToolCall):
+            calls[clean_name(event.call_id)] = None
+        elif isinstance(event, ToolResult):
+            calls.pop(clean_name(event.call_id), None)
+    return list(calls)[-MOST_CALLS:]

@@ -74,6 +74,8 @@ class Undone(Struct, frozen=True, kw_only=True):
     """The new session. It waits for an agent that is started with its id in `RAMET_SESSION`."""
     effort: EffortReply | None = None
     """The effort that was queued instead, if Ramet runs the agent."""
+    images: list[str] = []
+    """The files of the images in the context; the prompt names them, too."""
 
 
 class UndoCompaction(Change[Undone], frozen=True, kw_only=True):

@@ -58,3 +58,7 @@ class ContinueSession(NextWindow[SessionContext], frozen=True, kw_only=True):
     uncommitted: list[Path] = []
     light: bool = False
     """Whether to continue with a light effort if the effort has finished. Sessions on light efforts always do."""
+    apart: bool = False
+    """Whether the previous session, if it is open and its effort is light, keeps its effort and its agent. The new one
+    then has a light effort of its own, and no agent until one is started for it.
+    """

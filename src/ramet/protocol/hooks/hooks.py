@@ -108,6 +108,8 @@ class HookReply(Struct, frozen=True, kw_only=True):
     """Whether nothing was recorded because the session is new or was reopened. Send the request again with
     `facts.project`, and with `facts.process` if it is known.
     """
+    is_ignored: bool = False
+    """Whether nothing was recorded because the session is outside every registered project."""
 
 
 class RecordHook(Change[HookReply], frozen=True, kw_only=True):
@@ -121,3 +123,5 @@ class RecordHook(Change[HookReply], frozen=True, kw_only=True):
     """The session that the program was started for. A program with another native id was started by its agent."""
     agent: Name | None = None
     pid: Pid | None = None
+    only_registered: bool = False
+    """Whether to ignore a session that is outside every registered project."""

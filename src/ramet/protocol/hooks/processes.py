@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from ramet.errors import SessionNotFound
+from ramet.errors import Forbidden, SessionNotFound
 from ramet.protocol.fields import Id, Name
 from ramet.protocol.hooks.hooks import Pid
 from ramet.protocol.hooks.moments import HookNoted
@@ -42,3 +42,20 @@ class Vanish(Change[HookNoted], frozen=True, kw_only=True):
     """The start of the process, in seconds since 1970. If the session is now open in another process, nothing
     happens.
     """
+
+
+class CallingSession(Struct, frozen=True, kw_only=True):
+    """The session of the program that started the calling process."""
+
+    session_id: int
+
+
+class FindCallingSession(Request[CallingSession], frozen=True, kw_only=True):
+    """Find the open session of the program that started the calling process, directly or through others. The kernel
+    says which process calls, so no process can name the session of another program.
+    """
+
+    op = Operation("hooks.caller", errors=(SessionNotFound, Forbidden), host="daemon", audience="internal")
+
+    native_id: Name | None = None
+    """The program's own id of the session, to choose if several are open in the program."""

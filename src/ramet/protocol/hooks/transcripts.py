@@ -35,8 +35,8 @@ class AddEntries(Change[Ingested], frozen=True, kw_only=True):
     inode: Count | None = None
     agent_id: Name | None = None
     counts_subagents: bool = False
-    """Whether the program includes its sub-agents' usage in its own. The keeper then counts it too, and the usage in
-    the sub-agents' transcripts is not counted again.
+    """Whether the program's stream tells of its sub-agents, and counts their usage as its own. What a keeper reports of
+    them is then not taken from their transcripts again.
     """
 
 

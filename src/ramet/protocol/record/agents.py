@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from ramet.errors import AgentBusy, AgentNotFound, EffortFinished, EffortHeld, EffortNotFound
+from ramet.errors import AgentBusy, AgentNotFound, EffortFinished, EffortHeld, EffortNotFound, ProjectNotFound
 from ramet.model.record.agent import Agent, FleetMember
 from ramet.model.record.session import Session
-from ramet.protocol.fields import Id, Name, Text
+from ramet.protocol.fields import Id, Name, ProjectRef, Text
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.replies import Page
 
@@ -31,7 +31,10 @@ class GetAgent(Request[Agent], frozen=True, kw_only=True):
 class ListAgents(Request[Page[Agent]], frozen=True, kw_only=True):
     """List all agents and the efforts that they hold."""
 
-    op = Operation("db.agents.list")
+    op = Operation("db.agents.list", errors=(ProjectNotFound,))
+
+    project: ProjectRef | None = None
+    """Leave out the agents that hold an effort of another project (default: list all)."""
 
 
 class AssignAgent(Change[Agent], frozen=True, kw_only=True):
@@ -66,7 +69,10 @@ class CountRows(Request[Counts], frozen=True, kw_only=True):
 class FleetStatus(Request[Page[FleetMember]], frozen=True, kw_only=True):
     """List the agents that hold an effort, and what they are doing."""
 
-    op = Operation("fleet.status")
+    op = Operation("fleet.status", errors=(ProjectNotFound,))
+
+    project: ProjectRef | None = None
+    """List only the agents of this project (default: all)."""
 
 
 class FleetStale(Request[Page[Session]], frozen=True, kw_only=True):

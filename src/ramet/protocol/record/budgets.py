@@ -19,11 +19,15 @@ class BudgetReply(Struct, frozen=True, kw_only=True):
 
     session_id: int
     root_session_id: int
+    project_id: int
     own: BudgetState | None
     above: list[BudgetState] = field(default_factory=list)
     tokens: int
     """Tokens used by the session and its descendants."""
-    cost_usd: float
+    cost_usd: float | None
+    """Their cost; None if it is unknown."""
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
 
 
 class GetBudget(Request[BudgetReply], frozen=True, kw_only=True):

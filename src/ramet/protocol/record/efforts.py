@@ -24,6 +24,7 @@ from ramet.errors import (
 )
 from ramet.model.record.effort import Changes, Check, Effort, Failure, Lifecycle, Outcome, StopRequest
 from ramet.model.record.phase import PhaseRecord
+from ramet.model.record.session import RefusedCall
 from ramet.model.row_parts import parts_of
 from ramet.protocol.fields import Id, Name, Path, SessionId, Text
 from ramet.protocol.operation import Change, Operation, Request
@@ -81,6 +82,10 @@ class EffortRow(Struct, frozen=True, kw_only=True):
     spawned_by: int | None
     awaited_by: int | None
     workspace: str | None
+    base_commit: str | None
+    base_branch: str | None
+    base_changes: str | None
+    accepts_no_change: bool
 
 
 def nest(row: EffortRow) -> Effort:
@@ -158,10 +163,14 @@ class EnterPhase(Change[PhaseReply], frozen=True, kw_only=True):
 
 
 class EffortDetail(EffortReply, frozen=True, kw_only=True):
-    """An effort, its holder and the phases that it has entered."""
+    """An effort, its holder, the phases that it has entered and the calls that were refused to its agents."""
 
     holder: str | None
     phases: list[PhaseRecord]
+    refused: int = 0
+    """How many calls were refused."""
+    refused_calls: list[RefusedCall] = []
+    """The first of them, with the rules that would allow them."""
 
 
 class GetEffort(Request[EffortDetail], frozen=True, kw_only=True):

@@ -2,8 +2,9 @@
 
 from msgspec import Struct
 
+from ramet.errors import ProjectBusy, ProjectNotFound
 from ramet.model.record.project import Project
-from ramet.protocol.fields import Name, Path, Text
+from ramet.protocol.fields import Name, Path, ProjectRef, Text
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.replies import Page
 
@@ -19,6 +20,14 @@ class UpsertProject(Change[Project], frozen=True, kw_only=True):
     """The machine that has this path, if several machines share a database."""
     remote: Name | None = None
     """The git remote that identifies the project on several machines."""
+
+
+class RemoveProject(Change[Project], frozen=True, kw_only=True):
+    """Take a project off the list. Its records and its files stay, and registering its path again puts it back."""
+
+    op = Operation("db.project.remove", errors=(ProjectNotFound, ProjectBusy))
+
+    project: ProjectRef
 
 
 class ListProjects(Request[Page[Project]], frozen=True, kw_only=True):

@@ -9,6 +9,8 @@ from ramet.errors import (
     EffortFinished,
     EffortHeld,
     EffortNotFound,
+    Forbidden,
+    ProjectNotFound,
     SessionEnded,
     SessionNotFound,
     TaskNotFound,
@@ -16,7 +18,7 @@ from ramet.errors import (
 )
 from ramet.model.record.effort import Outcome
 from ramet.model.record.session import Session
-from ramet.protocol.fields import Id, Name, Path, SessionId
+from ramet.protocol.fields import Id, Name, Path, ProjectRef, SessionId
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.replies import Page
 
@@ -110,13 +112,21 @@ class GetSession(Request[Session], frozen=True, kw_only=True):
     session_id: SessionId
 
 
-class FindSessions(Request[Page[Session]], frozen=True, kw_only=True):
-    """Find sessions by task, effort or agent, newest first."""
+class ListedSession(Session, frozen=True, kw_only=True):
+    """A session in a list."""
 
-    op = Operation("db.session.find", ring="chain")
+    project_id: int
+    """The project of its task."""
+
+
+class FindSessions(Request[Page[ListedSession]], frozen=True, kw_only=True):
+    """Find sessions by task, effort, agent or project, newest first."""
+
+    op = Operation("db.session.find", errors=(ProjectNotFound, Forbidden), ring="chain")
 
     task_id: Path | None = None
     effort_id: Id | None = None
     agent_id: Name | None = None
     open: bool | None = None
+    project: ProjectRef | None = None
     cursor: Id | None = None

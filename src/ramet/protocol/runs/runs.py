@@ -8,6 +8,7 @@ from msgspec import Meta, Struct, field
 from ramet.errors import (
     BranchInUse,
     BranchNotFound,
+    GitFailed,
     ProjectNotFound,
     RunAttended,
     RunChanged,
@@ -16,13 +17,15 @@ from ramet.errors import (
     SkillFileInvalid,
     TaskFileInvalid,
     UnknownSkill,
+    WorktreeError,
 )
 from ramet.model.record.skill import WITHOUT_FILE
 from ramet.model.runs.review import Finding
 from ramet.model.runs.run import CHAIN_SKILLS, LineRow, Run, RunLimits, RunMode, RunState
-from ramet.protocol.fields import Content, DriverName, Id, Name, Path, TimeoutSeconds
+from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, TimeoutSeconds
 from ramet.protocol.history.commits import BranchName
 from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.replies import Page
 
 LineKey = Annotated[str, Meta(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$")]
@@ -42,6 +45,8 @@ class NewLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     timeout_seconds: TimeoutSeconds | None = None
     is_done: bool = False
     """Whether the line is already done: it is recorded, and not run."""
+    accept_no_change: bool = False
+    """Whether `no_change` is good enough: of this line for its dependents, and of the lines that it needs."""
 
 
 class FindingRow(Finding, frozen=True, kw_only=True):
@@ -62,6 +67,8 @@ class RunReply(Run, frozen=True, kw_only=True):
     """The number of lines in each state."""
     tokens: int
     cost_usd: float | None
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
 
 
 class TurnRow(Struct, frozen=True, kw_only=True):
@@ -90,10 +97,22 @@ class RunDetail(RunReply, frozen=True, kw_only=True):
     findings: list[FindingRow]
 
 
-class StartRun(Change[RunDetail], frozen=True, kw_only=True):
+class StartedRun(RunDetail, frozen=True, kw_only=True):
+    """A run that was recorded."""
+
+    uncommitted: list[str] = []
+    """Files with uncommitted changes that its lines do not see."""
+    base_note: str | None = None
+    """What the user should know about its base."""
+
+
+class StartRun(Change[StartedRun], frozen=True, kw_only=True):
     """Record a run and queue its lines; a chain starts with its plan. Nothing runs until `work.run` attends the run."""
 
-    op = Operation("run.start", errors=(ProjectNotFound, UnknownSkill, SkillFileInvalid, TaskFileInvalid))
+    op = Operation(
+        "run.start",
+        errors=(ProjectNotFound, UnknownSkill, SkillFileInvalid, TaskFileInvalid, WorktreeError, GitFailed),
+    )
 
     task: Path
     """The task that the lines' efforts belong to. It is created if it does not exist."""
@@ -106,13 +125,22 @@ class StartRun(Change[RunDetail], frozen=True, kw_only=True):
     content_hash: Name | None = None
     limits: RunLimits | None = None
     stop_on_failure: bool = False
+    keep_going: bool = False
+    """Whether a line starts even if one that it depends on did not succeed (default: it is skipped)."""
+    accept_no_change: bool = False
+    """Whether lines that end with `no_change` satisfy their dependents."""
     save_conversation: bool = True
     driver: DriverName | None = None
     model: Name | None = None
+    start: StartAt | None = None
+    """Where the lines start that depend on no other line."""
 
     def skill_names(self) -> frozenset[str]:
         named = CHAIN_SKILLS if self.mode == "chain" else frozenset(line.skill for line in self.lines)
         return named - WITHOUT_FILE
+
+    def reads_first(self) -> bool:
+        return True
 
 
 class GetRun(Request[RunDetail], frozen=True, kw_only=True):
@@ -168,10 +196,12 @@ class RunContext(Request[LineContext], frozen=True, kw_only=True):
 class ListRuns(Request[Page[RunReply]], frozen=True, kw_only=True):
     """List the runs, newest first; with `all`, including archived ones."""
 
-    op = Operation("run.list")
+    op = Operation("run.list", errors=(ProjectNotFound,))
 
     all: bool = False
     """Whether to include archived runs."""
+    project: ProjectRef | None = None
+    """List only the runs of this project (default: all)."""
     cursor: Id | None = None
     limit: Annotated[int, Meta(ge=1)] = 100
 
@@ -193,7 +223,12 @@ class AttendRun(Change[RunReply], frozen=True, kw_only=True):
     """The hash of the current task file. If the file has changed, the run is refused unless `is_forced`."""
     is_forced: bool = False
     retry_failed: bool = False
-    """Whether failed lines are queued again. Lines that a limit of the run kept from starting always are."""
+    """Whether all failed lines are queued again. Lines that a limit of the run kept from starting always are, and so
+    are skipped lines together with the lines that they need."""
+    keep_going: bool = False
+    """Whether, from now on, a line starts even if one that it depends on did not succeed."""
+    accept_no_change: bool = False
+    """Whether, from now on, lines that end with `no_change` satisfy their dependents."""
     limits: RunLimits | None = None
     """The run's limits from now on; a limit of None is left unchanged."""
     branch: BranchName | None = None
@@ -239,9 +274,11 @@ class Cleaned(Struct, frozen=True, kw_only=True):
 class CleanRuns(Change[Cleaned], frozen=True, kw_only=True):
     """Delete runs that have been archived or finished for some days (default: 7)."""
 
-    op = Operation("run.clean")
+    op = Operation("run.clean", errors=(ProjectNotFound,))
 
     days: Annotated[int, Meta(ge=0, le=36_500)] = 7
     """Delete runs that have been archived or finished for more days than this, with their conversations and findings.
     Their lines stay as finished efforts of their task."""
+    project: ProjectRef | None = None
+    """Delete only runs of this project (default: all)."""
     dry_run: bool = False

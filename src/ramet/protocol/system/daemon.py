@@ -22,6 +22,10 @@ class Hello(Request[HelloReply], frozen=True, kw_only=True):
     client: Text | None = None
     token: Name | None = None
     """The token of an agent's session. From then on the connection may do only what that session may do."""
+    environment: dict[str, str] | None = None
+    """The caller's environment, for agents that are started because this connection waits for them. Ignored on an
+    agent's connection: its children get what it got itself. It is kept only in memory.
+    """
 
 
 class Pong(Struct, frozen=True, kw_only=True):

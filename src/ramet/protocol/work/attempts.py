@@ -1,6 +1,6 @@
 """Requests and replies about attempts: their prompts, sessions and streams."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -9,7 +9,7 @@ from ramet.model.record.effort import StopRequest
 from ramet.model.record.session import Session
 from ramet.model.record.skill import Skill, SkillText
 from ramet.model.work.stream import StreamEvent
-from ramet.protocol.fields import Content, DriverName, Id, Name, Path, TimeoutSeconds
+from ramet.protocol.fields import Content, DriverName, Id, Name, Path, Text, TimeoutSeconds
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.record.efforts import EffortReply, EffortRow
 from ramet.protocol.work.leases import Generation, Instance
@@ -100,6 +100,28 @@ class BeginAttempt(Change[Attempt], frozen=True, kw_only=True):
     worktree: Path | None = None
     git_branch: Name | None = None
     git_base: Name | None = None
+
+
+class Preparation(Struct, frozen=True, kw_only=True):
+    """The effort whose worktree is being prepared."""
+
+    effort_id: int
+
+
+class NotePreparation(Change[Preparation], frozen=True, kw_only=True):
+    """Record how the worktree of an attempt is prepared, so that commands can show it."""
+
+    op = Operation("work.preparing", errors=(EffortNotFound, LeaseLost), audience="internal")
+
+    effort_id: Id
+    generation: Generation
+    how: Literal["running", "reused", "skipped"]
+    """running: the set-up command runs; reused: another worktree's folders were copied; skipped: a sandboxed agent has
+    worked there, so the command does not run.
+    """
+    command: Text
+    log: Path
+    """The file that has the output of the command."""
 
 
 class Reported(Struct, frozen=True, kw_only=True):

@@ -8,17 +8,20 @@ from ramet.errors import (
     EffortFinished,
     EffortHeld,
     EffortNotFound,
+    GitFailed,
     NotFinished,
     ProjectNotFound,
     SkillFileInvalid,
     UnknownSkill,
+    WorktreeError,
 )
 from ramet.model.record.effort import Lifecycle
 from ramet.model.record.skill import WITHOUT_FILE
-from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, TimeoutSeconds
+from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, Text, TimeoutSeconds
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.record.efforts import EffortReply
 from ramet.protocol.record.projects import Here
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.replies import Page
 
 
@@ -28,6 +31,8 @@ class WorkReply(EffortReply, frozen=True, kw_only=True):
     blocked: bool = False
     blocked_by: int | None = None
     blocked_status: str | None = None
+    project_id: int | None = None
+    """The project of its task."""
 
 
 class AddedWork(WorkReply, frozen=True, kw_only=True):
@@ -35,6 +40,10 @@ class AddedWork(WorkReply, frozen=True, kw_only=True):
 
     registered: str | None = None
     """The path of the repository that was registered as a project for it."""
+    uncommitted: list[str] = field(default_factory=list)
+    """Files with uncommitted changes that the effort does not see."""
+    base_note: str | None = None
+    """What the user should know about its base."""
 
 
 class AddWork(Change[AddedWork], frozen=True, kw_only=True):
@@ -42,7 +51,10 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
     task in the nearest project.
     """
 
-    op = Operation("work.add", errors=(EffortNotFound, ProjectNotFound, UnknownSkill, SkillFileInvalid))
+    op = Operation(
+        "work.add",
+        errors=(EffortNotFound, ProjectNotFound, UnknownSkill, SkillFileInvalid, WorktreeError, GitFailed),
+    )
 
     prompt: Annotated[Content, Meta(min_length=1)]
     skill: Name = "implement"
@@ -54,11 +66,18 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
     model: Name | None = None
     priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
     timeout_seconds: TimeoutSeconds | None = None
+    start: StartAt | None = None
+    """Where it starts. An effort that continues another one starts where that one ended."""
+    accept_no_change: bool = False
+    """Whether `no_change` is good enough: of this effort for its dependents, and of the efforts that it needs."""
     is_exact: bool = False
     """Whether the agent gets this prompt and nothing else: no reports, and with the skill `do` no instructions."""
 
     def skill_names(self) -> frozenset[str]:
         return frozenset({self.skill}) - WITHOUT_FILE
+
+    def reads_first(self) -> bool:
+        return True
 
 
 class GetWork(Request[WorkReply], frozen=True, kw_only=True):
@@ -72,11 +91,13 @@ class GetWork(Request[WorkReply], frozen=True, kw_only=True):
 class ListWork(Request[Page[WorkReply]], frozen=True, kw_only=True):
     """List the efforts of the queue, newest first."""
 
-    op = Operation("work.list")
+    op = Operation("work.list", errors=(ProjectNotFound,))
 
     state: Lifecycle | None = None
     task: Path | None = None
     run: Id | None = None
+    project: ProjectRef | None = None
+    """List only the efforts of this project (default: all)."""
     cursor: Id | None = None
     limit: Annotated[int, Meta(ge=1)] = 100
 
@@ -117,11 +138,15 @@ class RetryWork(Change[WorkReply], frozen=True, kw_only=True):
 
 
 class ResumeWork(Change[WorkReply], frozen=True, kw_only=True):
-    """Queue a finished effort again: the same effort and context window, one more attempt."""
+    """Queue a finished effort again: the same effort and context window, one more attempt. An effort that succeeded can
+    be resumed only if calls were refused to its agent.
+    """
 
     op = Operation("work.resume", errors=(EffortNotFound, NotFinished, EffortFinished))
 
     effort_id: Id
+    reason: Text | None = None
+    """What has changed since, for the agent that continues."""
 
 
 class DropWork(Change[EffortReply], frozen=True, kw_only=True):

@@ -33,6 +33,10 @@ class RunWork(Request[WorkDone], frozen=True, kw_only=True):
     is_forced: bool = False
     content_hash: Name | None = None
     retry_failed: bool = False
+    keep_going: bool = False
+    """Whether a line of the run starts even if one that it depends on did not succeed."""
+    accept_no_change: bool = False
+    """Whether lines of the run that end with `no_change` satisfy their dependents."""
     limits: RunLimits | None = None
     """The run's limits from now on; a limit of None is left unchanged."""
     branch: BranchName | None = None

@@ -39,6 +39,8 @@ class WorktreeRow(Struct, frozen=True, kw_only=True):
     uncommitted_files: int
     unpushed_commits: int
     bytes: int | None
+    project_id: int | None = None
+    """The project that it was created for, if it is registered."""
 
 
 class ListWorktrees(Request[Page[WorktreeRow]], frozen=True, kw_only=True):
@@ -69,4 +71,24 @@ class CleanWorktrees(Change[Page[CleanedWorktree]], frozen=True, kw_only=True):
     """The worktrees to remove (default: all whose efforts have finished)."""
     discard: list[Path] = field(default_factory=list)
     """Worktrees whose uncommitted or unpushed work may be lost. Otherwise that work is kept under a private ref."""
+    dry_run: bool = False
+
+
+class TidiedRef(Struct, frozen=True, kw_only=True):
+    """A branch or private ref that Ramet left in a repository, and whether it was deleted."""
+
+    ref: str
+    commit: str
+    project: str
+    removed: bool
+    """Whether it was deleted, or a dry run would delete it."""
+    reason: str
+
+
+class TidyRefs(Change[Page[TidiedRef]], frozen=True, kw_only=True):
+    """Delete the branches and private refs that Ramet left in repositories, if another ref has all of their commits."""
+
+    op = Operation("worktree.tidy", errors=(ProjectNotFound, WorktreeError, GitFailed), host="machine")
+
+    project: ProjectRef | None = None
     dry_run: bool = False

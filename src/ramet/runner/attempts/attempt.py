@@ -29,7 +29,7 @@ from ramet.model.work.stream import End
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import Attempt, BeginAttempt, ReportStream
 from ramet.protocol.work.keepers import KeeperRecord, Spooled
-from ramet.protocol.work.leases import Claimed, Completed, CompleteWork
+from ramet.protocol.work.leases import Claimed, Completed, CompleteWork, RenewLease
 from ramet.runner.attempts import preparation
 from ramet.runner.attempts.lease_hold import hold
 from ramet.runner.attempts.preparation import Prepared
@@ -84,12 +84,16 @@ class Attempts:
         )
         self._runner.faults.reach("before_launch")
         try:
+            prepared = await self._set_up(claimed, prepared, order)
+        except (RametError, OSError) as error:
+            await self._end(held, _reason(error), _failure(error))
+            return await self._settle(held)
+        try:
             sandbox = await asyncio.to_thread(preparation.confine, self._runner, claimed, prepared, order)
             spec = preparation.specify(self._runner, claimed, attempt, prepared, order, sandbox)
             record = await asyncio.to_thread(keepers.start, self._runner.places.keepers, spec)
         except (RametError, OSError) as error:
-            reason = f"{error.message}; {error.fix}" if isinstance(error, RametError) else str(error)
-            await self._end(held, f"the keeper could not be started: {reason}", _failure(error))
+            await self._end(held, f"the keeper could not be started: {_reason(error)}", _failure(error))
             return await self._settle(held)
         self._runner.faults.reach("after_launch")
         return await self._wait(held, record)
@@ -113,6 +117,16 @@ class Attempts:
             apart = await asyncio.to_thread(preparation.move_apart, self._runner, claimed, prepared)
             apart = replace(apart, leased_at=time.monotonic())
             return await self._begin(claimed, apart, order), apart
+
+    async def _set_up(self, claimed: Claimed, prepared: Prepared, order: Order) -> Prepared:
+        """Prepare the worktree, and hold the effort meanwhile: a set-up command may take longer than a lease lasts."""
+        async with hold(self._runner, claimed.id, claimed.generation):
+            has_run = await asyncio.to_thread(preparation.set_up, self._runner, claimed, prepared, order)
+        if not has_run:
+            return prepared
+        renewed_at = time.monotonic()
+        await self._runner.ask(RenewLease(effort_id=claimed.id, generation=claimed.generation))
+        return replace(prepared, leased_at=renewed_at)
 
     async def _begin(self, claimed: Claimed, prepared: Prepared, order: Order) -> Attempt:
         worktree = prepared.worktree
@@ -210,6 +224,10 @@ class Attempts:
                 reason=f"{error.message}; {error.fix}",
             )
         )
+
+
+def _reason(error: Exception) -> str:
+    return f"{error.message}; {error.fix}" if isinstance(error, RametError) else str(error)
 
 
 def _failure(error: Exception) -> Failure:

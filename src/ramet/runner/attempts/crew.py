@@ -10,7 +10,7 @@ import itertools
 import logging
 import time
 from collections import Counter
-from collections.abc import Collection, Coroutine
+from collections.abc import Collection, Coroutine, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.errors import DatabaseUnreachable, RunAttended
-from ramet.model.record.effort import StopRequest
+from ramet.model.record.effort import NOT_FAILURES, StopRequest
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
 from ramet.protocol.operation import Request
@@ -145,11 +145,11 @@ class Crew:
                     self._news.clear()
                     await self._news.wait()
 
-    async def lend(self, effort_id: int, lender: Session) -> bool | None:
+    async def lend(self, effort_id: int, lender: Session, environment: Mapping[str, str]) -> bool | None:
         """Run a child that a session waits for: in that session's slot, else in an idle one. Whether it has started;
-        None if there is no slot.
+        None if there is no slot. The environment is that of the client that waits, if it is a person's.
         """
-        seat = self._find_seat(lender)
+        seat = self._find_seat(lender, environment)
         if seat is None:
             return None
         has_begun: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -276,7 +276,7 @@ class Crew:
         active = await self._ask(ListWork(run=attended.id, state="active", limit=1))
         if active.items:
             return False
-        has_failed = any(outcome != "success" for outcome in run.finished)
+        has_failed = any(outcome not in NOT_FAILURES for outcome in run.finished)
         return (attended.stop_on_failure and has_failed) or not await self._waits_for_a_time(attended.id)
 
     async def _waits_for_a_time(self, run_id: int) -> bool:
@@ -331,13 +331,14 @@ class Crew:
         if run not in self._runs:
             self._taken.discard(slot)
 
-    def _find_seat(self, lender: Session) -> _Seat | None:
+    def _find_seat(self, lender: Session, environment: Mapping[str, str]) -> _Seat | None:
         """A slot for a child: one at a time in that of the session that waits for it. If that session does not run
         here, the child gets a slot of its own.
         """
         post = self._posts.get(lender.agent_id or "")
         is_here = post is not None and post.effort_id == lender.effort_id
         order = post.order if post is not None and is_here else Order(slot=f"{self._runner.name}/s{lender.id}")
+        order = replace(order, environment=dict(environment) or order.environment or self._last_environment())
         slot = f"{order.slot}.1" if is_here else order.slot
         if slot not in self._taken:
             self._taken.add(slot)
@@ -347,6 +348,12 @@ class Crew:
             return None
         run.running += 1
         return _Seat(replace(order, slot=run.free.pop(), run=None), run)
+
+    def _last_environment(self) -> dict[str, str]:
+        """The environment of the newest `work.run`: for an agent that was left by a former daemon, which knew its own.
+        None is the daemon's.
+        """
+        return next((run.request.environment for run in reversed(self._runs)), {})
 
     async def _run_child(self, effort_id: int, seat: _Seat, has_begun: asyncio.Future[bool]) -> None:
         slot = seat.order.slot

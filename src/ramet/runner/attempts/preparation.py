@@ -5,32 +5,35 @@ may have created a worktree, which the next attempt uses.
 """
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.config.environment import read_environment
-from ramet.config.settings import ProfileSettings, SandboxSettings, WorkSettings
-from ramet.errors import GitFailed, WorktreeError
+from ramet.config.files import user_home
+from ramet.config.settings import ProfileSettings, SandboxSettings, WorkSettings, WorktreeSettings
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
 from ramet.model.work import tool_guide
 from ramet.model.work.driver import NEVER_PARKED
+from ramet.model.work.permission_rule import Policy
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import Attempt, Chain, Prompt, WorkChain
 from ramet.protocol.work.drivers import Admission, AdmitDriver
 from ramet.protocol.work.keepers import KeeperRedaction, KeeperSpec
 from ramet.protocol.work.leases import Claimed, Completed
-from ramet.runner.attempts import prompts, sandbox_setup
+from ramet.runner import starting_points
+from ramet.runner.attempts import prompts, sandbox_setup, worktree_setup
+from ramet.runner.attempts.agent_environment import find_visible
 from ramet.runner.attempts.sandbox_setup import Sandbox
+from ramet.runner.attempts.sandbox_worktrees import find_git_places
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.runs import line_worktrees
 from ramet.runner.settlement.worktrees import owner_of
 from ramet.runner.spawn import child_setup
 from ramet.runner.spawn.child_setup import Spawned
-from ramet.vendors import selection
+from ramet.vendors import policies, selection
 from ramet.vendors.contract.driver_protocol import Driver, Start
 from ramet.vendors.selection import Found
 from ramet.workspace.git.repository import find
@@ -46,6 +49,8 @@ class Prepared(Struct, frozen=True, kw_only=True):
     settings: WorkSettings
     """As the effort's project has them."""
     sandbox_settings: SandboxSettings
+    policy: Policy
+    worktree_settings: WorktreeSettings
     driver: Driver
     profile_name: str
     profile: ProfileSettings
@@ -79,9 +84,9 @@ def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
     found = selection.resolve(_wanted(claimed, order), settings.drivers, order.environment or runner.environ)
     spawned = child_setup.read(claimed)
     child_setup.require_confinement(found.driver, spawned)
-    sandbox_setup.require(
-        runner, found, settings.sandbox, _visible(order.environment or runner.environ, settings.work, found.profile)
-    )
+    source = order.environment or runner.environ
+    visible = find_visible(source, settings.work, found.driver.name, found.profile)
+    sandbox_setup.require(runner, found, settings.sandbox, visible)
     _be_admitted(runner, claimed, found)
     workspace = child_setup.find_workspace(runner.machine, claimed, chain.project_path)
     continued = _continued(runner, claimed, found.driver)
@@ -90,6 +95,8 @@ def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
         instance=runner.identify(),
         settings=settings.work,
         sandbox_settings=settings.sandbox,
+        policy=policies.find_policy(settings, chain.project_path, str(user_home(order.environment or runner.environ))),
+        worktree_settings=settings.worktree,
         driver=found.driver,
         profile_name=found.name,
         profile=found.profile,
@@ -137,6 +144,25 @@ def move_apart(runner: RunnerContext, claimed: Claimed, prepared: Prepared) -> P
     )
 
 
+def set_up(runner: RunnerContext, claimed: Claimed, prepared: Prepared, order: Order) -> bool:
+    """Prepare the worktree, so that the project runs in it; whether that took time. Once the attempt is on record, as
+    for the sandbox.
+    """
+    if prepared.worktree is None:
+        return False
+    site = worktree_setup.Site(
+        worktree=prepared.worktree,
+        project_path=prepared.project_path,
+        settings=prepared.worktree_settings,
+        is_sandboxed=prepared.profile.sandbox != "off",
+        environ=find_visible(
+            order.environment or runner.environ, prepared.settings, prepared.driver.name, prepared.profile
+        ),
+        grace_seconds=prepared.settings.grace_seconds,
+    )
+    return worktree_setup.prepare(runner, claimed, site)
+
+
 def confine(runner: RunnerContext, claimed: Claimed, prepared: Prepared, order: Order) -> Sandbox | None:
     """Make the sandbox that the profile asks for. Only once the attempt is on record: before, another one may still
     work in the worktree.
@@ -147,7 +173,7 @@ def confine(runner: RunnerContext, claimed: Claimed, prepared: Prepared, order: 
         driver=prepared.driver.name,
         profile=prepared.profile,
         settings=prepared.sandbox_settings,
-        environ=_visible(source, prepared.settings, prepared.profile),
+        environ=find_visible(source, prepared.settings, prepared.driver.name, prepared.profile),
         program=prepared.program,
         project_path=prepared.project_path,
         directory=_directory(prepared),
@@ -222,6 +248,8 @@ def _start(
         tools=tools,
         guidance=tool_guide.compose(**depths) if tools else "",
         allowed_tools=prepared.spawned.allowed_tools,
+        policy=prepared.policy,
+        git=None if sandbox else find_git_places(runner, prepared.project_path, _directory(prepared)),
     )
 
 
@@ -232,21 +260,17 @@ def _directory(prepared: Prepared) -> str:
 
 def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, order: Order) -> dict[str, str]:
     """The agent's environment: the allowed part of the caller's environment, else of the daemon's."""
+    source = order.environment or runner.environ
     return {
-        **_visible(order.environment or runner.environ, prepared.settings, prepared.profile),
+        **find_visible(source, prepared.settings, prepared.driver.name, prepared.profile),
         "RAMET_HOME": str(runner.places.home),
         "RAMET_AGENT": order.slot,
         "RAMET_SESSION": str(attempt.session.id),
         "RAMET_EFFORT": str(attempt.effort.id),
         "RAMET_SOCKET": str(runner.places.agents_socket),
         "RAMET_TOKEN": runner.token(attempt.session.id),
+        **worktree_setup.find_ports(runner, _directory(prepared)),
     }
-
-
-def _visible(source: Mapping[str, str], settings: WorkSettings, profile: ProfileSettings) -> dict[str, str]:
-    allowed = settings.environment
-    seen = {name: value for name, value in source.items() if any(fnmatchcase(name, pattern) for pattern in allowed)}
-    return {**seen, **profile.environment}
 
 
 def _be_admitted(runner: RunnerContext, claimed: Claimed, found: Found) -> None:
@@ -274,23 +298,26 @@ def _worktree(runner: RunnerContext, claimed: Claimed, chain: Chain, run: Run | 
     A line continues if its branch is still where the effort that this one is based on left it.
     """
     project = chain.project_path
-    if claimed.git_branch is not None and _is_here(runner, project, claimed.git_branch):
+    if claimed.git_branch is not None and _is_left(runner, project, claimed):
         worktree = _shared(runner, project, claimed.git_branch, claimed.git_head)
         return replace(worktree, base=claimed.git_base or worktree.base) if worktree else None
     if run is not None and run.mode != "chain":
         return line_worktrees.place(runner.machine, claimed, run, project)
     based: EffortRow | None = chain.efforts[1] if len(chain.efforts) > 1 else None
     if based is None or based.git_branch is None:
-        return _own(runner, claimed, project, None)
+        return _own(runner, claimed, project, starting_points.require(runner.machine, project, chain.efforts, run))
     _require_commit(runner, project, based, run)
     if worktrees.head_of(runner.machine.git, project, based.git_branch) in (None, based.git_head):
         return _shared(runner, project, based.git_branch, based.git_head)
     return _own(runner, claimed, project, based.git_head)
 
 
-def _is_here(runner: RunnerContext, project: str, branch: str) -> bool:
-    """Whether a branch is in this clone. Work that another machine started in its own clone is started again."""
-    return runner.host is None or worktrees.head_of(runner.machine.git, project, branch) is not None
+def _is_left(runner: RunnerContext, project: str, claimed: Claimed) -> bool:
+    """Whether this clone has what an earlier attempt left. Without it, or if another machine has it, the effort starts
+    again at its base.
+    """
+    branch, is_known = claimed.git_branch or "", runner.host is None and claimed.git_head is not None
+    return is_known or worktrees.head_of(runner.machine.git, project, branch) is not None
 
 
 def _require_commit(runner: RunnerContext, project: str, based: EffortRow, run: Run | None) -> None:
@@ -301,10 +328,7 @@ def _require_commit(runner: RunnerContext, project: str, based: EffortRow, run: 
     if repository is None or repository.commit(based.git_head or "") is not None:
         return
     missing = f"commit {based.git_head} on {based.git_branch}, the work of e{based.id}, is not in {project}"
-    fetch = f"it was made on another machine: push {based.git_branch} there and fetch it here"
-    if run is None:
-        raise GitFailed(missing, fix=f"{fetch}, or let that machine run the effort")
-    raise WorktreeError(missing, fix=f"{fetch}; then `ramet run --resume r{run.id} --retry-failed`")
+    raise starting_points.on_another_machine(missing, based.git_branch or "", run)
 
 
 def _shared(runner: RunnerContext, project: str, branch: str, start: str | None) -> Worktree | None:

@@ -15,6 +15,7 @@ from ramet.errors import PathOutside, SandboxUnavailable
 from ramet.runner.context import RunnerContext
 from ramet.sandbox import entry
 from ramet.sandbox.plan import Checkout
+from ramet.vendors.contract.driver_protocol import GitPlaces
 from ramet.workspace.files import confined
 from ramet.workspace.git.command import Git
 from ramet.workspace.git.repository import BRANCHES, Repository, find
@@ -103,6 +104,27 @@ def _checkout(repository: Repository, top: Path) -> Checkout:
         branches_source=str(copy.refs),
         logs_source=str(copy.logs),
     )
+
+
+def find_git_places(runner: RunnerContext, project_path: str, directory: str) -> GitPlaces | None:
+    """What a commit in a worktree of Ramet's writes, for programs with a sandbox of their own: new objects, the
+    worktree's own state, and Ramet's branches.
+    """
+    repository = find(runner.machine.git, project_path)
+    top = worktrees.find_top(runner.places.worktrees, directory)
+    if repository is None or top is None:
+        return None
+    common, own = repository.common, kept_work.git_directory(top)
+    if own.parent != common / "worktrees":
+        return None
+    branches = f"{BRANCHES}{BRANCH_PREFIX}".rstrip("/")
+    writable = [common / "objects", own, common / branches, common / "logs" / branches]
+    for folder in writable:
+        folder.mkdir(parents=True, exist_ok=True)
+        _require(folder, stat.S_ISDIR)
+    _create(own / "config.worktree")  # a file that is absent cannot be kept from being made
+    read_only = [own / name for name in _OWN_FILES]
+    return GitPlaces(writable=[str(path) for path in writable], read_only=[str(path) for path in read_only])
 
 
 def _borrowed(common: Path) -> Iterator[str]:

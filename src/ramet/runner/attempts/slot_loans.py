@@ -11,8 +11,9 @@ A wait that ends before its children do releases them: those that have not start
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 
 from ramet.errors import DatabaseUnreachable, NotFound, RametError
 from ramet.model.spawn.child import SpawnResult
@@ -49,13 +50,21 @@ class SlotLoans:
         """For each child, how many wait for it here."""
         self._forsaking: set[asyncio.Task[None]] = set()
 
-    async def wait(self, children: Sequence[int], seconds: float | None, ask: AsyncAsk) -> Results:
-        """What the children came to, once all of them have ended, or when the time is over; `ask` is the asker's."""
+    async def wait(
+        self,
+        children: Sequence[int],
+        seconds: float | None,
+        ask: AsyncAsk,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> Results:
+        """What the children came to, once all of them have ended, or when the time is over. `ask` is the asker's, and
+        so is the environment, if a person's client waits.
+        """
         self._awaited.update(children)
         try:
             async with asyncio.timeout(seconds):
                 await ask(ExpectChildren(session_ids=list(children)))
-                return await self._run(children)
+                return await self._run(children, environment)
         except TimeoutError:
             pass
         except BaseException:
@@ -86,7 +95,7 @@ class SlotLoans:
         for task in self._forsaking:
             task.cancel()
 
-    async def _run(self, children: Sequence[int]) -> Results:
+    async def _run(self, children: Sequence[int], environment: Mapping[str, str]) -> Results:
         """Look after the children until all have ended; a shared database that is away is waited for."""
         refused: dict[int, float] = {}
         while True:
@@ -96,7 +105,7 @@ class SlotLoans:
                 if all(result.outcome is not None for result in found.results):
                     return found
                 for result in found.results:
-                    if result.status == "queued" and not await self._lend(result, refused):
+                    if result.status == "queued" and not await self._lend(result, refused, environment):
                         break
             except DatabaseUnreachable:
                 await asyncio.sleep(_AWAY_SECONDS)
@@ -106,7 +115,7 @@ class SlotLoans:
     async def _look(self, children: Sequence[int]) -> Results:
         return await self._runner.ask(ListResults(session_ids=list(children)))
 
-    async def _lend(self, result: SpawnResult, refused: dict[int, float]) -> bool:
+    async def _lend(self, result: SpawnResult, refused: dict[int, float], environment: Mapping[str, str]) -> bool:
         """Let a child run that waits; whether there may be a slot for the next one."""
         now = asyncio.get_running_loop().time()
         effort = await self._runner.ask(GetWork(effort_id=result.effort_id or 0))
@@ -115,7 +124,8 @@ class SlotLoans:
         lender = effort.awaited_by or effort.spawned_by
         if lender is None:
             return True
-        has_begun = await self._crew.lend(effort.id, await self._runner.ask(GetSession(session_id=lender)))
+        session = await self._runner.ask(GetSession(session_id=lender))
+        has_begun = await self._crew.lend(effort.id, session, environment)
         if has_begun is False:
             refused[effort.id] = now + _REFUSED_SECONDS
         return has_begun is not None

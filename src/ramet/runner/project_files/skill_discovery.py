@@ -33,7 +33,7 @@ _MOST_COMMANDS = 100
 
 def discover(machine: Machine, request: Request[Any], asker: int | None) -> dict[str, SkillDefinition | RametError]:
     """What the files of the request's skills say, or why one cannot be used; `asker` is the session of an agent."""
-    root = _find_root(machine, request, asker)
+    root = find_root(machine, request, asker)
     found = {name: _read(machine, root, name) for name in sorted(request.skill_names())}
     return {name: each for name, each in found.items() if each is not None}
 
@@ -67,6 +67,7 @@ def define(found: Found) -> SkillDefinition | None:
             instructions=skill.body,
             template_texts=_read_texts(found, skill.templates),
             command_texts=_read_texts(found, {path: path for path in _list_commands(skill)}),
+            changes=skill.changes,
         ),
     )
 
@@ -87,7 +88,7 @@ def _read_texts(found: Found, paths: Mapping[str, str]) -> dict[str, str]:
     return texts
 
 
-def _find_root(machine: Machine, request: Request[Any], asker: int | None) -> Path | None:
+def find_root(machine: Machine, request: Request[Any], asker: int | None) -> Path | None:
     """The root of the project that the work is in; None if there is none yet, which the engine then refuses."""
     with suppress(RametError):
         match request:

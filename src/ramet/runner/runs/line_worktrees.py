@@ -1,8 +1,9 @@
 """Where a line of a run works.
 
 The lines of a sequential run follow each other in one worktree. A line of a parallel run has its own, which begins
-where the lines that it depends on ended: at the branch of the one, or at a merge of all of theirs. A branch that
-somebody went on with by hand counts as it is now, so that a conflict can be settled there.
+where the lines that it depends on ended: at the branch of the one, or at a merge of all of theirs; one that depends on
+no other begins at the base of the run. A branch that somebody went on with by hand counts as it is now, so that a
+conflict can be settled there.
 """
 
 import itertools
@@ -10,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from ramet.errors import EffortNotFound, GitFailed, MergeConflict, NoStart
+from ramet.model.record.effort import NOT_FAILURES
 from ramet.model.runs.run import Run
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.work.queue import GetWork
+from ramet.runner import starting_points
 from ramet.runner.machine import Machine
 from ramet.runner.settlement.worktrees import owner_of, owner_of_run
 from ramet.workspace.git import merges as merging
@@ -28,15 +31,20 @@ def place(machine: Machine, effort: EffortRow, run: Run, project: str) -> Worktr
     if repository is None:
         return None
     if run.mode == "sequential":
-        start = _last_head(machine, effort)
+        start = _last_head(machine, effort) or _base(machine, repository, run)
         return worktree.prepare(git, folder, project, f"r{run.id}", start, owner=owner_of_run(run))
     starts = _starts(repository, dependencies(machine, effort))
-    first = next(iter(starts), None)
+    first = next(iter(starts), None) or _base(machine, repository, run)
     merges = {head: f"Merge {_name(other)}" for head, other in starts.items() if head != first}
     try:
         return worktree.prepare(git, folder, project, f"e{effort.id}", first, owner=owner_of(effort), merges=merges)
     except MergeConflict as conflict:
         raise _explain(repository, starts, conflict) from conflict
+
+
+def _base(machine: Machine, repository: Repository, run: Run) -> str | None:
+    """Where the lines start that start from no other."""
+    return starting_points.require_in(repository, run, run, machine.host)
 
 
 def dependencies(machine: Machine, effort: EffortRow) -> list[EffortRow]:
@@ -52,7 +60,7 @@ def _last_head(machine: Machine, effort: EffortRow) -> str | None:
     """Where the lines before this one ended, for a worktree that is there no more, or not yet on this machine."""
     before: EffortRow | None = effort
     while before is not None:
-        before = next(iter(dependencies(machine, before)), None)
+        before = next(reversed(dependencies(machine, before)), None)  # the line just before it
         if before is not None and before.git_head is not None:
             return before.git_head
     return None
@@ -65,7 +73,7 @@ def _starts(repository: Repository, needed: Sequence[EffortRow]) -> dict[str, Ef
         head = _head(repository, other)
         if head is not None:
             starts.setdefault(head, other)
-        elif other.outcome != "success":
+        elif other.outcome not in NOT_FAILURES:
             raise NoStart(f"line {other.run_line} ended with {other.outcome} and left no branch to start from")
     return starts
 

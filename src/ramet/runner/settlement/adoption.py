@@ -121,5 +121,4 @@ async def _ours(runner: RunnerContext) -> list[EffortRow]:
 async def _session(runner: RunnerContext, effort_id: int, instance: str | None) -> Session | None:
     """The effort's session that a keeper held: the one named, or the newest."""
     page = await runner.ask(FindSessions(effort_id=effort_id))
-    items: list[Session] = page.items
-    return next((session for session in items if instance in (None, session.instance)), None)
+    return next((session for session in page.items if instance in (None, session.instance)), None)

@@ -11,6 +11,8 @@ from ramet.errors import GitFailed, WorktreeError
 from ramet.model.record.effort import Effort
 from ramet.model.record.prompt import report_file_of
 from ramet.model.record.session import Session
+from ramet.model.work.no_change import NO_FILES, NO_REPORT
+from ramet.model.work.remark import add_to_report, find_remarks
 from ramet.model.work.stream import (
     End,
     Limit,
@@ -43,13 +45,13 @@ def conclude(runner: RunnerContext, effort_id: int, generation: int, session_id:
     end = find_end(spooled) or _recorded_end(session)
     project = runner.machine.ask(WorkChain(effort_id=effort_id, host=runner.host)).project_path
     finished, trouble = _finish(runner, effort, project)
-    output, report_file = _output(runner, effort, project, end)
+    output, report_file = _output(runner, effort, project, end, finished)
     return CompleteWork(
         effort_id=effort_id,
         generation=generation,
         outcome=end.outcome,
         failure=end.failure,
-        reason="; ".join(filter(None, (end.reason, trouble))) or _why_nothing_changed(effort, finished),
+        reason="; ".join(filter(None, (end.reason, trouble))) or _why_nothing_came(effort, finished, output),
         output_content=output,
         report_file=report_file,
         retry_at=next((line.event.resets_at for line in reversed(spooled) if isinstance(line.event, Limit)), None),
@@ -104,8 +106,10 @@ def _message(effort: Effort) -> str:
     return f"{effort.skill}: {title}\n\nRamet-Effort: e{effort.id}\n"
 
 
-def _output(runner: RunnerContext, effort: Effort, project: str, end: End) -> tuple[str | None, str | None]:
-    """The text that outlives the worktree, and the file that people read."""
+def _output(
+    runner: RunnerContext, effort: Effort, project: str, end: End, finished: Finished | None
+) -> tuple[str | None, str | None]:
+    """The text that outlives the worktree, and the file that people read; both with Ramet's remarks about it."""
     report_file = report_file_of(effort)
     if report_file is None:
         return end.answer, None
@@ -114,14 +118,19 @@ def _output(runner: RunnerContext, effort: Effort, project: str, end: End) -> tu
     if text is None and end.answer:
         text = redactor.redact(end.answer).text
         reports.publish(project, report_file, text)
+    files = finished.changes.files if finished else []
+    remarks = find_remarks(effort.skill, files, text) if end.outcome == "success" and text else []
+    if text and remarks:
+        text = add_to_report(text, remarks)
+        reports.publish(project, report_file, text)
     return text, None if text is None else report_file
 
 
-def _why_nothing_changed(effort: Effort, finished: Finished | None) -> str | None:
-    """A no-op is a success, and says so."""
-    if finished is None or finished.changes.files or report_file_of(effort) is not None:
-        return None
-    return "no files were changed"
+def _why_nothing_came(effort: Effort, finished: Finished | None, output: str | None) -> str | None:
+    """A no-op says so. If the skill changes code, the engine makes an outcome of its own of it."""
+    if report_file_of(effort) is not None:
+        return None if output else NO_REPORT
+    return NO_FILES if finished is not None and not finished.changes.files else None
 
 
 def _said_anything(spooled: Sequence[Spooled]) -> bool:

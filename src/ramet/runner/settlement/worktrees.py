@@ -1,13 +1,14 @@
 """`worktree.list` and `worktree.clean`: the worktrees on this disk, and what the queue says of each."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ramet.errors import EffortNotFound, ProjectNotFound, RametError, RunNotFound
 from ramet.model.record.effort import Lifecycle
-from ramet.model.record.project import normal_path
+from ramet.model.record.project import Project, normal_path
 from ramet.model.runs.run import Run
 from ramet.protocol.fields import ProjectRef
 from ramet.protocol.record.efforts import EffortRow
@@ -16,9 +17,11 @@ from ramet.protocol.replies import Page
 from ramet.protocol.runs.runs import GetRun
 from ramet.protocol.work.queue import GetWork, ListWork
 from ramet.protocol.work.worktrees import CleanedWorktree, CleanWorktrees, ListWorktrees, WorktreeRow
+from ramet.runner import starting_points
 from ramet.runner.answers import answers
 from ramet.runner.machine import Machine
-from ramet.workspace.worktrees import inventory
+from ramet.workspace.git.repository import find
+from ramet.workspace.worktrees import inventory, starting_point
 from ramet.workspace.worktrees.inventory import Found
 
 _NAME = re.compile(r"(?P<kind>[er])(?P<number>\d+)(-\d+)?")
@@ -46,7 +49,9 @@ def owner_of_run(run: Run) -> str:
 @answers(ListWorktrees)
 def list_all(machine: Machine, request: ListWorktrees) -> Page[WorktreeRow]:
     """The operation `worktree.list`."""
-    return Page(items=[_row(known) for known in _know(machine, request.project)])
+    projects = machine.ask(ListProjects()).items
+    ids = {path: project.id for project in projects for path in (*project.hosts.values(), project.path)}
+    return Page(items=[_row(known, ids) for known in _know(machine, request.project)])
 
 
 @answers(CleanWorktrees)
@@ -58,7 +63,20 @@ def clean(machine: Machine, request: CleanWorktrees) -> Page[CleanedWorktree]:
     for path in chosen:
         each = known.get(path)
         items.append(_clean_one(each, request) if each else _kept(path, "Ramet did not create this worktree"))
+    if request.paths is None and not request.dry_run:
+        _forget_bases(machine, request.project)
     return Page(items=items)
+
+
+def _forget_bases(machine: Machine, project: ProjectRef | None) -> None:
+    """Remove the refs that kept the commits at which work was to start, if no unfinished work needs them."""
+    unfinished = [*list_unfinished(machine, "queued"), *list_unfinished(machine, "active")]
+    needed = {commit for row in unfinished if (commit := starting_points.of(row)) is not None}
+    for path in project_paths(machine, project):
+        with suppress(RametError):  # it is no longer there, or git cannot read it; then nothing is in the way
+            repository = find(machine.git, path)
+            if repository is not None:
+                starting_point.tidy(machine.git, repository.checkout, starting_points.holder(machine), needed)
 
 
 def _know(machine: Machine, project: ProjectRef | None) -> list[_Known]:
@@ -75,7 +93,7 @@ def _know(machine: Machine, project: ProjectRef | None) -> list[_Known]:
 
 def _users(machine: Machine) -> Iterator[tuple[str, int]]:
     """Every directory that an unfinished effort uses, or will continue from."""
-    for effort in _unfinished(machine, "queued"):
+    for effort in list_unfinished(machine, "queued"):
         if effort.workspace is not None:
             yield effort.workspace, effort.id
         elif effort.worktree is not None:
@@ -84,12 +102,13 @@ def _users(machine: Machine) -> Iterator[tuple[str, int]]:
             based = _get(machine, effort.based_on)
             if based is not None and based.worktree is not None:
                 yield based.worktree, effort.id
-    for effort in _unfinished(machine, "active"):
+    for effort in list_unfinished(machine, "active"):
         if (used := effort.workspace or effort.worktree) is not None:
             yield used, effort.id
 
 
-def _unfinished(machine: Machine, state: Lifecycle) -> Iterator[EffortRow]:
+def list_unfinished(machine: Machine, state: Lifecycle) -> Iterator[EffortRow]:
+    """The efforts of the queue that run or wait, page after page."""
     cursor = None
     while True:
         page = machine.ask(ListWork(state=state, cursor=cursor, limit=machine.settings.limits.page_max))
@@ -132,12 +151,14 @@ def _get(machine: Machine, effort_id: int) -> EffortRow | None:
     return effort
 
 
-def _row(known: _Known) -> WorktreeRow:
+def _row(known: _Known, project_ids: Mapping[str, int]) -> WorktreeRow:
     found = known.found
     registered = found.registered
+    project = found.label.project if found.label else None
     return WorktreeRow(
         path=str(found.top),
-        project=found.label.project if found.label else None,
+        project=project,
+        project_id=None if project is None else project_ids.get(project),
         branch=found.branch,
         head=registered.head if registered else None,
         effort_id=known.user or (known.effort.id if known.effort else None),
@@ -192,12 +213,23 @@ def _plain(path: str) -> str:
     return normal_path(path) or path
 
 
+def project_paths(machine: Machine, ref: ProjectRef | None) -> list[str]:
+    """Where the project that is meant is on this machine; without one, where all of them are."""
+    if ref is not None:
+        return [_project_path(machine, ref)]
+    return [_path_here(machine, project) for project in machine.ask(ListProjects()).items]
+
+
 def _project_path(machine: Machine, ref: ProjectRef) -> str:
     wanted = ref if isinstance(ref, int) else _plain(ref)
     for project in machine.ask(ListProjects()).items:
         if wanted in (project.id, project.path, *project.hosts.values()):
-            return project.path if machine.host is None else project.hosts.get(machine.host, project.path)
+            return _path_here(machine, project)
     raise ProjectNotFound(f"there is no project {ref}", field="project", value=ref)
+
+
+def _path_here(machine: Machine, project: Project) -> str:
+    return project.path if machine.host is None else project.hosts.get(machine.host, project.path)
 
 
 def _is_below(path: str, top: Path) -> bool:

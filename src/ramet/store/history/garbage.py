@@ -5,6 +5,7 @@ from msgspec import Struct
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
 from ramet.store.history import commits as stored_commits
+from ramet.store.history import images
 
 _sql = QueryFile("history/garbage")
 
@@ -31,7 +32,7 @@ def collect(db: Connection, since_ms: int) -> Deleted:
             gone += 1
     if commits:
         stored_commits.revise(db)
-    return Deleted(commits, len(db.all(_sql.delete_blobs)), gone)
+    return Deleted(commits, len(db.all(_sql.delete_blobs)) + images.collect(db), gone)
 
 
 def _roots(db: Connection, since_ms: int) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
+from ramet.model.hooks.hook import Source
 from ramet.model.record.session import Session
 from ramet.protocol.hooks.hooks import HookProcess
 from ramet.protocol.hooks.processes import OpenProcess
@@ -35,8 +36,12 @@ class Hooked(Struct, frozen=True, kw_only=True):
     has_handed_off: bool
     pid: int | None
     last_heartbeat: str | None
+    permission_tool: str | None
+    """The tool for which a person is asked for permission."""
     may_ask_heartbeat: bool
     """Whether its skill says something of heartbeats."""
+    missed_start: Source | None
+    """How its context window began, if its agent was not told then what it is told at a start."""
 
     def list_files(self) -> list[str]:
         """The files in its context."""
@@ -65,7 +70,7 @@ def _hooked(row: Row | None) -> Hooked | None:
     if row is None:
         return None
     session_id, task_id, effort_id, agent_id, driver, native_id, is_kept, has_ended, calls, tools, *rest = row
-    files, context_usage, has_handed_off, pid, last_heartbeat, may_ask = rest
+    files, context_usage, has_handed_off, pid, last_heartbeat, permission_tool, may_ask, missed_start = rest
     return Hooked(
         id=session_id,
         task_id=task_id,
@@ -82,15 +87,25 @@ def _hooked(row: Row | None) -> Hooked | None:
         has_handed_off=bool(has_handed_off),
         pid=pid,
         last_heartbeat=last_heartbeat,
+        permission_tool=permission_tool,
         may_ask_heartbeat=bool(may_ask),
+        missed_start=missed_start,
     )
 
 
 def beat(
-    db: Connection, session_id: int, now: str, *, calls: int, tools: list[str], files: list[str] | None = None
+    db: Connection,
+    session_id: int,
+    now: str,
+    *,
+    calls: int,
+    tools: list[str],
+    permission: str | None,
+    files: list[str] | None = None,
 ) -> None:
-    """A sign of life, and what it says."""
-    db.run(_sql.beat, id=session_id, now=now, calls=calls, tools=to_json(tools or None), files=to_json(files))
+    """A sign of life, and what it says; `permission` is the tool for which a person is asked."""
+    told = {"tools": to_json(tools or None), "files": to_json(files), "permission": permission}
+    db.run(_sql.beat, id=session_id, now=now, calls=calls, **told)
 
 
 def take_back(db: Connection, session_id: int, left: list[str]) -> None:
@@ -149,6 +164,16 @@ def tell(db: Connection, session_id: int, path: str, told: str | None) -> None:
 def forget_told(db: Connection, session_id: int) -> None:
     """A session has its directives in its context no more."""
     db.run(_sql.forget_told, session_id=session_id)
+
+
+def miss_start(db: Connection, session_id: int, source: Source) -> None:
+    """The agent of a session was not told what it is told at a start."""
+    db.run(_sql.miss_start, session_id=session_id, source=source)
+
+
+def forget_missed_start(db: Connection, session_id: int) -> None:
+    """It was told, or begins anew."""
+    db.run(_sql.forget_missed_start, session_id=session_id)
 
 
 def set_discovered(db: Connection, effort_id: int, directories: list[str], directives: list[str]) -> None:

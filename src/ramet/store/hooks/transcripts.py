@@ -1,5 +1,7 @@
 """What is remembered of transcripts: which are read, how far, and which of their turns are here."""
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 from ramet.model.history.commit import canonical_json
@@ -16,6 +18,19 @@ class Position(Struct, frozen=True):
 
     offset: int
     inode: int | None
+
+
+class Sources(NamedTuple):
+    """Who has told what was said in a session."""
+
+    has_transcript: bool
+    has_stream: bool
+
+
+def find_sources(db: Connection, session_id: int) -> Sources:
+    """Whether a session has turns from a transcript, and turns that a keeper reported."""
+    has_transcript, has_stream = db.must(_sql.sources, session_id=session_id)
+    return Sources(bool(has_transcript), bool(has_stream))
 
 
 def begin(db: Connection, path: str, session_id: int, now: str) -> bool:

@@ -19,9 +19,9 @@ def find(db: Connection, agent_id: str) -> Agent | None:
     return db.struct(Agent, _sql.by_id, id=agent_id)
 
 
-def list_all(db: Connection) -> list[Agent]:
-    """Every agent."""
-    return db.structs(Agent, _sql.everything)
+def list_all(db: Connection, project_id: int | None) -> list[Agent]:
+    """Every agent, or none that holds an effort of another project."""
+    return db.structs(Agent, _sql.everything, project_id=project_id)
 
 
 def find_holder(db: Connection, effort_id: int) -> str | None:
@@ -40,6 +40,6 @@ def count(db: Connection) -> Counts:
     return db.must_struct(Counts, _sql.counts)
 
 
-def list_fleet(db: Connection, now: str) -> list[FleetMember]:
-    """Who is doing what."""
-    return db.structs(FleetMember, _sql.fleet, now=now)
+def list_fleet(db: Connection, project_id: int | None, now: str) -> list[FleetMember]:
+    """Who is doing what, everywhere or in a project."""
+    return db.structs(FleetMember, _sql.fleet, project_id=project_id, now=now)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from ramet.model.record.budget import Amount, Budget, Limit
 from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import QueryFile
@@ -45,10 +47,23 @@ def hold_tree(db: Connection, root_session_id: int) -> None:
     db.run(_sql.hold_tree, root_session_id=root_session_id)
 
 
-def sum_below(db: Connection, session_id: int) -> Amount:
+class Used(Struct, frozen=True):
     """What a session, what continues it and all below have used."""
-    tokens, cost_usd = db.must(_sql.sum_below, session_id=session_id)
-    return Amount(tokens=tokens, cost_usd=cost_usd)
+
+    tokens: int
+    cost_usd: float | None
+    """None if no cost is known."""
+    is_cost_estimated: bool
+
+    @property
+    def amount(self) -> Amount:
+        return Amount(tokens=self.tokens, cost_usd=self.cost_usd or 0.0)
+
+
+def sum_below(db: Connection, session_id: int) -> Used:
+    """What a session, what continues it and all below have used."""
+    tokens, cost_usd, is_estimated = db.must(_sql.sum_below, session_id=session_id)
+    return Used(tokens, cost_usd, bool(is_estimated))
 
 
 def put(db: Connection, session_id: int, limit: Limit, spent: Amount) -> None:

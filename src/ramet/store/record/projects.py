@@ -31,6 +31,22 @@ def set_remote(db: Connection, project_id: int, remote: str) -> None:
     db.run(_sql.set_remote, id=project_id, remote=remote)
 
 
+def remove(db: Connection, project_id: int, now: str) -> bool:
+    """Take a project off the list; whether it was on it."""
+    return db.one(_sql.remove, id=project_id, now=now) is not None
+
+
+def restore(db: Connection, project_id: int) -> bool:
+    """Put a project back on the list; whether it was off it."""
+    return db.one(_sql.restore, id=project_id) is not None
+
+
+def find_open_effort(db: Connection, project_id: int) -> int | None:
+    """An effort of a project that is not finished."""
+    row = db.one(_sql.open_effort, id=project_id)
+    return None if row is None else int(row[0])
+
+
 def find_at(db: Connection, path: str) -> Project | None:
     """The project at exactly this path, on whichever host."""
     return _with_hosts(db, _sql.at_path, path=path)
@@ -52,7 +68,7 @@ def find_containing(db: Connection, path: str) -> Project | None:
 
 
 def list_all(db: Connection) -> list[Project]:
-    """Every project."""
+    """Every project on the list."""
     hosts: defaultdict[int, dict[str, str]] = defaultdict(dict)
     for project_id, host, path in db.all(_sql.paths, project_id=None):
         hosts[project_id][host] = path

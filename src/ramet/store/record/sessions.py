@@ -9,6 +9,7 @@ from msgspec.structs import asdict, replace
 from ramet.model.history.branch import Head, session_branch
 from ramet.model.record.effort import Outcome, StopRequest
 from ramet.model.record.session import Session, TreePlace
+from ramet.protocol.record.sessions import ListedSession
 from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import Query, QueryFile
 from ramet.store.history import segments
@@ -264,6 +265,21 @@ def set_context_usage(db: Connection, session_id: int, usage: float) -> Session:
     return _row(db, _sql.set_context_usage, id=session_id, usage=usage)
 
 
+def observe(db: Connection, session_id: int, model: str | None, usage: float | None) -> None:
+    """The model of a session's newest call, and how full its context was, as far as they are known."""
+    db.run(_sql.observe, id=session_id, model=model, usage=usage)
+
+
+def set_title(db: Connection, session_id: int, title: str, *, is_given: bool) -> bool:
+    """What a session is called, by a person or by its program; whether that has changed."""
+    return db.one(_sql.set_title, id=session_id, title=title, is_given=int(is_given)) is not None
+
+
+def set_origin(db: Connection, session_id: int, origin: int) -> bool:
+    """The session of which another one is a copy; whether that is new."""
+    return db.one(_sql.set_origin, id=session_id, origin=origin) is not None
+
+
 def set_loaded_files(db: Connection, session_id: int, files: list[str]) -> Session:
     """Note which files the session has read."""
     return _row(db, _sql.set_loaded_files, id=session_id, files=to_json(files))
@@ -276,19 +292,21 @@ def list_matching(
     effort_id: int | None = None,
     agent_id: str | None = None,
     is_open: bool | None = None,
+    project_id: int | None = None,
     before: int,
     limit: int,
-) -> list[Session]:
+) -> list[ListedSession]:
     """Sessions below an id, the newest first, found by the narrowest index that the criteria allow."""
-    page = {"open": None if is_open is None else int(is_open), "before": before, "limit": limit}
+    is_listed = None if is_open is None else int(is_open)
+    page = {"open": is_listed, "project_id": project_id, "before": before, "limit": limit}
     if effort_id is not None:
         scope = {"effort_id": effort_id, "agent_id": agent_id, "task_id": task_id}
-        return db.structs(Session, _sql.of_effort, **scope, **page)
+        return db.structs(ListedSession, _sql.of_effort, **scope, **page)
     if agent_id is not None:
-        return db.structs(Session, _sql.of_agent, agent_id=agent_id, task_id=task_id, **page)
+        return db.structs(ListedSession, _sql.of_agent, agent_id=agent_id, task_id=task_id, **page)
     if task_id is not None:
-        return db.structs(Session, _sql.of_task, task_id=task_id, **page)
-    return db.structs(Session, _sql.matching, **page)
+        return db.structs(ListedSession, _sql.of_task, task_id=task_id, **page)
+    return db.structs(ListedSession, _sql.matching, **page)
 
 
 def list_silent(db: Connection, before: str, limit: int) -> list[Session]:

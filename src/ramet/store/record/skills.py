@@ -55,6 +55,7 @@ def save_text(db: Connection, skill_id: int, text: SkillText) -> None:
         instructions=text.instructions,
         template_texts=to_json(text.template_texts),
         command_texts=to_json(text.command_texts),
+        changes=text.changes,
     )
 
 

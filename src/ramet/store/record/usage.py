@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from ramet.model.record.budget import Amount
 from ramet.model.work.stream import Usage
 from ramet.store.database.connection import Connection
@@ -9,21 +12,73 @@ from ramet.store.database.queries import QueryFile
 
 _sql = QueryFile("record/usage")
 
+_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _MOST = 2**53
 """More than anybody uses, and what every database and JSON reader can hold."""
 
 
-def put(db: Connection, session_id: int, usage: Usage) -> Amount:
-    """What a session used, under its key; how much more that is than it had said under the same key before."""
-    tokens = {
-        "input_tokens": _bounded(usage.input_tokens),
-        "output_tokens": _bounded(usage.output_tokens),
-        "cache_read_tokens": _bounded(usage.cache_read_tokens),
-        "cache_write_tokens": _bounded(usage.cache_write_tokens),
-    }
-    before = db.one(_sql.said, session_id=session_id, key=usage.key) or (0, 0.0)
-    db.run(_sql.put, session_id=session_id, key=usage.key, model=usage.model, cost_usd=usage.cost_usd, **tokens)
-    return Amount(tokens=sum(tokens.values()) - before[0], cost_usd=(usage.cost_usd or 0.0) - before[1])
+class Said(Struct, frozen=True):
+    """What a session has said that it used under a key."""
+
+    used: Usage
+    estimated_usd: float | None = None
+
+    @property
+    def amount(self) -> Amount:
+        """How much that is, at its cost or else at what it would cost."""
+        used, cost = self.used, self.estimated_usd if self.used.cost_usd is None else self.used.cost_usd
+        tokens = used.input_tokens + used.output_tokens + used.cache_read_tokens + used.cache_write_tokens
+        return Amount(tokens=tokens, cost_usd=cost or 0.0)
+
+
+def find(db: Connection, session_id: int, key: str) -> Said | None:
+    """What a session has said under a key."""
+    row = db.one(_sql.said, session_id=session_id, key=key)
+    if row is None:
+        return None
+    model, given, taken, read, written, cost_usd, estimated_usd = row
+    tokens = {"input_tokens": given, "output_tokens": taken, "cache_read_tokens": read, "cache_write_tokens": written}
+    return Said(Usage(key=key, model=model, cost_usd=cost_usd, **tokens), estimated_usd)
+
+
+def put(db: Connection, session_id: int, said: Said) -> None:
+    """What a session used, under its key, instead of what it had said before."""
+    used = said.used
+    tokens = {name: getattr(used, name) for name in _CLASSES}
+    costs = {"cost_usd": used.cost_usd, "estimated_usd": said.estimated_usd}
+    db.run(_sql.put, session_id=session_id, key=used.key, model=used.model, **tokens, **costs)
+
+
+def bounded(used: Usage) -> Usage:
+    """A program may print any number."""
+    return replace(used, **{name: max(0, min(getattr(used, name), _MOST)) for name in _CLASSES})
+
+
+class Whole(Struct, frozen=True):
+    """What a cost of a whole session has to do with."""
+
+    has_running: bool
+    """Whether the transcript has told one."""
+    status_usd: float | None
+    """What the status line has told."""
+    estimated_usd: float
+    """What the session's own calls would cost whose cost is unknown."""
+    below_usd: float
+    """The same for its sub-agents, and for theirs."""
+    taken_off_usd: float
+    """What was taken off for these, as a negative amount."""
+
+
+def find_whole(db: Connection, session_id: int, *, running: str, status_line: str, below: str) -> Whole:
+    """By the beginning of the keys of a transcript's costs, and the keys of the others."""
+    names = {"running": running, "status_line": status_line, "below": below}
+    has_running, *amounts = db.must(_sql.whole, session_id=session_id, **names)
+    return Whole(bool(has_running), *amounts)
+
+
+def forget_estimates(db: Connection, session_id: int) -> None:
+    """The cost of a session is known: its calls need no estimates."""
+    db.run(_sql.forget_estimates, session_id=session_id)
 
 
 def has_cost(db: Connection, session_id: int, prefix: str) -> bool:
@@ -31,19 +86,15 @@ def has_cost(db: Connection, session_id: int, prefix: str) -> bool:
     return db.one(_sql.has_cost, session_id=session_id, prefix=prefix) is not None
 
 
-def is_of_another(db: Connection, session_id: int, key: str) -> bool:
-    """Whether another session has said the same."""
-    return db.one(_sql.of_another, session_id=session_id, key=key) is not None
+def find_other(db: Connection, session_id: int, key: str) -> int | None:
+    """The first other session that has said the same."""
+    row = db.one(_sql.of_another, session_id=session_id, key=key)
+    return None if row is None else int(row[0])
 
 
 def find_cost_before(db: Connection, session_id: int, key: str) -> float:
     """What an older session says that it has cost under the same key."""
     return float(db.must(_sql.cost_before, session_id=session_id, key=key)[0])
-
-
-def _bounded(count: int) -> int:
-    """A program may print any number."""
-    return max(0, min(count, _MOST))
 
 
 def sum_of_effort(db: Connection, effort_id: int) -> dict[str, Any] | None:
@@ -52,4 +103,5 @@ def sum_of_effort(db: Connection, effort_id: int) -> dict[str, Any] | None:
     if row is None:
         return None
     named = zip(db.columns(_sql.of_effort), row, strict=True)
-    return {name: value for name, value in named if value is not None}
+    found = {name: value for name, value in named if value is not None}
+    return found | {"is_cost_estimated": True} if "is_cost_estimated" in found else found

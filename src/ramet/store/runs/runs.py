@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from ramet.model.record.effort import Outcome
+from ramet.model.record.effort import Failure, Needs, Outcome
 from ramet.model.runs.run import (
     LineRow,
     LineState,
@@ -36,7 +36,11 @@ class NewRun(Struct, frozen=True, kw_only=True):
     content_hash: str | None
     limits: RunLimits
     stop_on_failure: bool
+    keep_going: bool
     save_conversation: bool
+    base_commit: str | None = None
+    base_branch: str | None = None
+    base_changes: str | None = None
 
 
 class StoredRun(Run, frozen=True, kw_only=True):
@@ -59,6 +63,35 @@ class PlacedLine(Struct, frozen=True, kw_only=True):
     model: str | None
     timeout_seconds: int | None
     is_done: bool
+    accepts_no_change: bool
+
+
+class EndedLine(Struct, frozen=True):
+    """How a line ended."""
+
+    id: int
+    outcome: Outcome
+    reason: str | None
+    failure: Failure | None
+
+
+class SkippedLine(Struct, frozen=True):
+    """A line that is not run, because one that it needs did not succeed."""
+
+    id: int
+    run_line: str
+    attempts: int
+
+
+class DoomedLine(Struct, frozen=True):
+    """A waiting line that needs the success of one that ended otherwise."""
+
+    id: int
+    run_line: str
+    attempts: int
+    needed_line: str
+    needed_outcome: Outcome
+    needed_reason: str | None
 
 
 class Spent(Struct, frozen=True):
@@ -66,6 +99,7 @@ class Spent(Struct, frozen=True):
 
     tokens: int = 0
     cost_usd: float | None = None
+    is_cost_estimated: bool = False
 
 
 def add(db: Connection, new: NewRun, now: str) -> int:
@@ -73,6 +107,7 @@ def add(db: Connection, new: NewRun, now: str) -> int:
     values = asdict(new) | {
         "limits": to_json(new.limits),
         "stop_on_failure": int(new.stop_on_failure),
+        "keep_going": int(new.keep_going),
         "save_conversation": int(new.save_conversation),
     }
     return int(db.must(_sql.add, **values, now=now)[0])
@@ -94,7 +129,7 @@ def add_lines(
 ) -> dict[str, int]:
     """The lines of a run, in a statement of their own however many they are; the effort of each by its key.
 
-    `reason` is for those that were done before.
+    They start where their run does. `reason` is for those that were done before.
     """
     rows = db.all(
         _sql.add_lines, run_id=run_id, task_id=task_id, lines=to_json(lines), ordinal=ordinal, reason=reason, now=now
@@ -102,10 +137,21 @@ def add_lines(
     return {key: int(effort_id) for key, effort_id in rows}
 
 
-def add_needs(db: Connection, run_id: int, pairs: Sequence[tuple[int, int]]) -> None:
-    """Let lines wait for the end of others: efforts, and those that they need."""
-    db.run(_sql.add_needs, pairs=to_json(pairs))
+def add_needs(db: Connection, run_id: int, waits: Sequence[tuple[int, int, Needs]]) -> None:
+    """Let lines wait for others: efforts, those that they need, and whether for their success or for their end."""
+    db.run(_sql.add_needs, waits=to_json(waits))
     db.run(_sql.set_depends_on, run_id=run_id)
+
+
+def keep_going(db: Connection, run_id: int) -> None:
+    """Let the lines of a run wait only for the end of others from now on."""
+    db.run(_sql.keep_going, id=run_id)
+    db.run(_sql.need_only_ends, run_id=run_id)
+
+
+def accept_no_change(db: Connection, run_id: int) -> None:
+    """Let `no_change` of a line satisfy those that need it from now on."""
+    db.run(_sql.accept_no_change, run_id=run_id)
 
 
 def find(db: Connection, run_id: int, now: str) -> StoredRun | None:
@@ -113,9 +159,12 @@ def find(db: Connection, run_id: int, now: str) -> StoredRun | None:
     return db.struct(StoredRun, _sql.find, id=run_id, now=now)
 
 
-def list_page(db: Connection, *, before: int, limit: int, archived: bool, now: str) -> list[StoredRun]:
+def list_page(
+    db: Connection, *, before: int, limit: int, archived: bool, project_id: int | None, now: str
+) -> list[StoredRun]:
     """The runs, the newest first; archived ones only where asked for."""
-    return db.structs(StoredRun, _sql.page, before=before, limit=limit, archived=int(archived), now=now)
+    page = {"before": before, "limit": limit, "archived": int(archived)}
+    return db.structs(StoredRun, _sql.page, **page, project_id=project_id, now=now)
 
 
 def tally(db: Connection, first: int, last: int) -> dict[int, Counter[LineState]]:
@@ -128,7 +177,8 @@ def tally(db: Connection, first: int, last: int) -> dict[int, Counter[LineState]
 
 def sum_spent(db: Connection, first: int, last: int) -> dict[int, Spent]:
     """What was used, by run."""
-    return {run_id: Spent(tokens, cost) for run_id, tokens, cost in db.all(_sql.spent, first=first, last=last)}
+    rows = db.all(_sql.spent, first=first, last=last)
+    return {run_id: Spent(tokens, cost, bool(estimated)) for run_id, tokens, cost, estimated in rows}
 
 
 def list_lines(db: Connection, run_id: int, characters: int) -> list[LineRow]:
@@ -147,6 +197,8 @@ def _line(row: Row, keys: Mapping[int, str]) -> LineRow:
     state = derive_line_state(lifecycle, outcome, was_tried=attempts > 0)
     needed = [] if depends_on is None else msgspec.json.decode(depends_on, type=list[int])
     needed_keys = [keys[each] for each in needed if each in keys]
+    *rest, is_estimated = rest
+    rest.append(bool(is_estimated))
     return LineRow(key, effort_id, text, skill, state, outcome, reason, driver, needed_keys, *rest)
 
 
@@ -185,9 +237,38 @@ def archive(db: Connection, run_id: int, archived_at: str | None) -> None:
     db.run(_sql.archive, id=run_id, archived_at=archived_at)
 
 
-def retry_lines(db: Connection, run_id: int, *, retry_failed: bool) -> list[int]:
-    """Queue the lines again that a bound of the run ended, or all that did not succeed; which they are."""
-    return _ids(db.all(_sql.retry_lines, run_id=run_id, retry_failed=int(retry_failed)))
+def list_unsuccessful(db: Connection, run_id: int) -> list[EndedLine]:
+    """The lines that have ended and did not succeed."""
+    return db.structs(EndedLine, _sql.unsuccessful, run_id=run_id)
+
+
+def list_unmet(db: Connection, run_id: int) -> dict[int, list[int]]:
+    """For each line that needs the success of lines that ended otherwise: those lines."""
+    unmet: dict[int, list[int]] = defaultdict(list)
+    for effort_id, needs_id in db.all(_sql.unmet, run_id=run_id):
+        unmet[effort_id].append(needs_id)
+    return unmet
+
+
+def retry_lines(db: Connection, effort_ids: Sequence[int]) -> None:
+    """Queue lines again."""
+    db.run(_sql.retry_lines, ids=to_json(effort_ids))
+
+
+def find_doomed_next(db: Connection, run_id: int) -> DoomedLine | None:
+    """The next waiting line, if it needs the success of one that ended otherwise."""
+    return db.struct(DoomedLine, _sql.doomed_next, run_id=run_id)
+
+
+def skip_line(db: Connection, effort_id: int, reason: str, now: str) -> None:
+    """Finish a waiting line that cannot start."""
+    db.run(_sql.skip_line, id=effort_id, reason=reason, now=now)
+
+
+def skip_dependents(db: Connection, run_id: int, needs_id: int, reason: str, now: str) -> list[SkippedLine]:
+    """Finish the waiting lines that need the success of a line that ended otherwise; which they are."""
+    found = db.structs(SkippedLine, _sql.skip_dependents, run_id=run_id, needs_id=needs_id, reason=reason, now=now)
+    return sorted(found, key=lambda line: line.id)
 
 
 def finish_lines(db: Connection, run_id: int, outcome: Outcome, reason: str, now: str) -> list[tuple[int, int]]:
@@ -206,9 +287,9 @@ def count_active(db: Connection, run_id: int) -> int:
     return int(db.must(_sql.count_active, run_id=run_id)[0])
 
 
-def list_outdated(db: Connection, *, before: str, now: str) -> list[int]:
+def list_outdated(db: Connection, *, before: str, project_id: int | None, now: str) -> list[int]:
     """The runs that are over, or archived, since before an instant."""
-    return _ids(db.all(_sql.outdated, before=before, now=now))
+    return _ids(db.all(_sql.outdated, before=before, project_id=project_id, now=now))
 
 
 def delete(db: Connection, run_id: int) -> None:

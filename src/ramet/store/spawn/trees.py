@@ -28,6 +28,8 @@ class Liveness(Struct, frozen=True, gc=False):
     """Whether a child is awaited by it."""
     is_unseen: bool
     """Whether it was spawned, and nothing has been seen of it yet."""
+    is_asking: bool
+    """Whether a person has to permit a tool of it."""
 
 
 class Node(Struct, frozen=True, gc=False):
@@ -57,13 +59,16 @@ def list_nodes(db: Connection, roots: Iterable[int], *, characters: int, now: st
 
 def _node(row: Row) -> Node:
     """A row of the query, column by column: the totals and the status of a row are not stored."""
-    *identity, outcome, notes, created, ended, used, cost, heartbeat, tool, lease, waiting, unseen, driver, queued = row
+    *first, heartbeat, tool, lease, waiting, unseen, asking, driver, queued, project_id, title, origin = row
+    *identity, outcome, notes, created, ended, used, cost, estimated = first
     tokens = used or 0
     status = "starting" if ended is None else "ended"
     ended_at = None if ended is None else from_iso(ended)
-    liveness = Liveness(heartbeat, tool, lease, waiting, unseen) if ended is None else None
+    liveness = Liveness(heartbeat, tool, lease, waiting, unseen, asking) if ended is None else None
     times_and_use = (from_iso(created), ended_at, tokens, cost, tokens, cost)
-    shown = (*identity, status, outcome, notes, *times_and_use, driver, bool(queued))
+    marks = (bool(estimated), bool(estimated))
+    named = (driver, bool(queued), project_id, None, None, *marks, title, origin)
+    shown = (*identity, status, outcome, notes, *times_and_use, *named)
     return Node(TreeRow(*shown), liveness)
 
 

@@ -82,7 +82,8 @@ CREATE TABLE projects (
     path       TEXT NOT NULL UNIQUE CHECK (path LIKE '/%'),
     name       TEXT,
     created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-    remote     TEXT
+    remote     TEXT,
+    removed_at TEXT
 ) STRICT;
 
 CREATE UNIQUE INDEX idx_projects_remote ON projects (remote) WHERE remote IS NOT NULL;
@@ -125,7 +126,7 @@ CREATE TABLE efforts (
     created_at             TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     finished_at            TEXT,
     outcome                TEXT CHECK (outcome IN
-                               ('success', 'error', 'timeout', 'stuck', 'cancelled', 'budget', 'dropped')),
+                               ('success', 'no_change', 'error', 'timeout', 'stuck', 'cancelled', 'budget', 'dropped')),
     reason                 TEXT,
     prompt                 TEXT,
     based_on               INTEGER REFERENCES efforts (id) ON DELETE SET NULL,
@@ -161,6 +162,10 @@ CREATE TABLE efforts (
     spawned_by             INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
     awaited_by             INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
     workspace              TEXT,
+    base_commit            TEXT,
+    base_branch            TEXT,
+    base_changes           TEXT,
+    accepts_no_change      INTEGER NOT NULL DEFAULT 0 CHECK (accepts_no_change IN (0, 1)),
     UNIQUE (task_id, ordinal),
     CHECK ((lifecycle = 'finished') = (finished_at IS NOT NULL)),
     CHECK ((lifecycle = 'finished') = (outcome IS NOT NULL))
@@ -206,7 +211,7 @@ CREATE TABLE sessions (
     loaded_files        TEXT,
     dehydration_payload TEXT,
     outcome             TEXT CHECK (outcome IN
-                            ('success', 'error', 'timeout', 'stuck', 'cancelled', 'budget', 'dropped')),
+                            ('success', 'no_change', 'error', 'timeout', 'stuck', 'cancelled', 'budget', 'dropped')),
     notes               TEXT,
     created_at          TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     ended_at            TEXT,
@@ -218,6 +223,10 @@ CREATE TABLE sessions (
     deadline            TEXT,
     report              TEXT,
     host                TEXT,
+    permission_tool     TEXT,
+    model               TEXT,
+    title               TEXT,
+    forked_from_session_id INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
     UNIQUE (driver, native_id),
     CHECK (native_id IS NULL OR driver IS NOT NULL),
     CHECK ((ended_at IS NULL) = (outcome IS NULL))
@@ -432,18 +441,21 @@ CREATE TABLE usage (
     cache_read_tokens  INTEGER NOT NULL,
     cache_write_tokens INTEGER NOT NULL,
     cost_usd           REAL,
+    estimated_usd      REAL,
     PRIMARY KEY (session_id, key)
 ) STRICT;
 
 -- A copy of a session repeats what the original has used.
 CREATE INDEX idx_usage_key ON usage (key);
--- Few of the many things that a session says it used have a cost.
-CREATE INDEX idx_usage_cost ON usage (session_id) WHERE cost_usd IS NOT NULL;
+-- The cost of a session is read again and again, so it is read from the index alone.
+CREATE INDEX idx_usage_cost ON usage (session_id, cost_usd, estimated_usd)
+WHERE cost_usd IS NOT NULL OR estimated_usd IS NOT NULL;
 
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN
-                     ('gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound', 'review_bound', 'parked', 'budget')),
+                     ('changed_files', 'unreadable_verdict', 'gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound',
+                      'review_bound', 'parked', 'budget', 'refused')),
     text         TEXT NOT NULL,
     effort_id    INTEGER REFERENCES efforts (id) ON DELETE CASCADE,
     session_id   INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
@@ -476,6 +488,10 @@ CREATE TABLE runs (
     finished_at       TEXT,
     archived_at       TEXT,
     reason            TEXT,
+    base_commit       TEXT,
+    base_branch       TEXT,
+    base_changes      TEXT,
+    keep_going        INTEGER NOT NULL DEFAULT 0 CHECK (keep_going IN (0, 1)),
     CHECK ((attender IS NULL) = (attended_until IS NULL))
 ) STRICT;
 
@@ -545,6 +561,13 @@ CREATE TABLE discoveries (
     PRIMARY KEY (session_id, path)
 ) STRICT;
 
+-- The sessions whose agents were not told what they are told at the start of a context window, because no daemon
+-- answered the hook in time; and how that window began.
+CREATE TABLE missed_starts (
+    session_id INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    source     TEXT NOT NULL
+) STRICT;
+
 -- The thoughts in a transcript that are in the session's history: they have no message to be known by.
 CREATE TABLE thoughts (
     session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -574,7 +597,8 @@ CREATE TABLE skill_texts (
     description    TEXT NOT NULL,
     instructions   TEXT NOT NULL,
     template_texts TEXT NOT NULL,
-    command_texts  TEXT NOT NULL DEFAULT '{}'
+    command_texts  TEXT NOT NULL DEFAULT '{}',
+    changes        TEXT CHECK (changes IN ('code'))
 ) STRICT;
 
 -- Efforts as people see them: with the first effort that a queued one waits for, and how that one stands.
@@ -584,9 +608,36 @@ SELECT e.*,
         WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND EXISTS (
             SELECT 1 FROM efforts m
             WHERE m.id = d.needs_id AND m.outcome IS DISTINCT FROM 'success' AND (d.needs = 'success' OR m.outcome IS NULL)
+              AND (m.outcome IS DISTINCT FROM 'no_change' OR e.accepts_no_change + m.accepts_no_change = 0)
         )) AS blocked_by,
        (SELECT coalesce(m.outcome, m.lifecycle) FROM dependencies d JOIN efforts m ON m.id = d.needs_id
         WHERE d.effort_id = e.id AND e.lifecycle = 'queued' AND m.outcome IS DISTINCT FROM 'success'
           AND (d.needs = 'success' OR m.outcome IS NULL)
+          AND (m.outcome IS DISTINCT FROM 'no_change' OR e.accepts_no_change + m.accepts_no_change = 0)
         ORDER BY d.needs_id LIMIT 1) AS blocked_status
 FROM efforts e;
+
+-- Refused calls: what agents wanted to do and their owner has not allowed, each once.
+
+CREATE TABLE refused_calls (
+    session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    subject    TEXT NOT NULL CHECK (subject IN ('host', 'tool')),
+    name       TEXT NOT NULL,
+    key        TEXT NOT NULL,
+    effort_id  INTEGER NOT NULL REFERENCES efforts (id) ON DELETE CASCADE,
+    call       TEXT NOT NULL,
+    rules      TEXT NOT NULL,
+    advice     TEXT NOT NULL,
+    times      INTEGER NOT NULL CHECK (times > 0),
+    created_at TEXT NOT NULL,
+    PRIMARY KEY (session_id, subject, name, key)
+) STRICT;
+
+CREATE INDEX idx_refused_calls_effort ON refused_calls (effort_id);
+
+-- The images of prompts and of tools' results, each once. Commits name them by their hashes in their metadata.
+CREATE TABLE images (
+    hash       BLOB PRIMARY KEY NOT NULL,
+    media_type TEXT NOT NULL,
+    data       BLOB NOT NULL
+) STRICT;

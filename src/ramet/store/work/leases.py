@@ -34,6 +34,7 @@ class Held(Tried, frozen=True, kw_only=True):
     """As much of an effort as whoever lets it go needs to know."""
 
     task_id: str
+    skill: str
     claim: Claim
     stop_request: StopRequest | None
     metadata: dict[str, Any] | None

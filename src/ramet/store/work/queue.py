@@ -44,6 +44,10 @@ class NewWork(Struct, frozen=True, kw_only=True):
     spawned_by: int | None = None
     awaited_by: int | None = None
     workspace: str | None = None
+    base_commit: str | None = None
+    base_branch: str | None = None
+    base_changes: str | None = None
+    accepts_no_change: bool = False
 
 
 class Waiting(Effort, frozen=True, kw_only=True):
@@ -51,6 +55,7 @@ class Waiting(Effort, frozen=True, kw_only=True):
 
     blocked_by: int | None
     blocked_status: str | None
+    project_id: int
 
 
 class Settlement(Struct, frozen=True, kw_only=True):
@@ -77,6 +82,7 @@ class Settlement(Struct, frozen=True, kw_only=True):
 def add(db: Connection, new: NewWork, now: str) -> int:
     """A new queued effort, and what it waits for; its id."""
     values = {**asdict(new), "metadata": to_json(new.metadata), "depends_on": to_json(new.depends_on or None)}
+    values["accepts_no_change"] = int(new.accepts_no_change)
     effort_id = int(db.must(_sql.enqueue, **values, now=now)[0])
     for needs_id in new.depends_on:
         db.run(_sql.add_dependency, effort_id=effort_id, needs_id=needs_id, needs=new.needs)
@@ -109,10 +115,17 @@ def find(db: Connection, effort_id: int) -> Waiting | None:
 
 
 def list_page(
-    db: Connection, *, state: Lifecycle | None, task_id: str | None, run_id: int | None, before: int, limit: int
+    db: Connection,
+    *,
+    state: Lifecycle | None,
+    task_id: str | None,
+    run_id: int | None,
+    project_id: int | None,
+    before: int,
+    limit: int,
 ) -> list[Waiting]:
     """The efforts of the queue, the newest first, found by the narrowest index that the criteria allow."""
-    page = {"run_id": run_id, "before": before, "limit": limit}
+    page = {"run_id": run_id, "project_id": project_id, "before": before, "limit": limit}
     if task_id is not None:
         return db.structs(Waiting, _sql.page_of_task, task_id=task_id, state=state, **page)
     match state:

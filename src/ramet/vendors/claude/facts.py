@@ -5,9 +5,13 @@ from ramet.vendors.contract.vendor_facts import Facts
 DIRECTIVE_FILE = "CLAUDE.md"
 _SESSION = "CLAUDE_CODE_SESSION_ID"
 
+_BEDROCK = ("AWS_*",)
+_VERTEX = ("GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_REGION_*", "GCLOUD_PROJECT")
+_FOUNDRY = ("AZURE_*",)
+
 FACTS = Facts(
     title="Claude Code",
-    passed_variables=("ANTHROPIC_*", "CLAUDE_*"),
+    passed_variables=("ANTHROPIC_*", "CLAUDE_*", *_BEDROCK, *_VERTEX, *_FOUNDRY),
     session_variables=(_SESSION,),
     server_session_variable=_SESSION,
     own_variables=frozenset(
@@ -31,5 +35,6 @@ FACTS = Facts(
     skill_folder=".claude/skills",
     permission_mode="acceptEdits",
     freedoms={"plan": 0, "default": 1, "dontAsk": 1, "acceptEdits": 2, "auto": 2, "bypassPermissions": 3},
+    resume_arguments=("--resume",),
     shows_status_line=True,
 )

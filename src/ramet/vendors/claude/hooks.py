@@ -37,6 +37,8 @@ def read(payload: dict[str, Any]) -> HookEvent:
     event = hook_words.read(_WORDS, payload)
     if "hook_event_name" not in payload and isinstance(payload.get("context_window"), dict) and event.native_id:
         return replace(event, moment="status_line", name="statusLine", usage=_usage(payload))
+    if event.moment == "notification" and event.reason is None:
+        return replace(event, reason=fields.name(payload, "notification_type"))
     return event
 
 

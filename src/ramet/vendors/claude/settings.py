@@ -22,5 +22,7 @@ SETTINGS = Program(
     command=_COMMAND,
     events=HOOKS.events,
     find_switch=_find_switch,
+    local_file="settings.local.json",
+    shows_command=True,
     status_line={"type": "command", "command": _COMMAND, "padding": 0},
 )

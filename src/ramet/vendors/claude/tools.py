@@ -3,7 +3,7 @@
 from typing import Any
 
 from ramet.installer.json_entries import MARK, Made
-from ramet.vendors.contract.tool_settings import LIMIT_SECONDS, OWN_ENVIRONMENT, VARIABLES, JsonTools
+from ramet.vendors.contract.tool_settings import LIMIT_SECONDS, OWN_ENVIRONMENT, VARIABLES, JsonTools, OwnFile
 
 
 def _entry(command: str, made: Made) -> dict[str, Any]:
@@ -14,7 +14,15 @@ def _entry(command: str, made: Made) -> dict[str, Any]:
         "args": ["mcp"],
         "env": {**environment, **OWN_ENVIRONMENT, MARK: made},
         "timeout": LIMIT_SECONDS * 1000,
+        "alwaysLoad": True,  # otherwise the first turn may come before our tools
     }
 
 
-TOOLS = JsonTools("claude", program="claude", files=(".mcp.json",), table="mcpServers", entry=_entry)
+TOOLS = JsonTools(
+    "claude",
+    program="claude",
+    files=(".mcp.json",),
+    table="mcpServers",
+    entry=_entry,
+    own_file=OwnFile("CLAUDE_CONFIG_DIR", "", ".claude.json"),
+)

@@ -19,6 +19,7 @@ from ramet.model.hooks.transcript import (
     Entry,
     Reading,
 )
+from ramet.vendors.claude.stream import read_block
 from ramet.vendors.contract import json_lines, transcript_lines
 from ramet.vendors.contract.transcript_lines import Subagent, Transcripts
 
@@ -58,6 +59,16 @@ def _tell(line: dict[str, Any], raw: bytes) -> Iterable[Entry]:
     if line.get("isSidechain") is True and not line.get("agentId"):
         return []  # old versions wrote into the session's file what its sub-agents said
     key = json_lines.text(line, "uuid") or transcript_lines.digest(raw)
+    return [*_origin(line, key), *_say(line, key)]
+
+
+def _origin(line: dict[str, Any], key: str) -> Iterator[Entry]:
+    """A copy may say of which session it is one. If it does not, it repeats the messages of that session."""
+    if origin := json_lines.text(json_lines.entry(line, "forkedFrom"), "sessionId"):
+        yield Entry(key=key, kind="meta", at=None, meta={"origin": origin})
+
+
+def _say(line: dict[str, Any], key: str) -> Iterable[Entry]:
     match line.get("type"):
         case "assistant":
             return [*_numbered(key, _answers(line)), *_usage(line)]
@@ -70,6 +81,10 @@ def _tell(line: dict[str, Any], raw: bytes) -> Iterable[Entry]:
             return _numbered(key, _queued(line))
         case "cost-state":
             return _cost(line)
+        case "custom-title":
+            return [Entry(key=key, kind="meta", at=None, meta={"title": line.get("customTitle"), "is_given": True})]
+        case "ai-title":
+            return [Entry(key=key, kind="meta", at=None, meta={"title": line.get("aiTitle")})]
     return []
 
 
@@ -113,8 +128,9 @@ def _prompts(line: dict[str, Any]) -> Iterator[Entry]:
             case "text":
                 if text := json_lines.text(block, "text"):
                     yield _prompt(line, text, is_program=line.get("isMeta") is True)
-            case kind:
-                yield _prompt(line, f"[{kind}]", is_program=line.get("isMeta") is True)
+            case _:
+                text, images = read_block(block)
+                yield replace(_prompt(line, text, is_program=line.get("isMeta") is True), images=images)
 
 
 def _queued(line: dict[str, Any]) -> Iterator[Entry]:
@@ -137,13 +153,14 @@ def _prompt(line: dict[str, Any], text: str, *, is_program: bool) -> Entry:
 
 
 def _result(line: dict[str, Any], block: dict[str, Any]) -> Entry:
-    parts = [json_lines.text(part, "text") or f"[{part.get('type')}]" for part in _blocks(block.get("content"))]
+    parts = [read_block(part) for part in _blocks(block.get("content"))]
     return Entry(
         key="",
         kind="tool_result",
         at=transcript_lines.instant(line),
         role="tool",
-        text="\n".join(parts),
+        text="\n".join(text for text, _ in parts),
+        images=[image for _, images in parts for image in images],
         call_id=json_lines.text(block, "tool_use_id") or None,
         is_error=block.get("is_error") is True,
     )
@@ -163,6 +180,7 @@ def _usage(line: dict[str, Any]) -> Iterator[Entry]:
     tokens: dict[str, int | float] = {ours: json_lines.count(used, theirs) for theirs, ours in _USAGE.items()}
     message_id, model = json_lines.text(message, "id"), json_lines.text(message, "model")
     if message_id and model != _ITSELF and any(tokens.values()):
+        tokens["context_tokens"] = sum(tokens.values()) - tokens["output_tokens"]
         key = f"{MESSAGE_USAGE}{message_id}"
         yield Entry(key=key, kind="usage", at=transcript_lines.instant(line), model=model or None, usage=tokens)
 

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec.structs import replace
+
 from ramet.model.work.stream import Usage
 from ramet.vendors.contract import json_lines
 
@@ -37,8 +39,8 @@ class Spending:
         self._open: dict[str, dict[str, Counter[str]]] = {}
         """What no result has counted yet, by model and message."""
 
-    def note_message(self, message: dict[str, Any]) -> Iterable[Usage]:
-        """One message is printed in several lines, each with the same usage."""
+    def note_message(self, message: dict[str, Any], *, is_sub_agent: bool = False) -> Iterable[Usage]:
+        """One message is printed in several lines, each with the same usage. A sub-agent has a context of its own."""
         model, message_id = json_lines.text(message, "model"), json_lines.text(message, "id")
         tokens = _tokens(json_lines.entry(message, "usage"), _IN_MESSAGES)
         open_messages = self._open.setdefault(model, {})
@@ -46,7 +48,8 @@ class Spending:
             return []
         self._run = self._run or message_id
         open_messages[message_id] = tokens
-        return [self._total(model)]
+        context = None if is_sub_agent else tokens.total() - tokens["output_tokens"]
+        return [replace(self._total(model), context_tokens=context)]
 
     def note_result(self, result: dict[str, Any]) -> Iterable[Usage]:
         """Everything that is open is in this result, whatever name its model has there."""

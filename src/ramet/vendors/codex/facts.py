@@ -1,4 +1,4 @@
-"""Facts about Codex. It tells its MCP servers nothing about the session, so they have no variable here."""
+"""Facts about Codex. It tells its MCP servers nothing about the session when it starts them, only in each call."""
 
 from ramet.vendors.contract.vendor_facts import Facts
 
@@ -6,8 +6,9 @@ DIRECTIVE_FILE = "AGENTS.md"
 
 FACTS = Facts(
     title="Codex",
-    passed_variables=("OPENAI_*", "CODEX_*"),
+    passed_variables=("OPENAI_*", "CODEX_*", "AZURE_*", "OPENROUTER_*", "AWS_*"),
     session_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID"),
+    call_session_field="sessionId",
     own_variables=frozenset(
         {
             "CODEX_CI",
@@ -21,4 +22,5 @@ FACTS = Facts(
     directive_file=DIRECTIVE_FILE,
     permission_mode="workspace-write",
     freedoms={"read-only": 0, "workspace-write": 2, "danger-full-access": 3},
+    resume_arguments=("resume",),
 )

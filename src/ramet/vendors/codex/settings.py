@@ -62,4 +62,5 @@ SETTINGS = Program(
     find_switch=_find_switch,
     find_advice=_find_advice,
     shares_worktrees=True,
+    reads_above=True,
 )

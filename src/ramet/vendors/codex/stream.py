@@ -1,20 +1,22 @@
 """Codex's stream: one line of JSON for each thing that happens (`codex exec --json`).
 
 An item of type `error` is often only a warning, and so is an `error` line while it retries; the turn's own end has the
-result. Usage is counted from the start of the thread, including earlier runs, so the thread is its key. A copy of a
+result. Usage is counted from the start of the thread, including earlier runs, so the thread is its key. It comes at the
+end of a turn and names no model; the thread's rollout says both while it runs. A copy of a
 thread continues its original's count, and the two cannot be told apart here; so copies are not offered.
 """
 
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ramet.model.record.effort import Failure
 from ramet.model.work.stream import (
     End,
     Limit,
     NativeId,
+    Note,
     Reasoning,
     Remark,
     StreamEvent,
@@ -23,9 +25,13 @@ from ramet.model.work.stream import (
     ToolResult,
     Usage,
 )
+from ramet.vendors.codex import refused_calls
 from ramet.vendors.contract import json_lines
 from ramet.vendors.contract.driver_protocol import ProcessExit
-from ramet.vendors.contract.failures import describe, fail, of_status
+from ramet.vendors.contract.failures import describe, explain_missing, fail, of_status
+
+if TYPE_CHECKING:
+    from ramet.vendors.codex.rollout import Open, Rollout
 
 _TOOLS = ("command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search")
 _STATUS = re.compile(r"\bstatus:? (\d{3})\b")
@@ -41,15 +47,22 @@ _IN_PASSING = re.compile(
     re.IGNORECASE,
 )
 _RESET = re.compile(r"[Tt]ry again at (?:([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d{2} [AP]M)")
+_MISSING = re.compile(r"[Mm]issing environment variable:? [`'\"]?([A-Za-z_][A-Za-z0-9_]*)")
+"""A key that its configuration names, and that its environment does not have: every task would fail like this."""
 _UNKNOWN_THREAD = "no rollout found"
 
 
 class CodexReader:
     """Reads one run."""
 
-    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> None:
+    def __init__(
+        self, now: Callable[[], datetime] = lambda: datetime.now().astimezone(), open_rollout: "Open | None" = None
+    ) -> None:
         """`now` is the local time: Codex says only the time of day if a limit ends today."""
         self._now = now
+        self._open_rollout = open_rollout
+        self._rollout: Rollout | None = None
+        self._told: Usage | None = None
         self._thread: str | None = None
         self._said: str | None = None
         self._called: set[str] = set()
@@ -70,6 +83,7 @@ class CodexReader:
         match parsed.get("type"):
             case "thread.started":
                 self._thread = json_lines.text(parsed, "thread_id") or None
+                self._rollout = self._open_rollout(self._thread) if self._open_rollout and self._thread else None
                 return [NativeId(native_id=self._thread)] if self._thread else []
             case "turn.started":
                 self._is_turn_over = False
@@ -78,12 +92,17 @@ class CodexReader:
                 return self._item(json_lines.entry(parsed, "item"), is_done=parsed["type"] == "item.completed")
             case "turn.completed":
                 self._is_complete, self._failure, self._is_turn_over = True, None, True
-                return [self._usage(json_lines.entry(parsed, "usage"))]
+                return [*self.look(), self._usage(json_lines.entry(parsed, "usage"))]
             case "turn.failed":
                 return self._fail(json_lines.text(json_lines.entry(parsed, "error"), "message"))
             case "error":
-                return [Remark(text=json_lines.text(parsed, "message"))]
+                return [Note(text=json_lines.text(parsed, "message"))]
         return [Remark(text=line)]
+
+    def read_error(self, line: str) -> list[StreamEvent]:
+        """Standard error is the program's own; it says there, and nowhere else, which calls it refused."""
+        found = refused_calls.read_log(line)
+        return [Remark(text=line), *([found] if found else [])]
 
     def conclude(self, process: ProcessExit) -> End:
         """By the end of its last turn."""
@@ -93,6 +112,8 @@ class CodexReader:
             return fail(_classify(self._failure), self._failure, self._said)
         if self._is_complete:
             return End(outcome="success", answer=self._said)
+        if missing := _MISSING.search(process.errors):
+            return fail("limit", explain_missing(describe(process), missing[1]), self._said)
         if _UNKNOWN_THREAD in process.errors:
             reason = f"Codex no longer knows this thread: {describe(process)}"
             return fail("permanent", reason, self._said)
@@ -114,7 +135,7 @@ class CodexReader:
             case "reasoning":
                 return [Reasoning(text=text)]
             case "error":
-                return [Remark(text=json_lines.text(item, "message"))]
+                return [Note(text=json_lines.text(item, "message"))]
             case "todo_list":
                 return [Reasoning(text="\n".join(_todo(entry) for entry in json_lines.entries(item, "items")))]
         return [Remark(text=text or f"[{kind}]")]
@@ -128,8 +149,19 @@ class CodexReader:
             events.append(ToolCall(call_id=call_id, name=name, input=_tool_input(item)))
         if is_done:
             is_error = item.get("status") in ("failed", "declined")
-            events.append(ToolResult(call_id=call_id, name=name, output=_tool_output(item), is_error=is_error))
+            output = _tool_output(item)
+            events.append(ToolResult(call_id=call_id, name=name, output=output, is_error=is_error))
+            if is_error and (refused := refused_calls.read_item(name, item, output)):
+                events.append(refused)
         return events
+
+    def look(self) -> list[StreamEvent]:
+        """What the thread has used up to now, if that has changed."""
+        used = self._rollout.read() if self._rollout else None
+        if used is None or used == self._told:
+            return []
+        self._told = used
+        return [used]
 
     def _usage(self, usage: dict[str, Any]) -> Usage:
         """Codex counts what came from the cache as input too; here each token is counted in one place."""
@@ -139,6 +171,7 @@ class CodexReader:
         )
         return Usage(
             key=self._thread or "thread",
+            model=self._rollout.model if self._rollout else None,
             input_tokens=max(0, json_lines.count(usage, "input_tokens") - read - written),
             output_tokens=json_lines.count(usage, "output_tokens"),
             cache_read_tokens=read,
@@ -146,6 +179,8 @@ class CodexReader:
         )
 
     def _fail(self, reason: str) -> list[StreamEvent]:
+        if missing := _MISSING.search(reason):
+            reason = explain_missing(reason, missing[1])
         self._failure, self._is_turn_over = reason or "the turn failed", True
         if _classify(self._failure) != "limit":
             return []
@@ -176,7 +211,7 @@ def _todo(entry: dict[str, Any]) -> str:
 
 def _classify(reason: str) -> Failure:
     """By the words of the message: there is nothing else to go by."""
-    if _LIMIT.search(reason):
+    if _LIMIT.search(reason) or _MISSING.search(reason):
         return "limit"
     if status := _STATUS.search(reason):
         return of_status(int(status[1]))

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ramet.model.history.image import Image, decode_url
 from ramet.model.hooks.transcript import Entry, Reading
 from ramet.vendors.contract import json_lines, transcript_lines
 from ramet.vendors.contract.transcript_lines import Subagent, Transcripts
@@ -75,42 +76,52 @@ def _read_origin(file: Path) -> str | None:
     return (json_lines.text(meta, "session_id") or parent) if parent else None
 
 
-def _tell(line: dict[str, Any], raw: bytes) -> Iterable[Entry]:
+def _tell(line: dict[str, Any], raw: bytes) -> Iterator[Entry]:
     payload = json_lines.entry(line, "payload")
     key, at = json_lines.text(payload, "id") or transcript_lines.digest(raw), transcript_lines.instant(line)
     match line.get("type"), payload.get("type"):
         case "response_item", "message" if json_lines.entry(line, "metadata").get("compaction_output") is True:
-            return []  # what follows as `compacted`
+            return  # what follows as `compacted`
         case "response_item", "message":
-            return _message(key, line, payload)
+            yield from _message(key, line, payload)
         case "response_item", "reasoning":
             text = _texts(payload.get("summary")) or _texts(payload.get("content"))
-            return [Entry(key=key, kind="reasoning", at=at, text=text)] if text else []
+            if text:
+                yield Entry(key=key, kind="reasoning", at=at, text=text)
         case "response_item", str(kind) if kind.endswith("_output"):
-            return [_result(key, line, payload)]
+            yield _result(key, line, payload)
         case "response_item", str(kind) if kind.endswith("_call"):
-            return [_call(key, kind, line, payload)]
+            yield _call(key, kind, line, payload)
         case "compacted", _:
             text = json_lines.text(payload, "message")
-            return [Entry(key=key, kind="compaction", at=at, role="system", text=text)]
+            yield Entry(key=key, kind="compaction", at=at, role="system", text=text)
         case "event_msg", "token_count":
-            return _usage(line, json_lines.entry(payload, "info"))
-    return []
+            yield from _usage(line, json_lines.entry(payload, "info"))
+        case kind:
+            yield from _meta(key, kind, payload)
+
+
+def _meta(key: str, kind: tuple[Any, Any], payload: dict[str, Any]) -> Iterator[Entry]:
+    """What a line says of the thread as a whole."""
+    match kind:
+        case "session_meta", _ if origin := json_lines.text(payload, "forked_from_id"):
+            yield Entry(key=key, kind="meta", at=None, meta={"origin": origin})
+        case "event_msg", "thread_name_updated":
+            yield Entry(key=key, kind="meta", at=None, meta={"title": payload.get("thread_name"), "is_given": True})
+        case "turn_context", _ if model := json_lines.text(payload, "model"):
+            yield Entry(key=key, kind="meta", at=None, model=model)
 
 
 def _message(key: str, line: dict[str, Any], payload: dict[str, Any]) -> Iterator[Entry]:
-    text, at, metadata = (
-        _texts(payload.get("content")),
-        transcript_lines.instant(line),
-        json_lines.entry(payload, _METADATA),
-    )
+    text, images = _parts(payload.get("content"))
+    at, metadata = transcript_lines.instant(line), json_lines.entry(payload, _METADATA)
     match payload.get("role"):
         case "assistant" if text:
             yield Entry(key=key, kind="text", at=at, text=text)
         case "user" if text and not text.startswith(_PROGRAM):
             if _is_users(text, metadata):
                 prompt_id = json_lines.text(metadata, "turn_id") or None
-                yield Entry(key=key, kind="text", at=at, role="user", text=text, prompt_id=prompt_id)
+                yield Entry(key=key, kind="text", at=at, role="user", text=text, images=images, prompt_id=prompt_id)
             else:
                 yield Entry(key=key, kind="text", at=at, role="system", text=text)
 
@@ -139,13 +150,14 @@ def _call(key: str, kind: str, line: dict[str, Any], payload: dict[str, Any]) ->
 def _result(key: str, line: dict[str, Any], payload: dict[str, Any]) -> Entry:
     output = payload.get("output", payload.get("tools"))
     success = output.get("success") if isinstance(output, dict) else None
-    text = _texts(output.get("content") if isinstance(output, dict) else output)
+    text, images = _parts(output.get("content") if isinstance(output, dict) else output)
     return Entry(
         key=key,
         kind="tool_result",
         at=transcript_lines.instant(line),
         role="tool",
         text=text,
+        images=images,
         call_id=json_lines.text(payload, "call_id") or None,
         is_error=success is False or _FAILED.search(text[:_HEAD_CHARACTERS]) is not None,
     )
@@ -153,10 +165,19 @@ def _result(key: str, line: dict[str, Any], payload: dict[str, Any]) -> Entry:
 
 def _texts(content: Any) -> str:
     """The texts of a content's parts; what is none is named."""
+    return _parts(content)[0]
+
+
+def _parts(content: Any) -> tuple[str, list[Image]]:
+    """The texts of a content's parts, and the images that they name."""
     if isinstance(content, str):
-        return content
-    parts = json_lines.entries({"content": content}, "content")
-    return "\n".join(json_lines.text(part, "text") or f"[{part.get('type')}]" for part in parts)
+        return content, []
+    texts, images = [], []
+    for part in json_lines.entries({"content": content}, "content"):
+        image = decode_url(json_lines.text(part, "image_url"))
+        images += [] if image is None else [image]
+        texts.append(json_lines.text(part, "text") or (image.reference if image else f"[{part.get('type')}]"))
+    return "\n".join(texts), images
 
 
 def _usage(line: dict[str, Any], info: dict[str, Any]) -> Iterator[Entry]:
@@ -173,6 +194,8 @@ def _usage(line: dict[str, Any], info: dict[str, Any]) -> Iterator[Entry]:
             "cache_read_tokens": read_tokens,
             "cache_write_tokens": written,
         }
+        tokens["context_tokens"] = json_lines.count(json_lines.entry(info, "last_token_usage"), "input_tokens")
+        tokens["window_tokens"] = json_lines.count(info, "model_context_window")
         yield Entry(key="thread", kind="usage", at=transcript_lines.instant(line), usage=tokens)
 
 

@@ -1,10 +1,12 @@
 """`command`: starts any program that reads a prompt and prints an answer, or events (`stream`)."""
 
+from collections.abc import Mapping
+
 from ramet.config.settings import ProfileSettings
 from ramet.model.work.driver import Abilities
 from ramet.protocol.work.keepers import Launch
 from ramet.vendors.command.stream import EventReader
-from ramet.vendors.contract.driver_protocol import Driver, Reader, Start
+from ramet.vendors.contract.driver_protocol import NO_VARIABLES, Driver, Reader, Start
 from ramet.vendors.contract.launches import launch
 from ramet.vendors.contract.printed_text import PrintedReader
 
@@ -24,7 +26,11 @@ class Command(Driver):
         """The program of the profile, with the prompt on its standard input."""
         return launch(start, start.profile.arguments, start.prompt)
 
-    def reader(self, profile: ProfileSettings) -> Reader:
+    def reader(
+        self,
+        profile: ProfileSettings,
+        environment: Mapping[str, str] = NO_VARIABLES,  # noqa: ARG002 - it has no files of its own
+    ) -> Reader:
         """A reader of text, or of events."""
         return EventReader() if profile.output == "jsonl" else PrintedReader()
 

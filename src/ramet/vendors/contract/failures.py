@@ -20,6 +20,17 @@ def of_status(status: int) -> Failure:
     return "permanent"
 
 
+def explain_missing(text: str, variable: str | None = None) -> str:
+    """What a program said about a variable that it needs. How an agent gets to see it comes first, because screens cut
+    a long reason.
+    """
+    if variable is None:
+        return (
+            f"no credentials: set their variables where you run `ramet work`, or add them to work.environment: {text}"
+        )
+    return f"{variable} is missing: set it where you run `ramet work`, or add it to work.environment: {text}"
+
+
 def fail(failure: Failure, reason: str, answer: str | None = None) -> End:
     """An attempt that came to nothing."""
     return End(outcome="error", failure=failure, reason=reason[-_LONGEST_REASON:], answer=answer)

@@ -3,7 +3,7 @@
 import os
 from collections import deque
 
-from ramet.model.work.stream import End, StreamEvent, Text
+from ramet.model.work.stream import End, Remark, StreamEvent, Text
 from ramet.vendors.contract.driver_protocol import ProcessExit
 from ramet.vendors.contract.failures import describe, fail
 
@@ -34,6 +34,10 @@ class PrintedReader:
         self._length += len(text)
         while self._length > _LONGEST_ANSWER and len(self._printed) > 1:
             self._length -= len(self._printed.popleft())
+
+    def read_error(self, line: str) -> list[StreamEvent]:
+        """What it complains about."""
+        return [Remark(text=line)]
 
     def conclude(self, process: ProcessExit) -> End:
         """Success or failure by the exit status."""

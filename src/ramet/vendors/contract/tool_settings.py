@@ -1,13 +1,16 @@
-"""How an agent program that people start learns of our MCP server: an entry in a file of the project, in its own form.
+"""How an agent program that people start learns of our MCP server: an entry in a file of the project or of the user,
+in its own form.
 
 Every program has a time limit for a call, which the entry raises. The entry names the variables that the server needs;
 if they are not set, the server belongs to no session, and says so.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from ramet.config.files import user_home
 from ramet.installer import json_entries, toml_block
 from ramet.installer.changes import State
 from ramet.installer.json_entries import Made
@@ -19,6 +22,21 @@ TOOL_SECONDS = LIMIT_SECONDS - 60
 """Within which a call is answered."""
 OWN_ENVIRONMENT = {"RAMET_TOOL_SECONDS": str(TOOL_SECONDS)}
 """The variables whose values we set in an entry."""
+
+
+class OwnFile(NamedTuple):
+    """The file in which a program looks for the servers of its user, in every project."""
+
+    variable: str
+    """The environment variable that names another folder than that in the user's home."""
+    folder: str
+    file: str
+
+    def find(self, environ: Mapping[str, str]) -> tuple[Path, Path]:
+        """The file, and the folder that no link may lead out of."""
+        named = environ.get(self.variable)
+        root = Path(named) if named else user_home(environ)
+        return root / ("" if named else self.folder) / self.file, root
 
 
 class JsonTools(NamedTuple):
@@ -33,6 +51,8 @@ class JsonTools(NamedTuple):
     """The object that has the servers by name."""
     entry: Callable[[str, Made], dict[str, Any]]
     """Our entry, for the command that starts the server."""
+    own_file: OwnFile | None = None
+    """None if only projects name servers."""
 
     def find_state(self, text: str, command: str) -> State:
         """Whether the file has our entry, and as we would write it."""
@@ -64,6 +84,8 @@ class TomlTools(NamedTuple):
     """The table that has the servers by name."""
     block: Callable[[str], str]
     """Our table as text, for the command that starts the server."""
+    own_file: OwnFile | None = None
+    """None if only projects name servers."""
 
     def find_state(self, text: str, command: str) -> State:
         """Whether the file has our block, and as we would write it."""

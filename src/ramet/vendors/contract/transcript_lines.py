@@ -36,7 +36,7 @@ class Transcripts(NamedTuple):
     find_subagents: Callable[[Sequence[Path]], list[Subagent]]
     """The files of these sessions' sub-agents."""
     counts_subagents: bool
-    """Whether the program counts the usage of its sub-agents as its own."""
+    """Whether the program's stream tells of its sub-agents, and counts their usage as its own."""
 
 
 def read(data: bytes, offset: int, tell: Tell) -> Reading:

@@ -18,6 +18,8 @@ class Facts(NamedTuple):
     """The variables that tell the commands that it starts which session runs them. The first that is set counts."""
     server_session_variable: str | None = None
     """The variable that tells its MCP servers the same."""
+    call_session_field: str | None = None
+    """The field of `_meta` in each call of an MCP tool that tells it, if no variable does."""
     own_variables: frozenset[str] = frozenset()
     """All variables that describe its running session to the commands that it starts. No agent may inherit them: it
     would pass for a part of that session, and hold its keys.
@@ -32,5 +34,7 @@ class Facts(NamedTuple):
     """What each of its permission modes lets it do unasked: 0 read, 1 what a person approves, 2 edit, 3 everything. A
     program of the user's own has no modes.
     """
+    resume_arguments: tuple[str, ...] = ()
+    """What a person types behind the program's name, before its own name of a session, to open that session again."""
     shows_status_line: bool = False
     """Whether it shows a line of ours below its prompt."""

@@ -50,6 +50,8 @@ class State(NamedTuple):
     """The environment variables that name another address of its models."""
     find_addresses: Callable[[Path], list[str]] = lambda _: []
     """More addresses, by the program's folder."""
+    find_variables: Callable[[Path], list[str]] = lambda _: []
+    """The environment variables that the user's own configuration of the program names, by the program's folder."""
     find_conflict: Callable[[ProfileSettings], str | None] = lambda _: None
     """Why a profile cannot run inside a sandbox, and what to change, as a sentence with a semicolon."""
 

@@ -1,9 +1,11 @@
 """`shell`: the prompt is the command. The chain's context comes on standard input."""
 
+from collections.abc import Mapping
+
 from ramet.config.settings import ProfileSettings
 from ramet.model.work.driver import Abilities
 from ramet.protocol.work.keepers import Launch
-from ramet.vendors.contract.driver_protocol import Driver, Start
+from ramet.vendors.contract.driver_protocol import NO_VARIABLES, Driver, Start
 from ramet.vendors.contract.launches import launch
 from ramet.vendors.shell.stream import ShellReader
 
@@ -23,7 +25,11 @@ class Shell(Driver):
         """`sh -c INSTRUCTION`."""
         return launch(start, [*start.profile.arguments, "-c", start.instruction], start.context)
 
-    def reader(self, profile: ProfileSettings) -> ShellReader:  # noqa: ARG002 - a shell only prints
+    def reader(
+        self,
+        profile: ProfileSettings,  # noqa: ARG002 - it speaks one language
+        environment: Mapping[str, str] = NO_VARIABLES,  # noqa: ARG002 - it has no files of its own
+    ) -> ShellReader:
         """What it prints is what it says."""
         return ShellReader()
 

@@ -128,7 +128,7 @@ class Git:
             view = _NO_REPOSITORY
         else:
             links.refuse(location, next(word for word in arguments if not word.startswith("-")))
-            view = self._views.open(location)
+            view = self._views.open(location, self._timeout_seconds)
         environ = self._environ | view.variables | ({"GIT_INDEX_FILE": str(index)} if index else {})
         command = ["-C", str(directory), *_OPTIONS, *view.options, *arguments]
         done = execute(command, environ, os.fsencode(stdin), self._timeout_seconds, _name(arguments))

@@ -84,14 +84,21 @@ class Views:
         self._shared: dict[Path, _Shared] = {}
         self._known: dict[Location, _Known] = {}
         self._lock = threading.Lock()
+        self._ends_at = 0.0
+        """When whoever has the lock gives up, by the monotonic clock."""
 
-    def open(self, location: Location) -> View:
-        """The view of a checkout, made or renewed if a configuration has changed."""
-        with self._lock:
-            try:
-                return self._open(location)
-            except OSError as error:
-                raise GitFailed(f"{self._folder} cannot be written to: {error.strerror or error}") from error
+    def open(self, location: Location, timeout_seconds: float = _SECONDS) -> View:
+        """The view of a checkout, made or renewed if a configuration has changed; all in a bounded time."""
+        ends_at = time.monotonic() + min(timeout_seconds, _SECONDS)
+        if not self._lock.acquire(timeout=ends_at - time.monotonic()):
+            raise GitFailed(f"another git has been reading {location.top} for {timeout_seconds:g} seconds")
+        try:
+            self._ends_at = ends_at
+            return self._open(location)
+        except OSError as error:
+            raise GitFailed(f"{self._folder} cannot be written to: {error.strerror or error}") from error
+        finally:
+            self._lock.release()
 
     def _open(self, location: Location) -> View:
         shared = self._shared.get(location.common)
@@ -209,7 +216,8 @@ class Views:
 
     def _git(self, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> Done:
         environ = {**self._environ, "LC_ALL": "C", **(variables or {"GIT_DIR": os.devnull})}
-        return execute(["-C", "/", *arguments], environ, stdin, _SECONDS, "git config")
+        left_seconds = max(0.0, self._ends_at - time.monotonic())
+        return execute(["-C", "/", *arguments], environ, stdin, left_seconds, "git config")
 
     def _refuse_strangers(self, location: Location, owners: Sequence[Entry]) -> None:
         if not has_owner(location, self._environ, safe_config.safe_directories(owners, self._environ)):

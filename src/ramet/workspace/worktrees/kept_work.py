@@ -1,7 +1,7 @@
 """Keeping work that exists nowhere else under a private ref, `refs/ramet/kept/…`, before a worktree goes.
 
 `git log refs/ramet/kept/…` shows it and `git restore --source=REF -- .` brings it back. No command of git's deletes
-such a ref by itself, and nothing of Ramet's does.
+such a ref by itself, and Ramet does only if another ref has all of it (`kept_refs`).
 """
 
 from datetime import UTC, datetime

@@ -30,6 +30,12 @@ class Label(Struct, frozen=True, kw_only=True):
     project: str
     is_ready: bool = False
     """False while it is being made: whoever finds it so then may make it anew."""
+    prepared_for: str | None = None
+    """The command and the lock files for which it was last prepared, as a hash."""
+    port_base: int | None = None
+    """The first of its ten ports."""
+    is_used: bool = False
+    """Whether an agent has been in it."""
 
 
 def home(folder: Path, project_path: str) -> Path:

@@ -80,9 +80,9 @@ def prepare(
 ) -> Worktree | None:
     """The worktree of that name, created if it does not exist; None if the project is in no repository.
 
-    A new branch starts at `start`, else at `origin/HEAD`, else at HEAD; the commits `merges` are merged into it, each
-    under its message. With an `owner`, worktrees of others are left alone and another name is taken; without one, the
-    caller knows that the name is its own.
+    A new branch starts at `start`, else at HEAD of the project's checkout. The commits `merges` are merged into it,
+    each under its message. With an `owner`, worktrees of others are left alone and another name is taken; without one,
+    the caller knows that the name is its own.
     """
     if not _NAME.fullmatch(name):
         raise WorktreeError(f"{name!r} is not a valid name for a worktree", value=name, fix=_FIX_RECORD)
@@ -279,7 +279,7 @@ class _Making:
         top, ref = self._place / name, self._ref(name)
         is_new = self._repository.commit(ref) is None
         first = self._first_commit(start) if is_new else None
-        label = replace(labels.read(self._place, name) or self._label, is_ready=False)
+        label = replace(labels.read(self._place, name) or self._label, is_ready=False, prepared_for=None)
         try:
             labels.write(self._place, name, label)
             if first is not None:
@@ -307,7 +307,7 @@ class _Making:
 
     def _first_commit(self, start: str | None) -> str:
         if start is None:
-            return self._repository.commit("refs/remotes/origin/HEAD") or self._repository.head
+            return self._repository.head
         return self._require(start)
 
     def _require(self, commit: str) -> str:

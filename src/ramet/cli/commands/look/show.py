@@ -62,21 +62,21 @@ def _show_session(invocation: Invocation, reference: str) -> None:
     try:
         show_session(invocation, references.session(reference))
     except SessionNotFound as error:
-        raise _missing(SessionNotFound, "session", reference, "ramet session list") from error
+        raise _missing(SessionNotFound, "session", reference, "ramet session list -A") from error
 
 
 def _show_run(invocation: Invocation, reference: str) -> None:
     try:
         show_run(invocation, references.run(reference))
     except RunNotFound as error:
-        raise _missing(RunNotFound, "run", reference, "ramet runs list --all") from error
+        raise _missing(RunNotFound, "run", reference, "ramet runs list --all -A") from error
 
 
 def _show_effort(invocation: Invocation, reference: str) -> None:
     try:
         return show_effort(invocation, references.effort(reference))
     except EffortNotFound as error:
-        missing = _missing(EffortNotFound, "effort", reference, "ramet queue --all")
+        missing = _missing(EffortNotFound, "effort", reference, "ramet queue --all -A")
         if not references.is_hash(reference):
             raise missing from error
     try:  # e1234 can also be the start of a hash

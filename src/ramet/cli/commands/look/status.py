@@ -4,6 +4,7 @@ import click
 from msgspec.structs import asdict
 
 from ramet.cli.command import Command
+from ramet.cli.commands.record.project_scope import everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_fields, print_json
 from ramet.cli.screens.agent_names import member_name
@@ -16,10 +17,12 @@ _AGENTS = 4
 """How many agents are named."""
 
 
-@click.command(cls=Command, examples=["ramet status", "ramet status --json"])
+@click.command(cls=Command, examples=["ramet status", "ramet status -A", "ramet status --json"])
+@everywhere_option("Name the running agents and the newest notice of every project.")
 @click.pass_obj
-def status(invocation: Invocation) -> None:
-    """Show the daemon, the database, how many efforts and sessions there are, and the running agents."""
+def status(invocation: Invocation, everywhere: bool) -> None:
+    """Show the daemon, the database, how much it holds of all projects, and the running agents of this one."""
+    project = find_scope(invocation, everywhere=everywhere).project_id
     daemon, counted = invocation.ask(DaemonStatus()), invocation.ask(CountRows())
     stale, notices = invocation.ask(FleetStale()).items, invocation.ask(ListNotices()).items
     counts = {**asdict(counted), "stale_sessions": len(stale), "notices": len(notices)}
@@ -33,11 +36,12 @@ def status(invocation: Invocation) -> None:
             **{name.replace("_", " "): f"{count:,}" for name, count in counts.items()},
         }
     )
-    fleet = sorted(invocation.ask(FleetStatus()).items, key=lambda row: row.since)
+    fleet = sorted(invocation.ask(FleetStatus(project=project)).items, key=lambda row: row.since)
     if fleet:
         names = ", ".join(map(member_name, fleet[:_AGENTS]))
         more = f" and {len(fleet) - _AGENTS} more" if len(fleet) > _AGENTS else ""
         click.echo(clean(f"\nrunning: {names}{more} (`ramet ps`)"))
-    if notices:
-        click.echo(clean(f"\nneeds your attention: {notices[0].text} (`ramet notices`)"))
+    own = [notice for notice in notices if project is None or notice.project_id in (None, project)]
+    if own:
+        click.echo(clean(f"\nneeds your attention: {own[0].text} (`ramet notices`)"))
     return None

@@ -12,6 +12,7 @@ import click
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.look.live_screen import Keys, live_screen, reading_keys
+from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json
 from ramet.cli.screens.session_tree import draw, is_over, summary
@@ -30,17 +31,33 @@ _SHARE = 5
 """A large tree is read less often: reading takes at most this part of the time."""
 
 
+class Asked(NamedTuple):
+    """What a person wants to see: the trees that a reference leads to, or those of a scope."""
+
+    reference: str | None
+    below: bool
+    scope: Scope
+
+
 class Looked(NamedTuple):
     """Some trees, and the sessions in them that the person asked for."""
 
     rows: list[TreeRow]
     named: set[int]
+    scope: Scope
 
 
 @click.command(
     "tree",
     cls=Command,
-    examples=["ramet tree", "ramet tree s7", "ramet tree e12 --below", "ramet tree r3 --watch", "ramet tree s7 --json"],
+    examples=[
+        "ramet tree",
+        "ramet tree -A",
+        "ramet tree s7",
+        "ramet tree e12 --below",
+        "ramet tree r3 --watch",
+        "ramet tree s7 --json",
+    ],
 )
 @click.argument("reference", metavar="[SESSION|EFFORT|RUN|BRANCH|TASK]", required=False)
 @click.option(
@@ -52,9 +69,10 @@ class Looked(NamedTuple):
     is_flag=True,
     help="Keep showing it until every session has ended, or you press q or Ctrl-C; with --json, one document per line.",
 )
+@everywhere_option()
 @click.pass_obj
-def tree(invocation: Invocation, reference: str | None, below: bool, watch: bool) -> None:
-    """Show which session spawned which (default: all trees with an open session, or else the newest tree).
+def tree(invocation: Invocation, reference: str | None, *, below: bool, watch: bool, everywhere: bool) -> None:
+    """Show which session spawned which (default: the project's trees with an open session, or else its newest tree).
 
     Each session is below the one that spawned it. AGENT is the driver, then the reference that other commands take. NOW
     is the newest tool call, then the newest prompt. A wide terminal shows more columns: +BELOW is the cost, or the
@@ -62,25 +80,26 @@ def tree(invocation: Invocation, reference: str | None, below: bool, watch: bool
     """
     if below and reference is None:
         raise click.UsageError("--below needs a session: `ramet tree s7 --below`.")
-    if watch:
-        return _watch(invocation, reference, below=below)
-    return _show(invocation, look(invocation, reference, below=below))
+    scope = Scope.named() if reference else find_scope(invocation, everywhere=everywhere)
+    asked = Asked(reference, below, scope)
+    return _watch(invocation, asked) if watch else _show(invocation, _look(invocation, asked))
 
 
-def look(invocation: Invocation, reference: str | None, *, below: bool = False) -> Looked:
+def _look(invocation: Invocation, asked: Asked) -> Looked:
     """The trees that a reference leads to; without one, those with an open session, or else the newest."""
-    if reference is not None:
-        lookup, rows = _look_up(invocation, reference, below=below)
-        return Looked(rows, set(_meant(lookup, rows)))
-    trees = [invocation.ask(ShowTree(session_id=root)) for root in find_roots(invocation)]
-    return Looked([row for each in trees for row in each.items], set())
+    if asked.reference is not None:
+        lookup, rows = _look_up(invocation, asked.reference, below=asked.below)
+        return Looked(rows, set(_meant(lookup, rows)), asked.scope)
+    trees = [invocation.ask(ShowTree(session_id=root)) for root in find_roots(invocation, asked.scope)]
+    return Looked([row for each in trees for row in each.items], set(), asked.scope)
 
 
-def find_roots(invocation: Invocation) -> list[int]:
+def find_roots(invocation: Invocation, scope: Scope) -> list[int]:
     """The roots of all open sessions, or else the newest root; for an agent, only its own session."""
     if invocation.target.entrance is not None:
         return [own_session(invocation)]
-    sessions = list(_open_sessions(invocation)) or invocation.ask(FindSessions()).items[:1]
+    project = scope.project_id
+    sessions = list(_open_sessions(invocation, project)) or invocation.ask(FindSessions(project=project)).items[:1]
     return sorted({session.root_session_id for session in sessions})
 
 
@@ -89,10 +108,10 @@ def own_session(invocation: Invocation) -> int:
     return int(invocation.environ["RAMET_SESSION"])
 
 
-def _open_sessions(invocation: Invocation) -> Iterator[Session]:
+def _open_sessions(invocation: Invocation, project: int | None) -> Iterator[Session]:
     cursor: int | None = None
     while True:
-        page = invocation.ask(FindSessions(open=True, cursor=cursor))
+        page = invocation.ask(FindSessions(open=True, project=project, cursor=cursor))
         yield from page.items
         if (cursor := page.next) is None:
             return
@@ -139,31 +158,36 @@ def _show(invocation: Invocation, looked: Looked) -> None:
     if invocation.as_json:
         return print_json({"items": looked.rows})
     if not looked.rows:
-        return click.echo("no sessions yet: `ramet work` runs queued efforts")
+        return click.echo(looked.scope.say("no sessions yet: `ramet work` runs queued efforts"))
     return print_lines(_lines(looked), cut=True)
 
 
 def _lines(looked: Looked) -> list[Line]:
-    lines = draw(looked.rows, looked.named, terminal_width())
+    lines = draw(looked.rows, looked.named, terminal_width(), projects=_projects(looked))
     return [*lines, [], [(summary(looked.rows), "dim")]] if len(looked.rows) > 1 else lines
 
 
-def _watch(invocation: Invocation, reference: str | None, *, below: bool) -> None:
+def _projects(looked: Looked) -> dict[int, str] | None:
+    """How the projects are called, if the rows say theirs."""
+    return looked.scope.names if looked.scope.has_column else None
+
+
+def _watch(invocation: Invocation, asked: Asked) -> None:
     """Show it again and again: on a terminal in the same place, anywhere else whenever something has changed."""
     if invocation.as_json or not sys.stdout.isatty():
-        return _print_changes(invocation, _looks(invocation, reference, Keys(), below=below))
+        return _print_changes(invocation, _looks(invocation, asked, Keys()))
     invocation.is_working = True
     with reading_keys() as keys, live_screen() as live:
-        for looked in _looks(invocation, reference, keys, below=below):
+        for looked in _looks(invocation, asked, keys):
             live.update(as_picture([*_lines(looked), [], [("q leaves", "dim")]]), refresh=True)
     return _show(invocation, looked)
 
 
-def _looks(invocation: Invocation, reference: str | None, keys: Keys, *, below: bool) -> Iterator[Looked]:
+def _looks(invocation: Invocation, asked: Asked, keys: Keys) -> Iterator[Looked]:
     """The trees as they are now, until every session in them has ended or the person leaves."""
     while True:
         began = time.monotonic()
-        looked = look(invocation, reference, below=below)
+        looked = _look(invocation, asked)
         yield looked
         if is_over(looked.rows) or keys.wait(max(_LOOK_SECONDS, (time.monotonic() - began) * _SHARE)):
             return

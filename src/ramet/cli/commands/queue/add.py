@@ -7,13 +7,21 @@ import click
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
-from ramet.cli.commands.record.project import own_host
+from ramet.cli.commands.queue.start_options import start_options
+from ramet.cli.commands.record.project_scope import find_place, own_host
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
 from ramet.cli.repository import find_checkout, remote_of
-from ramet.cli.screens.effort_lines import first_line, waiting_reason
+from ramet.cli.screens.effort_lines import first_line, list_start, waiting_reason
 from ramet.protocol.record.projects import Here
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.work.queue import AddWork
+
+accept_option = click.option(
+    "--accept-no-change",
+    is_flag=True,
+    help="Continue with dependents after an effort that changed no file (default: they wait).",
+)
 
 
 @click.command(
@@ -22,7 +30,9 @@ from ramet.protocol.work.queue import AddWork
         "ramet add 'The cart forgets its items: find out why' --skill plan",
         "ramet add 'Implement the plan' --based-on e1",
         "ramet add 'make test' --skill shell --driver shell --depends-on e2",
+        "ramet add 'Sort the imports' --accept-no-change",
         "ramet add --file plan.md --skill plan --task tasks/cart",
+        "ramet add 'Fix the tests' --base main",
         "git log -5 | ramet add -",
     ],
 )
@@ -59,6 +69,8 @@ from ramet.protocol.work.queue import AddWork
     metavar="SECONDS",
     help="Stop an attempt after this many seconds.",
 )
+@start_options
+@accept_option
 @click.option("--file", metavar="FILE", help="Read the prompt from FILE; `-` is standard input.")
 @click.pass_obj
 def add(  # noqa: PLR0913  one for each option
@@ -73,12 +85,15 @@ def add(  # noqa: PLR0913  one for each option
     model: str | None,
     priority: int,
     timeout_seconds: int | None,
+    start: StartAt,
+    accept_no_change: bool,
     file: str | None,
 ) -> None:
     """Queue PROMPT (or standard input). Nothing runs until `ramet work`.
 
     Without --task and --based-on, it becomes a new task in the project of the current directory. A git repository is
-    registered as a project on first use.
+    registered as a project on first use. It starts at the commit that you are on now, even if you move on before it
+    runs; with --based-on, at the result of that effort.
     """
     text = _read_prompt(prompt, file)
     check_driver(invocation, driver)
@@ -95,6 +110,8 @@ def add(  # noqa: PLR0913  one for each option
             model=model,
             priority=priority,
             timeout_seconds=timeout_seconds,
+            start=start,
+            accept_no_change=accept_no_change,
         )
     )
     if invocation.as_json:
@@ -102,6 +119,8 @@ def add(  # noqa: PLR0913  one for each option
     if reply.registered is not None:
         click.echo(clean(f"registered {reply.registered} as a project"))
     click.echo(clean(f"e{reply.id} queued ({reply.skill}): {first_line(text)}"))
+    for line in list_start(f"e{reply.id}", reply):
+        click.echo(line)
     if reply.blocked:
         return click.echo(f"it {waiting_reason(reply)}")
     return click.echo("run it with `ramet work --once`")
@@ -126,7 +145,7 @@ def find_here(invocation: Invocation) -> Here:
     checkout = find_checkout(invocation.environ, invocation.cwd)
     host = own_host(invocation)
     return Here(
-        directory=str(invocation.cwd),
+        directory=find_place(invocation),
         repository=str(checkout.project) if checkout else None,
         host=host,
         remote=remote_of(invocation.environ, checkout.project) if checkout and host else None,

@@ -1,5 +1,7 @@
 """`ramet drivers`: the agent programs that Ramet can run, and those that are parked for a while."""
 
+from collections.abc import Iterable, Iterator
+
 import click
 from msgspec.structs import asdict
 
@@ -12,6 +14,8 @@ from ramet.model.work.driver import DriverRow
 from ramet.protocol.replies import Page
 from ramet.protocol.work.drivers import ListDrivers, ReleaseDriver
 from ramet.vendors.registry import PREFERRED
+
+_RESTART = "`ramet daemon stop`, then any command"
 
 _COLUMNS: Columns[DriverRow] = {
     "DRIVER": lambda row: row.name if row.name == row.driver else f"{row.name} ({row.driver})",
@@ -45,6 +49,8 @@ def _show(invocation: Invocation) -> None:
         reply = list_drivers(invocation, versions=True)
     show_items(invocation, reply, _COLUMNS, nothing="no drivers")
     told = [f"{row.name}: {row.fix}" for row in reply.items if row.program is None and row.fix]
+    differences = list(explain_differences(reply.items))
+    told += [*differences, f"to start the daemon with the PATH of this shell: {_RESTART}"] if differences else []
     told += [
         f"{row.name}: not used until {row.parked_until}: {row.parked_reason}; "
         f"to use it now: `ramet drivers release {row.name}`"
@@ -53,6 +59,14 @@ def _show(invocation: Invocation) -> None:
     ]
     if told and not invocation.as_json:
         click.echo(clean("\n".join(["", *told])))
+
+
+def explain_differences(rows: Iterable[DriverRow]) -> Iterator[str]:
+    """The programs that this shell and the daemon find in different places, with both paths."""
+    for row in rows:
+        if row.is_elsewhere:
+            here, there = row.program or "none", row.daemon_program or "none"
+            yield f"{row.name}: the program here is {here}, the daemon's own PATH has {there}"
 
 
 @drivers.command(examples=[f"ramet drivers release {PREFERRED[0]}"])

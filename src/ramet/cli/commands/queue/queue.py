@@ -8,6 +8,7 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
+from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
 from ramet.cli.screens.agent_names import doing, effort_agent
@@ -18,6 +19,7 @@ from ramet.cli.screens.effort_lines import (
     first_line,
     list_work,
     state,
+    tells_reason,
     waiting_reason,
     waits_for,
 )
@@ -56,7 +58,9 @@ class _Shown(NamedTuple):
 
     @property
     def cost(self) -> str | None:
-        return (self.agent and dollars(self.agent.cost_usd)) or cost(self.effort.usage)
+        return (self.agent and dollars(self.agent.cost_usd, is_estimated=self.agent.is_cost_estimated)) or cost(
+            self.effort.usage
+        )
 
     @property
     def now(self) -> Line:
@@ -66,7 +70,7 @@ class _Shown(NamedTuple):
         if waiting is not None:
             first = f"after {waiting}" if effort.blocked_by is not None else f"waits for {waiting}"
             first = f"again in {waiting}" if effort.blocked and effort.blocked_by is None else first
-        elif effort.outcome not in (None, "success"):
+        elif tells_reason(effort.skill, effort.outcome):
             first = first_line(effort.reason)
         return doing(first, effort.prompt)
 
@@ -83,55 +87,76 @@ _COLUMNS: list[Column[_Shown]] = [
 ]
 
 
-@click.command(cls=Command, examples=["ramet queue", "ramet queue --all", "ramet queue --state finished --limit 10"])
+@click.command(
+    cls=Command,
+    examples=["ramet queue", "ramet queue --all", "ramet queue -A", "ramet queue --state finished --limit 10"],
+)
 @click.option("--all", "everything", is_flag=True, help="List finished efforts too.")
+@everywhere_option(is_all_taken=True)
 @click.option("--task", metavar="DIR", type=references.path, help="List only the efforts of this task.")
 @click.option("--state", "lifecycle", type=click.Choice(get_args(Lifecycle)), help="List only efforts in this state.")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=50, help="List at most this many finished efforts (default: 50)."
 )
 @click.pass_obj
-def queue(invocation: Invocation, everything: bool, task: str | None, lifecycle: Lifecycle | None, limit: int) -> None:
-    """List the efforts that run and those that wait, in the order in which they are claimed.
+def queue(
+    invocation: Invocation,
+    *,
+    everything: bool,
+    everywhere: bool,
+    task: str | None,
+    lifecycle: Lifecycle | None,
+    limit: int,
+) -> None:
+    """List the efforts of this project that run and those that wait, in the order in which they are claimed.
 
     With --all, finished efforts follow, newest first. AGENT is the driver, then the reference that other commands take.
     AGE is the time since the effort was queued, since its agent started, or since it finished. NOW is what the agent
     does, or what the effort waits for, then its prompt. A wide terminal shows more columns.
     """
     wanted = [lifecycle] if lifecycle else get_args(Lifecycle) if everything else _UNFINISHED
+    scope = Scope.named() if task else find_scope(invocation, everywhere=everywhere)
     rows: list[WorkReply] = []
     for name in _UNFINISHED:
         if name in wanted:
-            rows += sorted(list_work(invocation, state=name, task=task), key=_claim_order)
+            rows += sorted(list_work(invocation, name, task=task, project=scope.project_id), key=_claim_order)
     if "finished" in wanted:
-        rows += islice(list_work(invocation, state="finished", task=task), limit)
+        rows += islice(list_work(invocation, "finished", task=task, project=scope.project_id), limit)
     if invocation.as_json:
         return print_json(Page(items=rows))
     if not rows:
-        return click.echo("no such efforts" if lifecycle or everything else _NOTHING)
-    fleet = {row.effort_id: row for row in invocation.ask(FleetStatus()).items} if "active" in wanted else {}
+        return click.echo(scope.say("no such efforts" if lifecycle or everything else _NOTHING))
+    fleet = (
+        {row.effort_id: row for row in invocation.ask(FleetStatus(project=scope.project_id)).items}
+        if "active" in wanted
+        else {}
+    )
     shown = [_Shown(row, fleet.get(row.id)) for row in rows]
-    return print_lines(draw_table(_COLUMNS, shown, terminal_width()), cut=True)
+    columns = scope.widen(_COLUMNS, lambda row: row.effort.project_id)
+    return print_lines(draw_table(columns, shown, terminal_width()), cut=True)
 
 
-@click.command("next", cls=Command, examples=["ramet next", "ramet next --json"])
+@click.command("next", cls=Command, examples=["ramet next", "ramet next -A", "ramet next --json"])
+@everywhere_option("Consider the efforts of every project.")
 @click.pass_obj
-def next_work(invocation: Invocation) -> None:
-    """Show the effort that is claimed next, or what each queued effort waits for."""
-    ready = invocation.ask(NextWork())
-    waiting = [] if ready else sorted(list_work(invocation, state="queued"), key=_claim_order)
+def next_work(invocation: Invocation, everywhere: bool) -> None:
+    """Show the effort of this project that is claimed next, or what each queued effort waits for."""
+    scope = find_scope(invocation, everywhere=everywhere)
+    ready = invocation.ask(NextWork(project=scope.project_id))
+    queued = [] if ready else list_work(invocation, "queued", project=scope.project_id)
+    waiting = sorted(queued, key=_claim_order)
     if invocation.as_json:
         return print_json({"next": ready, "waiting": waiting})
     if ready:
         return click.echo(clean(f"e{ready.id} ({ready.skill}): {first_line(ready.prompt)}"))
-    say_waiting(waiting)
+    say_waiting(waiting, scope)
     return None
 
 
-def say_waiting(rows: Sequence[WorkReply]) -> None:
+def say_waiting(rows: Sequence[WorkReply], scope: Scope) -> None:
     """Say why nothing can be claimed."""
     if not rows:
-        return click.echo(_NOTHING)
+        return click.echo(scope.say(_NOTHING))
     for row in rows:
         click.echo(clean(f"e{row.id} ({row.skill}) {waiting_reason(row)}"))
     return None

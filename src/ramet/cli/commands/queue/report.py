@@ -9,7 +9,7 @@ from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, paged, print_json, say
 from ramet.errors import ReportMissing
-from ramet.protocol.work.queue import GetWork
+from ramet.protocol.record.efforts import GetEffort
 from ramet.protocol.work.worktrees import SyncReport
 
 
@@ -39,12 +39,15 @@ def sync(invocation: Invocation, effort_id: int) -> None:
 
 def print_output(invocation: Invocation, effort_id: int) -> None:
     """Print the output of an effort, and nothing else."""
-    row = invocation.ask(GetWork(effort_id=effort_id))
+    row = invocation.ask(GetEffort(effort_id=effort_id))
     text = row.output_content
     if text is None:
         raise ReportMissing(f"effort {effort_id} has no output", fix=f"see what happened: `ramet show e{effort_id}`")
     if invocation.as_json:
-        return print_json({"effort_id": effort_id, "report_file": row.report_file, "output_content": text})
+        shown = {"effort_id": effort_id, "report_file": row.report_file, "output_content": text}
+        return print_json({**shown, "refused": row.refused, "refused_calls": row.refused_calls})
+    if row.refused:  # beside the output, which programs read as it is
+        click.echo(f"{count(row.refused, 'call')} refused: `ramet allow e{effort_id}` lists them", err=True)
     return print_text(text)
 
 

@@ -14,7 +14,7 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
 from ramet.cli.commands.queue.queue import say_waiting
-from ramet.cli.commands.record.project import find_project
+from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.connections import (
     Answered,
     Arrival,
@@ -30,7 +30,7 @@ from ramet.cli.screens.board import Display, open_display
 from ramet.cli.screens.effort_lines import list_work, state
 from ramet.cli.screens.work_changes import Change, Watch, summary
 from ramet.errors import Conflict, DaemonError, DaemonStopping, DaemonUnreachable, EffortFinished
-from ramet.protocol.record.projects import ListProjects
+from ramet.model.record.effort import NOT_FAILURES
 from ramet.protocol.work.kills import Kill
 from ramet.protocol.work.queue import GetWork
 from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
@@ -69,8 +69,9 @@ INTERRUPTED = 130
     "--project",
     type=references.project,
     metavar="DIR",
-    help="Run only efforts of the project that DIR is in.",
+    help="Run only efforts of the project that DIR is in (default: the project of the current directory).",
 )
+@everywhere_option("Run the efforts of every project.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every message of the agents.")
 @click.pass_context
 def work(
@@ -80,9 +81,12 @@ def work(
     once: bool,
     driver: str | None,
     project: int | str | None,
+    everywhere: bool,
     verbose: bool,
 ) -> None:
     """Run queued efforts, or only each EFFORT, and show their progress. Exits with 1 if any effort fails.
+
+    Inside a project, only its own efforts are run; those of other projects stay queued.
 
     Ctrl-C once: start nothing new, let running efforts finish. Twice: stop them too. Agents keep running if this
     terminal closes or the daemon dies. With --json: one JSON document per line.
@@ -91,30 +95,23 @@ def work(
     invocation.require_configuration()
     check_driver(invocation, driver)
     _check(invocation, efforts)
+    scope = Scope.named() if efforts else find_scope(invocation, everywhere=everywhere, project=project)
     request = RunWork(
         workers=workers,
         once=once or bool(efforts),
         effort_ids=list(efforts) or None,
-        project=project,
+        project=scope.project_id,
         driver=driver,
         environment=invocation.environ,  # agents see the part of it that work.environment allows
         settings=invocation.flags,
     )
-    watch = Watch(invocation, efforts, folder=_find_folder(invocation, project), is_verbose=verbose)
+    watch = Watch(invocation, efforts, project_id=scope.project_id, is_verbose=verbose)
     display = open_display(invocation, waits=not request.once)
     try:
-        status = Shift(invocation, request, display, watch).run()
+        status = Shift(invocation, request, display, watch, scope).run()
     finally:
         display.close()
     ctx.exit(status)
-
-
-def _find_folder(invocation: Invocation, project: int | str | None) -> str:
-    """The folder that the tasks of a project are in; empty without a project."""
-    if project is None:
-        return ""
-    found = find_project(invocation, project)
-    return next((f"{row.path}/" for row in invocation.ask(ListProjects()).items if row.id == found), "")
 
 
 def _check(invocation: Invocation, efforts: tuple[int, ...]) -> None:
@@ -136,8 +133,11 @@ class Shift:
     _requeues = False
     """Whether a stopped effort is queued again."""
 
-    def __init__(self, invocation: Invocation, request: RunWork, display: Display, watch: Watch) -> None:
+    def __init__(
+        self, invocation: Invocation, request: RunWork, display: Display, watch: Watch, scope: Scope | None = None
+    ) -> None:
         self._invocation = invocation
+        self._scope = scope or Scope.named()
         self._request = replace(request, shift=uuid.uuid4().hex)
         self._display = display
         self._watch = watch
@@ -305,12 +305,12 @@ class Shift:
         else:
             self._say_end(finished)
         is_left = self._is_stopping and bool(self._watch.running)
-        return int(is_left or any(outcome != "success" for outcome in finished))
+        return int(is_left or any(outcome not in NOT_FAILURES for outcome in finished))
 
     def _say_end(self, finished: dict[str, int]) -> None:
         if finished:
             click.echo(summary(finished))
-        failed = [f"e{effort_id}" for effort_id, row in self._watch.ended.items() if row.outcome != "success"]
+        failed = [f"e{effort_id}" for effort_id, row in self._watch.ended.items() if row.outcome not in NOT_FAILURES]
         if failed:
             first = failed[0]
             click.echo(f"failed: {', '.join(failed)}. See why: `ramet show {first}`; run again: `ramet retry {first}`")
@@ -319,4 +319,4 @@ class Shift:
                 "the daemon was stopped; its agents keep running, and `ramet work` starts a daemon that takes them over"
             )
         elif not finished and not self._interrupts:
-            say_waiting(list(list_work(self._invocation, state="queued")))
+            say_waiting(list(list_work(self._invocation, "queued", project=self._scope.project_id)), self._scope)

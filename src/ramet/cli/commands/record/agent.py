@@ -4,6 +4,7 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Group
+from ramet.cli.commands.record.project_scope import everywhere_option, find_scope
 from ramet.cli.exchanges import ask_as_written
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, say, show_items, show_row
@@ -37,12 +38,15 @@ def register(invocation: Invocation, agent_id: str, label: str | None, claims: t
     say(invocation, reply, f"agent {reply.id}")
 
 
-@agent.command("list", examples=["ramet agent list"])
+@agent.command("list", examples=["ramet agent list", "ramet agent list -A"])
+@everywhere_option()
 @click.pass_obj
-def list_agents(invocation: Invocation) -> None:
-    """List all agents and the efforts that they hold."""
-    reply = invocation.ask(ListAgents())
-    show_items(invocation, reply, _COLUMNS, nothing="no agents yet: `ramet agent register ID`")
+def list_agents(invocation: Invocation, everywhere: bool) -> None:
+    """List the agents that hold an effort of this project, and those that hold none."""
+    scope = find_scope(invocation, everywhere=everywhere)
+    reply = invocation.ask(ListAgents(project=scope.project_id))
+    columns = scope.widen_table(_COLUMNS, lambda row: row.project_id)
+    show_items(invocation, reply, columns, nothing=scope.say("no agents yet: `ramet agent register ID`"))
 
 
 @agent.command(examples=["ramet agent show blue"])

@@ -6,13 +6,14 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Group
+from ramet.cli.commands.record.project_scope import find_place, find_project_around, own_host, path_here
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, clean, say, show_items
 from ramet.cli.repository import find_checkout, remote_of
 from ramet.cli.times import ago
-from ramet.errors import ProjectNotFound
-from ramet.model.record.project import Project
-from ramet.protocol.record.projects import ListProjects, UpsertProject
+from ramet.errors import InvalidParams, ProjectNotFound
+from ramet.model.record.project import Project, contains
+from ramet.protocol.record.projects import ListProjects, RemoveProject, UpsertProject
 
 
 @click.group(cls=Group)
@@ -25,9 +26,27 @@ def project() -> None:
 @click.option("--name", help="A name for people.")
 @click.pass_obj
 def add(invocation: Invocation, path: str, name: str | None) -> None:
-    """Register the project at PATH, or change its name."""
+    """Register the project at PATH, which must be a directory, or change its name."""
+    if not Path(path).is_dir():
+        what = "is not a directory" if Path(path).exists() else "does not exist"
+        raise InvalidParams(
+            f"{path} {what}", field="path", value=path, fix="check the spelling, or create it: `mkdir -p PATH`"
+        )
     reply = register(invocation, path, name)
     say(invocation, reply, f"project {reply.id}: {path_here(invocation, reply)}")
+
+
+@project.command(examples=["ramet project remove 2", "ramet project remove ~/src/old"])
+@click.argument("reference", metavar="PROJECT", type=references.project)
+@click.pass_obj
+def remove(invocation: Invocation, reference: int | str) -> None:
+    """Take PROJECT, named by its number or its path, off the list.
+
+    Nothing on disk is deleted, and its tasks, efforts and sessions stay on record. `ramet project add` puts it back. A
+    project with unfinished efforts is refused.
+    """
+    reply = invocation.ask(RemoveProject(project=reference))
+    say(invocation, reply, f"project {reply.id} ({reply.path}) is off the list; its files and its records stay")
 
 
 @project.command("list", examples=["ramet project list"])
@@ -50,21 +69,21 @@ def find_project(invocation: Invocation, reference: int | str) -> int:
     """The number of the project that is meant: by its number, or by a path in it."""
     if isinstance(reference, int):
         return reference
-    around = projects_around(invocation, reference)
-    if not around:
+    found = find_project_around(invocation, invocation.ask(ListProjects()).items, reference)
+    if found is None:
         raise ProjectNotFound(
             f"{reference} is not in a project",
             field="project",
             value=reference,
             fix="`ramet project add PATH` registers one; or name one with --project (`ramet project list`)",
         )
-    return max(around, key=lambda row: len(path_here(invocation, row) or "")).id
+    return found.id
 
 
 def projects_around(invocation: Invocation, path: str) -> list[Project]:
     """The projects on this machine that a path is in."""
     projects = invocation.ask(ListProjects()).items
-    return [row for row in projects if _contains(path_here(invocation, row), path)]
+    return [row for row in projects if (there := path_here(invocation, row)) and contains(there, path)]
 
 
 def register(invocation: Invocation, path: str, name: str | None = None) -> Project:
@@ -74,29 +93,12 @@ def register(invocation: Invocation, path: str, name: str | None = None) -> Proj
     return invocation.ask(UpsertProject(path=path, name=name, host=host, remote=remote))
 
 
-def path_here(invocation: Invocation, project: Project) -> str | None:
-    """Where a project is on this machine; None if it is only on others."""
-    host = own_host(invocation)
-    return project.hosts.get(host) if host and project.hosts else project.path
-
-
-def own_host(invocation: Invocation) -> str | None:
-    """What this machine is called if several share a database."""
-    from ramet.config.host import find_host  # noqa: PLC0415
-
-    return find_host(invocation.configuration.settings)
-
-
-def _contains(project: str | None, path: str) -> bool:
-    return project is not None and f"{path}/".startswith(f"{project.rstrip('/')}/")
-
-
 def nearest_project(invocation: Invocation) -> str:
     """The path of the nearest project around the current directory; a repository that is nearer becomes one."""
     checkout = find_checkout(invocation.environ, invocation.cwd)
     repository = checkout and checkout.project
-    here = repository if repository and not invocation.cwd.is_relative_to(repository) else invocation.cwd
-    paths = [Path(path_here(invocation, row) or "/") for row in projects_around(invocation, str(here))]
+    here = find_place(invocation)
+    paths = [Path(path_here(invocation, row) or "/") for row in projects_around(invocation, here)]
     nearest = max([*paths, *([repository] if repository else [])], key=lambda path: len(path.parts), default=None)
     if nearest is None:
         raise ProjectNotFound(

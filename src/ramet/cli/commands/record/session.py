@@ -9,6 +9,7 @@ import click
 
 from ramet.cli import callers, references
 from ramet.cli.command import Group
+from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, paged, print_json, say, short_path
 from ramet.cli.screens.agent_names import agent_name
@@ -22,7 +23,14 @@ from ramet.model.record.message import Message, Role
 from ramet.model.record.session import Session
 from ramet.protocol.hooks.effort_starts import Resumed, ResumeSession
 from ramet.protocol.record.messages import AppendMessage, ListMessages, MessagePage
-from ramet.protocol.record.sessions import BindEffort, FindSessions, FinishSession, Heartbeat, StartSession
+from ramet.protocol.record.sessions import (
+    BindEffort,
+    FindSessions,
+    FinishSession,
+    Heartbeat,
+    ListedSession,
+    StartSession,
+)
 from ramet.vendors.registry import PREFERRED, names
 
 _SHOWN_MESSAGES = 100
@@ -33,7 +41,7 @@ def _word(row: Session) -> str:
     return "open" if row.ended_at is None else row.outcome or "ended"
 
 
-def _columns(invocation: Invocation) -> list[Column[Session]]:
+def _columns(invocation: Invocation) -> list[Column[ListedSession]]:
     return [
         Column("AGENT", lambda row: [(agent_name(row.driver, f"s{row.id}", agent=row.agent_id), "bold")]),
         Column("STATE", lambda row: [(_word(row), style_of(_word(row)))]),
@@ -94,22 +102,34 @@ def start(
 @session.command(
     "list", examples=["ramet session list", "ramet session list --open", "ramet session list --task login"]
 )
+@everywhere_option()
 @click.option("--task", type=references.path, help="List only sessions of this task.")
 @click.option("--effort", type=references.effort, help="List only sessions of this effort.")
 @click.option("--agent", help="List only sessions of this agent.")
 @click.option("--open/--ended", "is_open", default=None, help="List only open, or only ended sessions.")
 @click.pass_obj
 def list_sessions(
-    invocation: Invocation, task: str | None, effort: int | None, agent: str | None, is_open: bool | None
+    invocation: Invocation,
+    *,
+    everywhere: bool,
+    task: str | None,
+    effort: int | None,
+    agent: str | None,
+    is_open: bool | None,
 ) -> None:
-    """List sessions, newest first."""
-    reply = invocation.ask(FindSessions(task_id=task, effort_id=effort, agent_id=agent, open=is_open))
+    """List the sessions of this project, newest first."""
+    is_named = task is not None or effort is not None
+    scope = Scope.named() if is_named else find_scope(invocation, everywhere=everywhere)
+    reply = invocation.ask(
+        FindSessions(task_id=task, effort_id=effort, agent_id=agent, open=is_open, project=scope.project_id)
+    )
     if invocation.as_json:
         return print_json(reply)
     if not reply.items:
-        return click.echo("no sessions")
+        return click.echo(scope.say("no sessions"))
+    columns = scope.widen(_columns(invocation), lambda row: row.project_id)
     with paged(invocation):
-        return print_lines(draw_table(_columns(invocation), reply.items, terminal_width()), cut=True)
+        return print_lines(draw_table(columns, reply.items, terminal_width()), cut=True)
 
 
 @session.command(examples=["ramet session show s7", f"ramet session show {PREFERRED[0]}:2f1c0c4e"])

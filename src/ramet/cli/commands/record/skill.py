@@ -5,7 +5,8 @@ from msgspec.structs import asdict
 
 from ramet.cli import references
 from ramet.cli.command import Group
-from ramet.cli.commands.record.project import find_project, path_here
+from ramet.cli.commands.record.project import find_project
+from ramet.cli.commands.record.project_scope import path_here
 from ramet.cli.exchanges import ask_as_written
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, pick_cells, print_json, print_table, say, show_items, show_row

@@ -4,6 +4,7 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Group
+from ramet.cli.commands.record.project_scope import everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, say, show_items, show_row
 from ramet.cli.times import ago
@@ -54,24 +55,32 @@ def add(
     say(invocation, reply, f"task {reply.dir_path}")
 
 
-@task.command("list", examples=["ramet task list", "ramet task list --project 1", "ramet task list --project ."])
+@task.command("list", examples=["ramet task list", "ramet task list -A", "ramet task list --project 1"])
 @click.option("--project", type=references.project, help="List only tasks of this project: its number or path.")
+@everywhere_option()
 @click.pass_obj
-def list_tasks(invocation: Invocation, project: int | str | None) -> None:
-    """List all tasks, most recently active first."""
-    reply = invocation.ask(ListTasks(project=project))
-    show_items(invocation, reply, _COLUMNS, nothing="no tasks yet: `ramet task add DIR`")
+def list_tasks(invocation: Invocation, project: int | str | None, everywhere: bool) -> None:
+    """List the tasks of this project, most recently active first."""
+    scope = find_scope(invocation, everywhere=everywhere, project=project)
+    reply = invocation.ask(ListTasks(project=scope.project_id))
+    columns = scope.widen_table(_COLUMNS, lambda row: row.project_id)
+    show_items(invocation, reply, columns, nothing=scope.say("no tasks yet: `ramet task add DIR`"))
 
 
-@task.command(examples=["ramet task find login", "ramet task find api --project 1"])
+@task.command(examples=["ramet task find login", "ramet task find api -A", "ramet task find api --project 1"])
 @click.argument("query")
 @click.option("--project", type=references.project, help="Find only tasks of this project: its number or path.")
 @click.option("--workspace", help="Find only tasks of this workspace.")
+@everywhere_option()
 @click.pass_obj
-def find(invocation: Invocation, query: str, project: int | str | None, workspace: str | None) -> None:
-    """Find tasks that match QUERY."""
-    reply = invocation.ask(FindTasks(query=query, project=project, workspace=workspace))
-    show_items(invocation, reply, _COLUMNS, nothing=f"no task matches {query!r}")
+def find(
+    invocation: Invocation, query: str, project: int | str | None, workspace: str | None, everywhere: bool
+) -> None:
+    """Find tasks of this project that match QUERY."""
+    scope = find_scope(invocation, everywhere=everywhere, project=project)
+    reply = invocation.ask(FindTasks(query=query, project=scope.project_id, workspace=workspace))
+    columns = scope.widen_table(_COLUMNS, lambda row: row.project_id)
+    show_items(invocation, reply, columns, nothing=scope.say(f"no task matches {query!r}"))
 
 
 @task.command(examples=["ramet task show login"])

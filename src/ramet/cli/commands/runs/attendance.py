@@ -20,7 +20,7 @@ from ramet.cli.output import print_json
 from ramet.cli.screens.board import Display
 from ramet.cli.screens.run import conclude, is_done
 from ramet.cli.screens.run_board import RunBoard, open_run_display
-from ramet.cli.screens.work_changes import Watch
+from ramet.cli.screens.work_changes import Change, Watch
 from ramet.errors import RunFinished
 from ramet.model.event import Event
 from ramet.model.runs.run import RunLimits
@@ -117,6 +117,10 @@ class Attendance(Shift):
             self._greet(event)
         elif event.kind == "effort.queued" and data.get("run") == self._run_id and event.effort_id is not None:
             self._show_queued(event.effort_id)
+        elif event.kind == "effort.finished" and data.get("run") == self._run_id and event.effort_id is not None:
+            effort = self._invocation.ask(GetWork(effort_id=event.effort_id))  # a skipped line
+            if not effort.attempts:  # else the watch knows it
+                self._display.tell(Change("ended", effort, event.at, event.session_id))
         if self._interrupts and event.kind == "effort.claimed":  # the daemon did not know this command when it stopped
             self._stop()
 

@@ -5,14 +5,18 @@ from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Command
+from ramet.cli.commands.queue.add import accept_option
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.queue.start_options import start_options
 from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import attend
 from ramet.cli.commands.runs.run import limit_options
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
+from ramet.cli.screens.effort_lines import list_start
 from ramet.model.record.task import task_path
 from ramet.model.runs.run import RunLimits
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.runs.runs import StartRun
 from ramet.vendors.registry import PREFERRED
 
@@ -33,17 +37,21 @@ from ramet.vendors.registry import PREFERRED
 )
 @click.option("--driver", metavar="NAME", help="The agent program (default: chosen when it runs).")
 @click.option("--model", help="The model, by the agent program's own name for it.")
+@start_options
 @limit_options
+@accept_option
 @click.option("-v", "--verbose", is_flag=True, help="Show every message of the agents.")
 @click.pass_context
-def chain(
+def chain(  # noqa: PLR0913  one for each option
     ctx: click.Context,
     *,
     prompt: str,
     rounds: int | None,
     driver: str | None,
     model: str | None,
+    start: StartAt,
     limits: RunLimits,
+    accept_no_change: bool,
     verbose: bool,
 ) -> None:
     """Plan PROMPT, implement it and review it. Improve and review it again until a review approves.
@@ -66,8 +74,11 @@ def chain(
             limits=replace(limits, rounds=rounds or configuration.settings.runs.review_rounds),
             driver=driver,
             model=model,
+            start=start,
+            accept_no_change=accept_no_change,
         )
     )
     bound = count(started.limits.rounds or 0, "review")
     greeting = f"r{started.id} {started.name}: plan, implement, then at most {bound}"
+    greeting = "\n".join([greeting, *list_start(f"r{started.id}", started)])
     ctx.exit(attend(invocation, started, lambda _: greeting, is_verbose=verbose))

@@ -11,24 +11,28 @@ from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Command
+from ramet.cli.commands.queue.add import accept_option
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.queue.start_options import start_options
 from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import Greeting, attend
+from ramet.cli.commands.runs.task_names import check_names
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_json
-from ramet.cli.screens.effort_lines import first_line
+from ramet.cli.screens.effort_lines import first_line, list_start
 from ramet.cli.screens.styled_lines import Column, draw_table, plain, print_lines, terminal_width
 from ramet.cli.times import duration
 from ramet.model.record.task import task_path
 from ramet.model.runs import line_order, task_file
 from ramet.model.runs.run import RunLimits
 from ramet.model.runs.task_file import Line, TaskFile
+from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.runs.runs import GetRun, ListRuns, NewLine, RunDetail, StartRun
 from ramet.protocol.work.workers import RunWork
 
 _SKILL = "do"
 """The skill of a line that names none."""
-_RECORDED = ("is_sequential", "stop_on_failure", "save_conversation", "model")
+_RECORDED = ("is_sequential", "stop_on_failure", "save_conversation", "model", "base", "with_changes")
 """The options that a run keeps when it is resumed."""
 
 
@@ -71,6 +75,7 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "ramet run tasks.md --parallel 3 --max-cost 5",
         "ramet run --resume r3",
         "ramet run --resume r3 --retry-failed",
+        "ramet run --resume r3 --keep-going",
         "ramet run --resume r3 --max-cost 10",
         "ramet run --resume r3 --branch another-way",
     ],
@@ -78,7 +83,11 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("file", metavar="[FILE]", required=False)
 @click.option("--resume", metavar="RUN", type=references.run, help="Continue this run. FILE is not needed.")
 @click.option("--force", is_flag=True, help="Resume even if the file has changed. The recorded tasks are run.")
-@click.option("--retry-failed", is_flag=True, help="Resume and retry failed tasks too.")
+@click.option(
+    "--retry-failed",
+    is_flag=True,
+    help="Resume and retry all failed tasks, not only those that skipped tasks wait for.",
+)
 @click.option("--branch", metavar="NAME", help="Resume on this branch, such as a fork of the run's conversation.")
 @click.option(
     "--sequential",
@@ -90,12 +99,19 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--dry-run", is_flag=True, help="Show the tasks and their order, and run nothing.")
 @click.option("--stop-on-failure", is_flag=True, help="Start no new task after one has failed.")
 @click.option(
+    "--keep-going",
+    is_flag=True,
+    help="Run tasks even if a task that they depend on failed (default: skip them).",
+)
+@accept_option
+@click.option(
     "--save-conversation/--no-save-conversation",
     default=True,
     help="Keep the conversation in the database (default: keep).",
 )
 @click.option("--driver", metavar="NAME", help="The agent program for tasks that name none.")
 @click.option("--model", help="The model for tasks that name none.")
+@start_options
 @limit_options
 @click.option("--yes", is_flag=True, help="Do not ask if a run of this file is unfinished.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every message of the agents.")
@@ -112,14 +128,17 @@ def run(  # noqa: PLR0913  one for each option
     parallel: int | None,
     dry_run: bool,
     stop_on_failure: bool,
+    keep_going: bool,
+    accept_no_change: bool,
     save_conversation: bool,
     driver: str | None,
     model: str | None,
+    start: StartAt,
     limits: RunLimits,
     yes: bool,
     verbose: bool,
 ) -> None:
-    """Run the unticked tasks in FILE and show their progress. Exits with 0 if every task is completed.
+    """Run the unticked tasks in FILE and show their progress. Exits with 0 if no task failed or was skipped.
 
     Sequential tasks share a worktree and a conversation. With --parallel each task has its own worktree, and receives
     the outputs of the tasks that it depends on. Ctrl-C once: start nothing new, let running tasks finish. Twice: stop
@@ -131,11 +150,22 @@ def run(  # noqa: PLR0913  one for each option
     limits = replace(limits, workers=parallel)
     if resume is not None:
         _check_resuming(ctx, dry_run=dry_run)
-        request = RunWork(is_forced=force, retry_failed=retry_failed, limits=limits, driver=driver, branch=branch)
+        request = RunWork(
+            is_forced=force,
+            retry_failed=retry_failed,
+            keep_going=keep_going,
+            accept_no_change=accept_no_change,
+            limits=limits,
+            driver=driver,
+            branch=branch,
+        )
         ctx.exit(_resume(invocation, resume, file, request, verbose=verbose))
     is_resuming = force or retry_failed or branch is not None
     file = _check_file(file, is_resuming=is_resuming, is_both=is_sequential and parallel is not None)
-    tasks = task_file.parse(_read(file))
+    content = _read(file)
+    tasks = task_file.parse(content)
+    check_driver(invocation, driver)
+    check_names(invocation, content, tasks)
     if dry_run:
         _preview(invocation, file, tasks, is_parallel=parallel is not None)
         return
@@ -143,12 +173,15 @@ def run(  # noqa: PLR0913  one for each option
         click.echo(clean(f"{file}: nothing to do, every box is ticked"), err=invocation.as_json)
         return
     new = StartRun(
-        task=_check_starting(invocation, file, tasks, driver, is_sure=yes),
+        task=_check_starting(invocation, file, is_sure=yes),
         limits=limits,
         stop_on_failure=stop_on_failure,
+        keep_going=keep_going,
+        accept_no_change=accept_no_change,
         save_conversation=save_conversation,
         driver=driver,
         model=model,
+        start=start,
     )
     ctx.exit(_start(invocation, file, tasks, new, verbose=verbose))
 
@@ -181,6 +214,7 @@ def _start(invocation: Invocation, file: str, tasks: TaskFile, new: StartRun, *,
     )
     how = f"{workers} at a time" if workers else "one after the other"
     greeting = f"r{started.id} {started.name}: {count(len(tasks.to_do), 'task')}, {how}"
+    greeting = "\n".join([greeting, *list_start(f"r{started.id}", started)])
     return attend(invocation, started, lambda _: greeting, is_verbose=verbose)
 
 
@@ -191,10 +225,8 @@ def _read(file: str) -> bytes:
         raise click.BadParameter(f"cannot read {file}: {error.strerror}", param_hint="FILE") from error
 
 
-def _check_starting(invocation: Invocation, file: str, tasks: TaskFile, driver: str | None, *, is_sure: bool) -> str:
-    """The task of a new run. If a driver is unknown, nothing is recorded."""
-    for name in dict.fromkeys([driver, *(line.agent for line in tasks.to_do)]):
-        check_driver(invocation, name)
+def _check_starting(invocation: Invocation, file: str, *, is_sure: bool) -> str:
+    """The task of a new run."""
     task = _task(invocation, file)
     if not is_sure:
         _ask_about_another(invocation, task)
@@ -221,6 +253,7 @@ def _new_line(line: Line) -> NewLine:
         depends_on=list(line.depends_on),
         timeout_seconds=line.timeout_seconds,
         is_done=line.done,
+        accept_no_change=line.accepts_no_change,
     )
 
 
@@ -284,7 +317,7 @@ def _fingerprint_now(recorded: RunDetail, file: str | None) -> str | None:
 
 
 def _preview(invocation: Invocation, file: str, tasks: TaskFile, *, is_parallel: bool) -> None:
-    """Show the order of the tasks. This needs no daemon."""
+    """Show the order of the tasks."""
     waves = line_order.waves(tasks.to_do) if is_parallel else [[line] for line in line_order.order(tasks.to_do)]
     if invocation.as_json:
         rows = [[_new_line(line) for line in wave] for wave in waves]

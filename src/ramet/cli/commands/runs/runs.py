@@ -3,9 +3,11 @@
 import sys
 
 import click
+from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Group
+from ramet.cli.commands.record.project_scope import everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json, say
 from ramet.cli.screens.board import short_number
@@ -33,18 +35,21 @@ def runs() -> None:
     """List, show, archive and clean up runs. `ramet run --resume RUN` continues an interrupted run."""
 
 
-@runs.command("list", examples=["ramet runs list", "ramet runs list --all --json"])
+@runs.command("list", examples=["ramet runs list", "ramet runs list -A", "ramet runs list --all --json"])
 @click.option("--all", "everything", is_flag=True, help="List archived runs too.")
+@everywhere_option(is_all_taken=True)
 @click.option("--limit", type=click.IntRange(min=1), default=50, metavar="N", help="List at most N runs (default: 50).")
 @click.pass_obj
-def list_runs(invocation: Invocation, everything: bool, limit: int) -> None:
-    """List runs, newest first. PROGRESS is the number of finished and of all tasks, the time and the cost."""
-    reply = invocation.ask(ListRuns(all=everything, limit=limit))
+def list_runs(invocation: Invocation, everything: bool, everywhere: bool, limit: int) -> None:
+    """List the runs of this project, newest first. PROGRESS is the finished and all tasks, the time and the cost."""
+    scope = find_scope(invocation, everywhere=everywhere)
+    reply = invocation.ask(ListRuns(all=everything, project=scope.project_id, limit=limit))
     if invocation.as_json:
         return print_json(reply)
     if not reply.items:
-        return click.echo("no runs yet: `ramet run FILE` starts one")
-    return print_lines(draw_table(_COLUMNS, reply.items, terminal_width()), cut=True)
+        return click.echo(scope.say("no runs yet: `ramet run FILE` starts one"))
+    columns = scope.widen(_COLUMNS, lambda row: row.project_id)
+    return print_lines(draw_table(columns, reply.items, terminal_width()), cut=True)
 
 
 def _word(row: RunReply) -> str:
@@ -70,7 +75,8 @@ def archive(invocation: Invocation, run_id: int, undo: bool) -> None:
     say(invocation, reply, f"r{run_id} is " + ("listed again" if undo else "archived"))
 
 
-@runs.command(examples=["ramet runs clean --dry-run", "ramet runs clean --days 7 --yes"])
+@runs.command(examples=["ramet runs clean --dry-run", "ramet runs clean --days 7 --yes", "ramet runs clean -A --yes"])
+@everywhere_option("Delete old runs of every project.")
 @click.option(
     "--days",
     type=click.IntRange(0, 36_500),
@@ -80,23 +86,25 @@ def archive(invocation: Invocation, run_id: int, undo: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="List the runs that would be deleted, and delete nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
-def clean(invocation: Invocation, days: int | None, dry_run: bool, yes: bool) -> None:
-    """Delete old runs, with their conversations and findings.
+def clean(invocation: Invocation, *, everywhere: bool, days: int | None, dry_run: bool, yes: bool) -> None:
+    """Delete this project's old runs, with their conversations and findings.
 
     A run is old if it was finished or archived more than --days ago. Its efforts, sessions and branches in git stay.
     """
     kept_days = invocation.configuration.settings.runs.retention_days if days is None else days
-    if not dry_run and not yes and not _confirm(invocation, kept_days):
+    scope = find_scope(invocation, everywhere=everywhere)
+    request = CleanRuns(days=kept_days, project=scope.project_id, dry_run=dry_run)
+    if not dry_run and not yes and not _confirm(invocation, request):
         return click.echo("nothing was deleted", err=True)
-    reply = invocation.ask(CleanRuns(days=kept_days, dry_run=dry_run))
+    reply = invocation.ask(request)
     return say(invocation, reply, _sentence(reply, "would be deleted" if dry_run else "deleted"))
 
 
-def _confirm(invocation: Invocation, days: int) -> bool:
+def _confirm(invocation: Invocation, request: CleanRuns) -> bool:
     """List the runs, and ask; whether the person agrees."""
     if invocation.as_json or not sys.stdin.isatty():
         raise click.UsageError("clean asks for confirmation, and there is no terminal; give --yes or --dry-run.")
-    planned = invocation.ask(CleanRuns(days=days, dry_run=True))
+    planned = invocation.ask(replace(request, dry_run=True))
     if not planned.run_ids:
         return True
     click.echo(_sentence(planned, "would be deleted"), err=True)

@@ -8,24 +8,34 @@ import click
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.look.tree import find_roots
+from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import Columns, count, print_json, show_items
+from ramet.cli.output import Columns, clean, count, print_json, show_items
 from ramet.cli.screens.effort_lines import dollars
 from ramet.model.spawn.child import BudgetState
 from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
 from ramet.protocol.replies import Page
+
+_NAMED = Scope.named()
 
 
 class _Bound(NamedTuple):
     """One of a session's limits. What is left is neither used nor reserved for children."""
 
     session_id: int
+    project_id: int
     name: str
     form: Callable[[float], str | None]
     limit: float
     used: float | None
-    """None if it is unknown: the agents have used something, and none of them reported a cost."""
+    """None if it is unknown: the agents have used something, and neither a cost nor a price is known."""
     reserved: float
+    is_estimated: bool = False
+
+    def form_used(self) -> str | None:
+        """What was used; an estimate is marked."""
+        shown = None if self.used is None else self.form(self.used)
+        return f"~{shown}" if shown and self.is_estimated else shown
 
     @property
     def left(self) -> str | None:
@@ -40,7 +50,7 @@ def _tokens(number: float) -> str:
 _COLUMNS: Columns[_Bound] = {
     "SESSION": lambda row: f"s{row.session_id}",
     "BOUND": lambda row: row.name,
-    "USED": lambda row: None if row.used is None else row.form(row.used),
+    "USED": lambda row: row.form_used(),
     "RESERVED": lambda row: row.form(row.reserved) if row.reserved else None,
     "LEFT": lambda row: row.left,
     "OF": lambda row: row.form(row.limit),
@@ -51,6 +61,7 @@ _COLUMNS: Columns[_Bound] = {
     cls=Command,
     examples=[
         "ramet budget",
+        "ramet budget -A",
         "ramet budget s7",
         "ramet budget s7 --tokens 500000",
         "ramet budget s7 --cost 2.50",
@@ -66,15 +77,23 @@ _COLUMNS: Columns[_Bound] = {
     help="Limit the cost of the session and its children, in USD.",
 )
 @click.option("--clear", is_flag=True, help="Remove its limits. The limits of its parents still apply.")
+@everywhere_option()
 @click.pass_obj
 def budget(
-    invocation: Invocation, session: int | str | None, tokens: int | None, cost: float | None, clear: bool
+    invocation: Invocation,
+    session: int | str | None,
+    *,
+    tokens: int | None,
+    cost: float | None,
+    clear: bool,
+    everywhere: bool,
 ) -> None:
-    """Show or set the budget of SESSION, including its children (default: show the budgets of all open sessions).
+    """Show or set the budget of SESSION, including its children (default: show those of the project's open sessions).
 
     --tokens and --cost each set one limit and keep the other. A session that reaches a limit is stopped with the
-    outcome `budget`, and its work is kept. A child that does not fit into the budget is refused. A cost of `-` is
-    unknown: the agent reports none, so a cost limit cannot stop it.
+    outcome `budget`, and its work is kept. A child that does not fit into the budget is refused. `~` marks a cost
+    that is estimated from the price table. A cost of `-` is unknown: the agent reports none and its model has no price,
+    so a cost limit cannot stop it.
     """
     is_change = tokens is not None or cost is not None
     if clear and is_change:
@@ -82,7 +101,9 @@ def budget(
     if session is None and (clear or is_change):
         raise click.UsageError("give the SESSION whose budget to change.")
     if session is None:
-        return _show(invocation, [invocation.ask(GetBudget(session_id=root)) for root in find_roots(invocation)])
+        scope = find_scope(invocation, everywhere=everywhere)
+        roots = find_roots(invocation, scope)
+        return _show(invocation, [invocation.ask(GetBudget(session_id=root)) for root in roots], scope)
     if clear:
         return _show(invocation, [invocation.ask(SetBudget(session_id=session))])
     found = invocation.ask(GetBudget(session_id=session))
@@ -93,36 +114,50 @@ def budget(
     return _show(invocation, [found])
 
 
-def _show(invocation: Invocation, replies: list[BudgetReply]) -> None:
+def _show(invocation: Invocation, replies: list[BudgetReply], scope: Scope = _NAMED) -> None:
     if invocation.as_json:
         return print_json(replies[0] if len(replies) == 1 else {"items": replies})
     if not replies:
-        return click.echo("no sessions yet: `ramet work` runs queued efforts")
-    states = {state.session_id: state for reply in replies for state in [reply.own, *reply.above] if state}
+        return click.echo(scope.say("no sessions yet: `ramet work` runs queued efforts"))
+    states = {
+        state.session_id: (state, reply.project_id)
+        for reply in replies
+        for state in [reply.own, *reply.above]
+        if state is not None
+    }
     if states:
-        rows = [bound for state in states.values() for bound in _bounds(state)]
-        show_items(invocation, Page(items=rows), _COLUMNS, nothing="")
+        rows = [bound for state, project_id in states.values() for bound in _bounds(state, project_id)]
+        show_items(invocation, Page(items=rows), scope.widen_table(_COLUMNS, lambda row: row.project_id), nothing="")
     for reply in replies:
         if not reply.own and not reply.above:
-            known = [count(reply.tokens, "token") if reply.tokens else None, dollars(reply.cost_usd)]
+            spent = dollars(reply.cost_usd, is_estimated=reply.is_cost_estimated)
+            known = [count(reply.tokens, "token") if reply.tokens else None, spent]
             used = ", ".join(filter(None, known)) or "-"
-            click.echo(f"s{reply.session_id} has no budget; used so far, with its children: {used}")
+            where = f" ({scope.name(reply.project_id)})" if scope.has_column else ""
+            click.echo(clean(f"s{reply.session_id}{where} has no budget; used so far, with its children: {used}"))
     return None
 
 
-def _bounds(state: BudgetState) -> Iterator[_Bound]:
+def _bounds(state: BudgetState, project_id: int) -> Iterator[_Bound]:
     """The limits on tokens and on cost that are set."""
     if state.tokens is not None:
         yield _Bound(
-            state.session_id, "tokens", _tokens, state.tokens, used=state.spent_tokens, reserved=state.reserved_tokens
+            state.session_id,
+            project_id,
+            "tokens",
+            _tokens,
+            state.tokens,
+            used=state.spent_tokens,
+            reserved=state.reserved_tokens,
         )
     if state.cost_usd is not None:
-        is_unknown = state.spent_tokens > 0 and not state.spent_cost_usd
         yield _Bound(
             state.session_id,
+            project_id,
             "cost",
             dollars,
             state.cost_usd,
-            used=None if is_unknown else state.spent_cost_usd,
+            used=state.spent_cost_usd,
             reserved=state.reserved_cost_usd,
+            is_estimated=state.is_cost_estimated,
         )

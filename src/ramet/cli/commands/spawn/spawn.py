@@ -13,7 +13,7 @@ from ramet.cli.command import Command
 from ramet.cli.commands.look.live_screen import live_screen
 from ramet.cli.commands.look.tree import own_session
 from ramet.cli.commands.queue.drivers import check_driver
-from ramet.cli.connections import Answered, Failed, Inbox
+from ramet.cli.connections import Answered, Failed, Inbox, ask
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
 from ramet.cli.screens.effort_lines import first_line
@@ -28,6 +28,7 @@ from ramet.protocol.operation import R, Request
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.spawn.children import ChildLimits, ChildOrder, Results, SpawnAgent, SpawnAgents
 from ramet.protocol.spawn.trees import ShowTree
+from ramet.protocol.system.daemon import Hello
 from ramet.vendors.registry import PREFERRED
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ Spawned = TypeVar("Spawned", SpawnResult, Results)
 
 STATUSES: dict[Outcome, int] = {
     "success": 0,
+    "no_change": 0,
     "error": 1,
     "timeout": 8,
     "stuck": 9,
@@ -236,7 +238,10 @@ class Errand:
     def _wait(self, request: Request[R], tick: Callable[[], None]) -> R:
         inbox = Inbox()
         autostart = self._invocation.configuration.settings.daemon.autostart
-        inbox.ask(self._invocation.connect(autostart=autostart), request)
+        connection = self._invocation.connect(autostart=autostart)
+        if self._invocation.target.entrance is None:  # a child of an agent gets what that agent got
+            ask(connection, Hello(client="ramet spawn", environment=self._invocation.environ))
+        inbox.ask(connection, request)
         while True:
             match inbox.take(_LOOK_SECONDS):
                 case Answered(reply):

@@ -1,22 +1,26 @@
-"""`ramet config`: show every configuration key, its value, and the source of the value."""
+"""`ramet config`: show every configuration key, its value and its source; set and unset keys in the user's file."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 import click
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from ramet.cli.command import Command
+from ramet.cli.command import Group, json_option
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import as_builtins, cell, clean, paged, print_fields, print_json, print_table, short_path
+from ramet.cli.output import as_builtins, cell, clean, paged, print_fields, print_json, print_table, say, short_path
+from ramet.config.edits.user_file import set_keys, unset_keys
 from ramet.config.keys import KEYS, Key, Value, close_names, find_defaults
-from ramet.config.layers import Configuration, load
-from ramet.errors import UnknownKey
+from ramet.config.layers import DEFAULT, Configuration, load
+from ramet.errors import BadRequest, Forbidden, UnknownKey
 from ramet.protocol.replies import Page
 from ramet.vendors import registry
 
+_SHOW = "show"
 _WIDEST = 40
 """A longer value does not widen its column."""
 
@@ -37,18 +41,42 @@ class DescribedKey(Struct, frozen=True, kw_only=True):
     """Why the value in the project's file does not count."""
 
 
-@click.command(
-    cls=Command, examples=["ramet config", "ramet config database.type", "RAMET_QUERY_MAX_ROWS=5 ramet config"]
+class _ConfigGroup(Group):
+    """A group in which the name of a key means `show`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing and self._means_show(ctx, args):
+            options = list(takewhile(lambda word: word.startswith("-"), args))
+            args = [*options, _SHOW, *args[len(options) :]]
+        return super().parse_args(ctx, args)
+
+    def _means_show(self, ctx: click.Context, args: list[str]) -> bool:
+        words = [word for word in args if not word.startswith("-")]
+        is_command = bool(words) and self.get_command(ctx, words[0]) is not None
+        return not is_command and not {"-h", "--help"} & set(args)
+
+    def suggestions(self, ctx: click.Context) -> dict[str, str]:
+        return {name: command for name, command in super().suggestions(ctx).items() if name != _SHOW}
+
+
+@click.group(cls=_ConfigGroup, params=[json_option()])
+def config() -> None:
+    """Show the configuration keys, and set them in your own file.
+
+    `ramet config` lists every key with its value and source; `ramet config KEY` shows one in full. The first source
+    that sets a key wins: a flag (--set KEY=VALUE), the environment (RAMET_SECTION_NAME), the project's ramet.yaml,
+    ~/.config/ramet/config.yaml, the default. A ramet.yaml can set project keys and lower limits (narrows); owner keys
+    only if you trust it: see `ramet trust`. Passwords are hidden.
+    """
+
+
+@config.command(
+    _SHOW, examples=["ramet config show", "ramet config show database.type", "RAMET_QUERY_MAX_ROWS=5 ramet config show"]
 )
 @click.argument("key", required=False)
 @click.pass_obj
-def config(invocation: Invocation, key: str | None) -> None:
-    """Show every configuration key with its value and source, or one KEY in full.
-
-    The first source that sets a key wins: a flag (--set KEY=VALUE), the environment (RAMET_SECTION_NAME), the project's
-    ramet.yaml, ~/.config/ramet/config.yaml, the default. A ramet.yaml can set project keys and lower limits
-    (narrows); owner keys only if you trust it: see `ramet trust`. Passwords are hidden.
-    """
+def show(invocation: Invocation, key: str | None) -> None:
+    """Show every configuration key with its value and source, or one KEY in full. `show` can be left out."""
     # By default agents also see the variables of their own programs. Only this command needs them before one starts.
     variables = registry.passed_variables()
     found = load(invocation.environ, invocation.cwd, invocation.flags, agent_variables=variables)
@@ -63,6 +91,65 @@ def config(invocation: Invocation, key: str | None) -> None:
         _print_keys([["KEY", "VALUE", "DEFAULT", "CLASS", "SOURCE"], *(_cells(invocation, row) for row in rows)])
         _print_files(invocation, found)
     return None
+
+
+@config.command(
+    "set",
+    examples=[
+        "ramet config set work.retries 5",
+        "ramet config set drivers.profiles.careful.model opus",
+        f"""ramet config set spawn.drivers '["{registry.PREFERRED[-1]}"]'""",
+        "ramet config set database.type postgres database.url postgres://me@db/ramet",
+    ],
+)
+@click.argument("words", nargs=-1, required=True, metavar="KEY VALUE [KEY VALUE]…")
+@click.pass_obj
+def set_key(invocation: Invocation, words: tuple[str, ...]) -> None:
+    """Set keys in your own file, ~/.config/ramet/config.yaml.
+
+    Values are checked before anything is written. Comments and the order of the file stay. Lists and mappings are JSON.
+    In a key whose value is a mapping, name the entry: drivers.profiles.NAME.model. A running daemon keeps its settings
+    until it is restarted: ramet daemon stop.
+    """
+    _refuse_agents(invocation)
+    if len(words) % 2:
+        raise BadRequest(
+            f"{words[-1]!r} has no value", field="value", fix=f"write both: ramet config set {words[-1]} VALUE"
+        )
+    values = dict(zip(words[::2], words[1::2], strict=True))
+    file = set_keys(invocation.environ, values)
+    shown = short_path(invocation, str(file))
+    say(invocation, {"file": str(file), "keys": list(values)}, f"set {', '.join(values)} in {shown}")
+    _note_stronger(invocation, file, values)
+
+
+@config.command("unset", examples=["ramet config unset work.retries", "ramet config unset drivers.profiles.careful"])
+@click.argument("keys", nargs=-1, required=True, metavar="KEY…")
+@click.pass_obj
+def unset_key(invocation: Invocation, keys: tuple[str, ...]) -> None:
+    """Remove keys from your own file, so that their defaults apply. Comments and the order of the file stay."""
+    _refuse_agents(invocation)
+    file, removed = unset_keys(invocation.environ, list(keys))
+    shown = short_path(invocation, str(file))
+    absent = [key for key in keys if key not in removed]
+    sentences = [f"removed {', '.join(removed)} from {shown}"] if removed else []
+    sentences += [f"{shown} does not set {', '.join(absent)}"] if absent else []
+    say(invocation, {"file": str(file), "removed": removed}, "\n".join(sentences))
+    _note_stronger(invocation, file, removed)
+
+
+def _refuse_agents(invocation: Invocation) -> None:
+    if "RAMET_TOKEN" in invocation.environ or "RAMET_SESSION" in invocation.environ:
+        raise Forbidden("an agent cannot change your configuration", fix="run `ramet config` in your own terminal")
+
+
+def _note_stronger(invocation: Invocation, file: Path, names: Iterable[str]) -> None:
+    """Say which of the keys get their value from somewhere else all the same, and that a running daemon has its own."""
+    found = load(invocation.environ, invocation.cwd, invocation.flags, is_lenient=True)
+    for name in names:
+        source = found.sources.get(".".join(name.split(".")[:2]), DEFAULT)
+        if source not in (DEFAULT, str(file)):
+            click.echo(f"note: here {name} still comes from {short_path(invocation, source)}", err=True)
 
 
 def _print_files(invocation: Invocation, found: Configuration) -> None:

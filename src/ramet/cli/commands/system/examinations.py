@@ -11,8 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ramet.cli.commands.queue.drivers import list_drivers
-from ramet.cli.commands.system import hook_states
+from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
+from ramet.cli.commands.system import hook_states, policy_findings
 from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
@@ -169,6 +169,14 @@ def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
     else:
         fix = "; or ".join(row.fix for row in missing if row.fix) or "see `ramet drivers`"
         yield Finding("drivers", "warn", f"no agent program is installed, only: {told}", fix)
+    for difference in explain_differences(drivers):
+        yield Finding("drivers", "warn", difference, "`ramet daemon stop`: the next command starts it with your PATH")
+
+
+def examine_policy(invocation: Invocation) -> Iterator[Finding]:
+    """What agents are refused, and which rules a program cannot express."""
+    for found in policy_findings.find(invocation):
+        yield Finding("policy", "warn" if found.is_warning else "ok", found.text, found.fix)
 
 
 def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
@@ -179,10 +187,10 @@ def examine_tools(_invocation: Invocation) -> Iterator[Finding]:
             "tools",
             "warn",
             "the package mcp is not installed, so agents cannot spawn others",
-            "pip install 'ramet[mcp]'",
+            "pip install --force-reinstall ramet",
         )
     elif not version.startswith("2."):
-        yield Finding("tools", "fail", f"mcp {version} is not 2.x", "pip install --upgrade 'ramet[mcp]'")
+        yield Finding("tools", "fail", f"mcp {version} is not 2.x", "pip install --upgrade ramet")
     else:
         yield Finding("tools", "ok", f"mcp {version}: agents can spawn others")
 
@@ -212,11 +220,11 @@ def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
         if each.to_do:
             yield Finding("hooks", "warn", f"{each.name} may not call its hooks yet", each.to_do)
     if not present:
-        yield Finding(
-            "hooks", "ok", "not installed: agents that you start yourself are not recorded (`ramet hooks install`)"
-        )
+        yield Finding("hooks", "ok", "not installed: agents that you start yourself are not recorded (`ramet init`)")
     elif not problems:
         yield Finding("hooks", "ok", f"installed: {', '.join(present)}")
+    for here in hook_states.look_here(invocation, found) if present else ():
+        yield Finding("hooks", "warn" if here.is_problem else "ok", here.say(), here.fix)
     for timing in invocation.ask(ListTimings()).items:
         lead = f"{timing.vendor} {timing.event}"
         times = f"p50 {timing.p50_ms:.1f} ms, p95 {timing.p95_ms:.1f} ms, p99 {timing.p99_ms:.1f} ms"
@@ -270,6 +278,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "disk": examine_disk,
     "daemon": examine_daemon,
     "drivers": examine_drivers,
+    "policy": examine_policy,
     "tools": examine_tools,
     "sandbox": examine_sandboxes,
     "hooks": examine_hooks,

@@ -10,9 +10,11 @@ from ramet.cli.command import Group
 from ramet.cli.commands.system.hook_states import (
     Installed,
     find_problems,
+    in_scope,
     look,
     look_at,
     look_at_hook_program,
+    look_here,
     settings_file,
     settings_root,
 )
@@ -22,12 +24,15 @@ from ramet.cli.commands.system.settings_changes import (
     UNDONE,
     confirm,
     find_program,
+    is_tracked,
+    plan_excludes,
     show_differences,
     show_results,
     write,
 )
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, clean, pick_cells, print_json, print_table
+from ramet.errors import ConfigError
 from ramet.hooks import installation
 from ramet.hooks.program import find_own, write_program
 from ramet.installer.changes import Change
@@ -53,7 +58,8 @@ _scope = click.option(
     "--scope",
     type=click.Choice(get_args(Scope)),
     default="project",
-    help="`project`: the settings that everyone on this project shares; `user`: your own (default: project).",
+    help="`user`: your own settings in every directory; `project`: those that everyone on this project shares; "
+    "`local`: your own in this project (default: project).",
 )
 status_line_option = click.option(
     "--status-line",
@@ -101,6 +107,8 @@ def install(
     if not programs:
         raise click.UsageError(f"no agent program is installed; choose one with --agent: {', '.join(_PROGRAMS)}.")
     planned = plan(invocation, programs, scope, status_line=status_line)
+    if scope == "local":
+        planned = _keep_local(invocation, planned)
     unheeded = list(find_unheeded(invocation))
     if not invocation.as_json:
         show_problems(unheeded, err=True)
@@ -142,17 +150,23 @@ def remove(invocation: Invocation, names: Sequence[str], scope: Scope, dry_run: 
 @hooks.command(examples=["ramet hooks status", "ramet hooks status --json"])
 @click.pass_context
 def status(ctx: click.Context) -> None:
-    """Show which agent programs have Ramet's hooks, and check them. Exits with 1 if something is wrong."""
+    """Show which agent programs have Ramet's hooks, and check them. Exits with 1 if something is wrong.
+
+    The lines with `here` say whether a program that you start in the current directory is recorded.
+    """
     invocation: Invocation = ctx.obj
     found, hook_program = look(invocation), look_at_hook_program(invocation)
     problems = list(find_problems(found, hook_program))
-    unheeded = list(find_unheeded(invocation)) if any(each.is_there for each in found) else []
+    is_any_there = any(each.is_there for each in found)
+    unheeded = list(find_unheeded(invocation)) if is_any_there else []
+    here = look_here(invocation, found) if is_any_there else []
     if invocation.as_json:
         print_json(
             {
                 "items": [each.as_json() for each in found],
                 "hook_program": hook_program.as_json(),
                 "unheeded": [each._asdict() for each in unheeded],
+                "here": [each._asdict() for each in here],
             }
         )
     else:
@@ -161,7 +175,11 @@ def status(ctx: click.Context) -> None:
         for each in found:
             if each.to_do:
                 click.echo(clean(f"{each.name}: {each.to_do}"))
-    if problems:
+        for each_here in here:
+            click.echo(clean(each_here.say()))
+            if each_here.fix:
+                click.echo(f"  fix: {each_here.fix}")
+    if problems or any(each.is_problem for each in here):
         ctx.exit(1)
 
 
@@ -170,7 +188,9 @@ def plan(
 ) -> list[Change]:
     """The changes for some programs. All are planned before the first is written."""
     return [
-        installation.plan_install(program, *_places(invocation, program, scope), status_line=status_line)
+        installation.plan_install(
+            in_scope(invocation, program, scope), *_places(invocation, program, scope), status_line=status_line
+        )
         for program in programs
     ]
 
@@ -178,6 +198,15 @@ def plan(
 def plan_removal(invocation: Invocation, programs: Sequence[Program], scope: Scope) -> list[Change]:
     """The changes that remove the hooks again."""
     return [installation.plan_remove(program, *_places(invocation, program, scope)) for program in programs]
+
+
+def _keep_local(invocation: Invocation, planned: list[Change]) -> list[Change]:
+    """The changes, with one that hides the new files from git. A file that git has is not the user's alone."""
+    for change in planned:
+        if is_tracked(invocation, change):
+            raise ConfigError(f"git tracks {change.file}, so it is shared", fix="use --scope user or --scope project")
+    excludes = plan_excludes(invocation, planned)
+    return planned if excludes is None else [*planned, excludes]
 
 
 def _places(invocation: Invocation, program: Program, scope: Scope) -> tuple[Path, Path]:

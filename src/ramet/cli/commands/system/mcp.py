@@ -45,7 +45,7 @@ def mcp(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         if find_spec("mcp") is None:
-            raise MissingDriver("the package mcp is not installed", fix="pip install 'ramet[mcp]'")
+            raise MissingDriver("the package mcp is not installed", fix="pip install --upgrade --force-reinstall ramet")
         from ramet.mcp.server import run  # noqa: PLC0415  the SDK takes a second to import
 
         run(ctx.obj.environ)
@@ -72,7 +72,7 @@ def install(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> No
     names = vendors or [name for name, vendor in known.items() if find_program(invocation, vendor.program)]
     if not names:
         raise click.UsageError(f"no agent program is installed; choose one: {', '.join(_VENDORS)}.")
-    changes = [installation.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in names]
+    changes = [installation.plan_install(name, _place(invocation, name), command_name(invocation)) for name in names]
     _carry_out(invocation, changes, DONE, dry_run=dry_run)
 
 
@@ -82,7 +82,7 @@ def install(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> No
 @click.pass_obj
 def remove(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> None:
     """Remove the server from the project settings of agent programs. Other entries stay unchanged."""
-    changes = [installation.plan_remove(name, settings_folder(invocation)) for name in vendors or _VENDORS]
+    changes = [installation.plan_remove(name, _place(invocation, name)) for name in vendors or _VENDORS]
     _carry_out(invocation, changes, UNDONE, dry_run=dry_run)
 
 
@@ -90,9 +90,7 @@ def remove(invocation: Invocation, vendors: Sequence[str], dry_run: bool) -> Non
 @click.pass_obj
 def status(invocation: Invocation) -> None:
     """Show which agent programs have the server in their project settings."""
-    changes = [
-        installation.plan_install(name, settings_folder(invocation), command_name(invocation)) for name in _VENDORS
-    ]
+    changes = [installation.plan_install(name, _place(invocation, name), command_name(invocation)) for name in _VENDORS]
     if invocation.as_json:
         items = [{"vendor": change.vendor, "file": str(change.file), "state": change.state} for change in changes]
         return print_json({"items": items})
@@ -106,6 +104,10 @@ def _carry_out(invocation: Invocation, changes: list[Change], words: dict[str, s
     if not invocation.as_json:
         show_differences(changes)
     show_results(invocation, changes, words, dry_run=dry_run)
+
+
+def _place(invocation: Invocation, name: str) -> installation.Place:
+    return installation.find_place(name, settings_folder(invocation))
 
 
 def command_name(invocation: Invocation) -> str:

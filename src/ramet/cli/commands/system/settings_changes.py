@@ -12,13 +12,18 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
 from ramet.cli.repository import find_checkout
 from ramet.config.places import make_private
+from ramet.installer import exclude_block
 from ramet.installer.changes import Change, apply, back_up
+from ramet.installer.install_record import remember
+from ramet.workspace.git.command import Git
+from ramet.workspace.git.location import locate
 
 DONE = {"absent": "added", "outdated": "updated", "installed": "unchanged", "foreign": "left alone: not ours"}
 UNDONE = {"absent": "nothing there", "outdated": "removed", "installed": "removed", "foreign": "left alone: not ours"}
 """By the state of our entry: the result, as programs read it."""
 _SAID = {
     "left alone: not ours": "left alone, it is not from Ramet",
+    "left alone: git tracks it": "left alone, git tracks it: use --scope user",
     "made": "created",
     "is there": "exists already",
     "is registered": "registered already",
@@ -50,6 +55,33 @@ def project_folder(invocation: Invocation) -> Path:
     return invocation.cwd if checkout is None else checkout.project
 
 
+def plan_excludes(invocation: Invocation, changes: Sequence[Change]) -> Change | None:
+    """The change that keeps new files out of `git status`, in this clone only; None without a repository."""
+    location = locate(invocation.cwd)
+    if location is None or find_checkout(invocation.environ, invocation.cwd) is None:
+        return None
+    new = [change for change in changes if change.before is None and change.after is not None]
+    return exclude_block.plan_install(location.common, [str(each.file.relative_to(each.scope)) for each in new])
+
+
+def plan_excludes_removal(invocation: Invocation) -> Change | None:
+    """The change that takes that back; None if there is nothing to take back."""
+    location = locate(invocation.cwd)
+    if location is None or find_checkout(invocation.environ, invocation.cwd) is None:
+        return None
+    change = exclude_block.plan_remove(location.common)
+    return None if change.state == "absent" else change
+
+
+def is_tracked(invocation: Invocation, change: Change) -> bool:
+    """Whether git has the file, so that a change to it is one for everybody."""
+    if change.before is None or find_checkout(invocation.environ, change.scope) is None:
+        return False
+    make_private(invocation.places.home)
+    git = Git(invocation.environ, invocation.places.home / "git")
+    return bool(git.run(change.scope, "ls-files", "--", str(change.file.relative_to(change.scope))))
+
+
 def find_program(invocation: Invocation, program: str) -> str | None:
     """Where a program is; None if it is not installed."""
     return shutil.which(program, path=invocation.environ.get("PATH"))
@@ -76,6 +108,8 @@ def write(invocation: Invocation, changes: Sequence[Change]) -> None:
     make_private(folder)
     for change in changes:
         back_up(change, folder)
+    # First, so that a place is known even if this ends in between.
+    remember(invocation.places.home, changes)
     for change in changes:
         apply(change)
 

@@ -81,7 +81,8 @@ WITH RECURSIVE below (top, id, parent_id) AS (
                     OR (s.prev_session_id = b.id AND s.root_session_id <> s.id
                         AND s.parent_session_id IS NOT DISTINCT FROM b.parent_id)
 ), used (top, tokens, cost_usd) AS (
-    SELECT b.top, sum(u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens), sum(u.cost_usd)
+    SELECT b.top, sum(u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens),
+           sum(coalesce(u.cost_usd, u.estimated_usd))
     FROM below b JOIN usage u ON u.session_id = b.id GROUP BY b.top
 )
 SELECT b.session_id FROM budgets b LEFT JOIN used u ON u.top = b.session_id

@@ -2,8 +2,9 @@
 -- All that a hook needs to know of its session and of what its effort asks for, by the vendor's own id, in one look.
 SELECT s.id, s.task_id, s.effort_id, s.agent_id, s.driver, s.native_id, s.instance IS NOT NULL, s.ended_at IS NOT NULL,
        s.heartbeat_counter, s.tools_in_flight, s.loaded_files, s.context_usage, s.dehydration_payload IS NOT NULL,
-       s.pid, s.last_heartbeat,
-       CASE WHEN lower(k.directives) LIKE '%heartbeat%' OR lower(k.phases) LIKE '%heartbeat%' THEN 1 ELSE 0 END
+       s.pid, s.last_heartbeat, s.permission_tool,
+       CASE WHEN lower(k.directives) LIKE '%heartbeat%' OR lower(k.phases) LIKE '%heartbeat%' THEN 1 ELSE 0 END,
+       (SELECT m.source FROM missed_starts m WHERE m.session_id = s.id)
 FROM sessions s
 JOIN efforts e ON e.id = s.effort_id
 JOIN tasks t ON t.dir_path = e.task_id
@@ -14,8 +15,9 @@ WHERE s.driver = :driver AND s.native_id = :native_id;
 -- The same by the session's own id.
 SELECT s.id, s.task_id, s.effort_id, s.agent_id, s.driver, s.native_id, s.instance IS NOT NULL, s.ended_at IS NOT NULL,
        s.heartbeat_counter, s.tools_in_flight, s.loaded_files, s.context_usage, s.dehydration_payload IS NOT NULL,
-       s.pid, s.last_heartbeat,
-       CASE WHEN lower(k.directives) LIKE '%heartbeat%' OR lower(k.phases) LIKE '%heartbeat%' THEN 1 ELSE 0 END
+       s.pid, s.last_heartbeat, s.permission_tool,
+       CASE WHEN lower(k.directives) LIKE '%heartbeat%' OR lower(k.phases) LIKE '%heartbeat%' THEN 1 ELSE 0 END,
+       (SELECT m.source FROM missed_starts m WHERE m.session_id = s.id)
 FROM sessions s
 JOIN efforts e ON e.id = s.effort_id
 JOIN tasks t ON t.dir_path = e.task_id
@@ -23,14 +25,15 @@ LEFT JOIN skills k ON k.project_id = t.project_id AND k.name = e.skill
 WHERE s.id = :session_id;
 
 -- name: beat
--- A sign of life: so many more calls of tools, those that have not come back, and the files that were read.
+-- A sign of life: so many more calls of tools, those that have not come back, the files that were read, and the tool
+-- for which a person is asked for permission.
 UPDATE sessions SET last_heartbeat = :now, heartbeat_counter = heartbeat_counter + :calls, tools_in_flight = :tools,
-                    loaded_files = coalesce(:files, loaded_files)
+                    loaded_files = coalesce(:files, loaded_files), permission_tool = :permission
 WHERE id = :id;
 
 -- name: take_back
--- Calls of tools are over of which no hook has told; these are left.
-UPDATE sessions SET tools_in_flight = :left WHERE id = :id;
+-- Calls of tools are over of which no hook has told, and with them the dialog about one; these are left.
+UPDATE sessions SET tools_in_flight = :left, permission_tool = NULL WHERE id = :id;
 
 -- name: set_process
 -- The process in which a context window is open, as far as that is known. A keeper knows its agent's itself.
@@ -93,6 +96,15 @@ ON CONFLICT (session_id, path) DO UPDATE SET hash = excluded.hash;
 -- name: forget_told
 -- A session's context is gone, and with it the directives in it.
 DELETE FROM discoveries WHERE session_id = :session_id AND hash IS NOT NULL;
+
+-- name: miss_start
+-- The agent of a session was not told what it is told at the start of its context window.
+INSERT INTO missed_starts (session_id, source) VALUES (:session_id, :source)
+ON CONFLICT (session_id) DO UPDATE SET source = excluded.source;
+
+-- name: forget_missed_start
+-- It was told now.
+DELETE FROM missed_starts WHERE session_id = :session_id;
 
 -- name: discover
 -- The directories that an effort has come to, and the directives there.

@@ -1,3 +1,9 @@
+-- name: sources
+-- Whether a session has turns from a transcript, and turns that a keeper reported, which have no key.
+SELECT EXISTS (SELECT 1 FROM messages
+               WHERE session_id = :session_id AND source_key IS NOT NULL AND is_provisional = 0),
+       EXISTS (SELECT 1 FROM messages WHERE session_id = :session_id AND source_key IS NULL);
+
 -- name: begin
 -- A transcript that is to be read; one that is known stays where it is.
 INSERT INTO ingests (path, session_id, read_bytes, inode, at) VALUES (:path, :session_id, 0, NULL, :now)

@@ -60,7 +60,8 @@ WITH RECURSIVE below (id, parent_id) AS (
                         AND s.parent_session_id IS NOT DISTINCT FROM b.parent_id)
 )
 SELECT CAST(coalesce(sum(u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens), 0) AS BIGINT),
-       coalesce(sum(u.cost_usd), 0.0)
+       sum(coalesce(u.cost_usd, u.estimated_usd)),
+       coalesce(max(CASE WHEN u.cost_usd IS NULL AND u.estimated_usd IS NOT NULL THEN 1 ELSE 0 END), 0)
 FROM below b JOIN usage u ON u.session_id = b.id;
 
 -- name: put

@@ -9,7 +9,7 @@ ORDER BY e.id DESC LIMIT :limit;
 -- name: sessions
 -- The newest sessions whose names start with a prefix, with the work of their efforts.
 SELECT 's' || s.id AS name, coalesce(s.driver || ' ', '') || coalesce(s.outcome, 'open') AS state,
-       substr(coalesce(e.prompt, t.title, e.task_id), 1, 200) AS title
+       substr(coalesce(s.title, e.prompt, t.title, e.task_id), 1, 200) AS title
 FROM sessions s JOIN efforts e ON e.id = s.effort_id JOIN tasks t ON t.dir_path = e.task_id
 WHERE substr('s' || s.id, 1, length(CAST(:prefix AS TEXT))) = :prefix
 ORDER BY s.id DESC LIMIT :limit;

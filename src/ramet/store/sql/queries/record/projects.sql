@@ -4,6 +4,21 @@ INSERT INTO projects (path, name, created_at) VALUES (:path, :name, :now)
 ON CONFLICT (path) DO UPDATE SET name = coalesce(excluded.name, projects.name)
 RETURNING *;
 
+-- name: remove
+-- Take a project off the list.
+UPDATE projects SET removed_at = :now WHERE id = :id AND removed_at IS NULL
+RETURNING id;
+
+-- name: restore
+-- Put a project back on the list.
+UPDATE projects SET removed_at = NULL WHERE id = :id AND removed_at IS NOT NULL
+RETURNING id;
+
+-- name: open_effort
+-- An effort of a project that runs or waits.
+SELECT e.id FROM efforts e JOIN tasks t ON t.dir_path = e.task_id
+WHERE t.project_id = :id AND e.lifecycle <> 'finished' ORDER BY e.id LIMIT 1;
+
 -- name: rename
 -- Change a project's name, whichever its path here is.
 UPDATE projects SET name = :name WHERE id = :id;
@@ -23,14 +38,15 @@ SELECT * FROM projects WHERE id = :id;
 SELECT * FROM projects WHERE remote = :remote;
 
 -- name: everything
--- All projects in the order of their registration.
-SELECT * FROM projects ORDER BY id;
+-- All projects on the list, in the order of their registration.
+SELECT * FROM projects WHERE removed_at IS NULL ORDER BY id;
 
 -- name: containing
 -- The project one of whose paths is the longest that contains this one.
 SELECT p.* FROM projects p
 JOIN (SELECT id, path FROM projects UNION SELECT project_id, path FROM project_paths) AS known ON known.id = p.id
-WHERE known.path = :path OR known.path = '/' OR substr(:path, 1, length(known.path) + 1) = known.path || '/'
+WHERE p.removed_at IS NULL
+  AND (known.path = :path OR known.path = '/' OR substr(:path, 1, length(known.path) + 1) = known.path || '/')
 ORDER BY length(known.path) DESC, p.id LIMIT 1;
 
 -- name: paths

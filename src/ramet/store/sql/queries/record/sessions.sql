@@ -21,14 +21,15 @@ SELECT * FROM sessions WHERE driver = :driver AND native_id = :native_id;
 -- name: resume
 -- The vendor has opened the same context window again.
 UPDATE sessions SET ended_at = NULL, outcome = NULL, notes = NULL, pid = coalesce(:pid, pid), agent_id = :agent_id,
-                    effort_id = :effort_id
+                    effort_id = :effort_id, permission_tool = NULL
 WHERE id = :id
 RETURNING *;
 
 -- name: attach
 -- A keeper holds the session's agent from now on, and numbers what it hears anew.
 UPDATE sessions SET ended_at = NULL, outcome = NULL, notes = NULL, exit_status = NULL, exit_signal = NULL, pid = NULL,
-                    process_started = NULL, reported_seq = 0, tools_in_flight = NULL, instance = :instance,
+                    process_started = NULL, reported_seq = 0, tools_in_flight = NULL, permission_tool = NULL,
+                    instance = :instance,
                     generation = :generation, agent_id = :agent_id, effort_id = :effort_id, deadline = :deadline
 WHERE id = :id
 RETURNING *;
@@ -172,6 +173,22 @@ WHERE effort_id = :effort_id AND ended_at IS NULL;
 UPDATE sessions SET context_usage = :usage WHERE id = :id
 RETURNING *;
 
+-- name: observe
+-- The model of the newest call, and how full its context was, as far as they are known.
+UPDATE sessions SET model = coalesce(:model, model), context_usage = coalesce(:usage, context_usage) WHERE id = :id;
+
+-- name: set_title
+-- What a session is called: a title that a person gave replaces any, one that a program made up only none.
+UPDATE sessions SET title = CASE WHEN :is_given = 1 THEN :title ELSE coalesce(title, :title) END
+WHERE id = :id AND title IS DISTINCT FROM CASE WHEN :is_given = 1 THEN :title ELSE coalesce(title, :title) END
+RETURNING id;
+
+-- name: set_origin
+-- The session of which this one is a copy. The first origin that is known holds.
+UPDATE sessions SET forked_from_session_id = :origin
+WHERE id = :id AND id <> :origin AND forked_from_session_id IS NULL
+RETURNING id;
+
 -- name: set_loaded_files
 -- Which files the session has read.
 UPDATE sessions SET loaded_files = :files WHERE id = :id
@@ -179,31 +196,35 @@ RETURNING *;
 
 -- name: matching
 -- All sessions, the newest first; a null `open` means open or not.
-SELECT * FROM sessions
+SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessions.task_id
 WHERE id < :before
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_task
 -- A task's sessions, the newest first.
-SELECT * FROM sessions
+SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessions.task_id
 WHERE task_id = :task_id AND id < :before
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_agent
 -- An agent's sessions, the newest first; a null task means any.
-SELECT * FROM sessions
+SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessions.task_id
 WHERE agent_id = :agent_id AND id < :before AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_effort
 -- An effort's sessions, the newest first; a null task or agent means any.
-SELECT * FROM sessions
+SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessions.task_id
 WHERE effort_id = :effort_id AND id < :before AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
   AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id = :agent_id)
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: silent

@@ -36,15 +36,16 @@ ORDER BY name, project_id;
 
 -- name: put_text
 -- Keep the text of a skill's file.
-INSERT INTO skill_texts (skill_id, file, description, instructions, template_texts, command_texts)
-VALUES (:skill_id, :file, :description, :instructions, :template_texts, :command_texts)
+INSERT INTO skill_texts (skill_id, file, description, instructions, template_texts, command_texts, changes)
+VALUES (:skill_id, :file, :description, :instructions, :template_texts, :command_texts, :changes)
 ON CONFLICT (skill_id) DO UPDATE SET
     file = excluded.file,
     description = excluded.description,
     instructions = excluded.instructions,
     template_texts = excluded.template_texts,
-    command_texts = excluded.command_texts;
+    command_texts = excluded.command_texts,
+    changes = excluded.changes;
 
 -- name: text_of
 -- The text of a skill's file.
-SELECT file, description, instructions, template_texts, command_texts FROM skill_texts WHERE skill_id = :skill_id;
+SELECT file, description, instructions, template_texts, command_texts, changes FROM skill_texts WHERE skill_id = :skill_id;

@@ -20,6 +20,7 @@ WHERE id = (
           SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
           WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
             AND (d.needs = 'success' OR n.outcome IS NULL)
+            AND (n.outcome IS DISTINCT FROM 'no_change' OR e.accepts_no_change + n.accepts_no_change = 0)
       )
       AND (:skills IS NULL OR e.skill IN (SELECT value FROM json_each(:skills)))
       AND (:drivers IS NULL OR e.driver IS NULL OR e.driver IN (SELECT value FROM json_each(:drivers)))
@@ -48,7 +49,7 @@ SELECT * FROM efforts WHERE lease_expires_at < :now ORDER BY lease_expires_at, i
 
 -- name: take_expired
 -- The same, to be given to somebody else.
-SELECT e.id, e.task_id, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
+SELECT e.id, e.task_id, e.skill, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
        e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
                                     OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
        EXISTS (SELECT 1 FROM efforts c JOIN sessions s ON s.id = c.awaited_by
@@ -71,7 +72,7 @@ RETURNING id;
 
 -- name: held
 -- An effort that somebody has a lease on, and whether anything has to be ended or let go with it.
-SELECT e.id, e.task_id, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
+SELECT e.id, e.task_id, e.skill, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
        e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
                                     OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
        EXISTS (SELECT 1 FROM efforts c JOIN sessions s ON s.id = c.awaited_by

@@ -2,10 +2,10 @@
 -- Put an effort into the queue.
 INSERT INTO efforts (task_id, skill, mode, ordinal, lifecycle, metadata, created_at, prompt, based_on, depends_on,
                      driver, model, priority, timeout_seconds, retry_of, run_id, run_line, run_order,
-                     spawned_by, awaited_by, workspace)
+                     spawned_by, awaited_by, workspace, base_commit, base_branch, base_changes, accepts_no_change)
 VALUES (:task_id, :skill, :mode, :ordinal, 'queued', :metadata, :now, :prompt, :based_on, :depends_on,
         :driver, :model, :priority, :timeout_seconds, :retry_of, :run_id, :run_line, :run_order,
-        :spawned_by, :awaited_by, :workspace)
+        :spawned_by, :awaited_by, :workspace, :base_commit, :base_branch, :base_changes, :accepts_no_change)
 RETURNING id;
 
 -- name: is_there
@@ -31,56 +31,64 @@ UPDATE efforts SET depends_on = :depends_on WHERE id = :id;
 
 -- name: by_id
 -- An effort, and the first that it waits for.
-SELECT * FROM efforts_shown e
-WHERE e.id = :id;
+SELECT e.*, t.project_id FROM efforts_shown e CROSS JOIN tasks t
+WHERE e.id = :id AND t.dir_path = e.task_id;
 
 -- name: page
 -- The efforts of the queue, the newest first; a null state means any.
-SELECT * FROM efforts_shown e
-WHERE e.id < :before AND e.prompt IS NOT NULL
+SELECT e.*, t.project_id FROM efforts_shown e CROSS JOIN tasks t
+WHERE t.dir_path = e.task_id AND e.id < :before AND e.prompt IS NOT NULL
   AND (CAST(:state AS TEXT) IS NULL OR e.lifecycle = :state)
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
 ORDER BY e.id DESC LIMIT :limit;
 
 -- name: page_of_task
 -- The same of one task.
-SELECT * FROM efforts_shown e
-WHERE e.id < :before AND e.prompt IS NOT NULL AND e.task_id = :task_id
+SELECT e.*, t.project_id FROM efforts_shown e CROSS JOIN tasks t
+WHERE t.dir_path = e.task_id AND e.id < :before AND e.prompt IS NOT NULL AND e.task_id = :task_id
   AND (CAST(:state AS TEXT) IS NULL OR e.lifecycle = :state)
   AND (CAST(:run_id AS BIGINT) IS NULL OR e.run_id = :run_id)
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
 ORDER BY e.id DESC LIMIT :limit;
 
 -- name: page_of_run
 -- The same of one run.
 WITH page AS MATERIALIZED (
-    SELECT q.id FROM efforts q
-    WHERE q.run_id = :run_id AND +q.id < :before AND (CAST(:state AS TEXT) IS NULL OR q.lifecycle = :state)
+    SELECT q.id FROM efforts q CROSS JOIN tasks k
+    WHERE k.dir_path = q.task_id AND q.run_id = :run_id AND +q.id < :before
+      AND (CAST(:state AS TEXT) IS NULL OR q.lifecycle = :state)
+      AND (CAST(:project_id AS BIGINT) IS NULL OR k.project_id = :project_id)
     ORDER BY +q.id DESC LIMIT :limit
 )
-SELECT e.* FROM page p CROSS JOIN efforts_shown e
-WHERE e.id = p.id
+SELECT e.*, t.project_id FROM page p CROSS JOIN efforts_shown e CROSS JOIN tasks t
+WHERE e.id = p.id AND t.dir_path = e.task_id
 ORDER BY e.id DESC;
 
 -- name: page_queued
 -- The efforts that wait, the newest first, found without a look at those that are finished (the + keeps
 -- the planner from walking all ids).
 WITH page AS MATERIALIZED (
-    SELECT q.id FROM efforts q
-    WHERE q.lifecycle = 'queued' AND +q.id < :before AND (CAST(:run_id AS BIGINT) IS NULL OR q.run_id = :run_id)
+    SELECT q.id FROM efforts q CROSS JOIN tasks k
+    WHERE k.dir_path = q.task_id AND q.lifecycle = 'queued' AND +q.id < :before
+      AND (CAST(:run_id AS BIGINT) IS NULL OR q.run_id = :run_id)
+      AND (CAST(:project_id AS BIGINT) IS NULL OR k.project_id = :project_id)
     ORDER BY +q.id DESC LIMIT :limit
 )
-SELECT e.* FROM page p CROSS JOIN efforts_shown e
-WHERE e.id = p.id
+SELECT e.*, t.project_id FROM page p CROSS JOIN efforts_shown e CROSS JOIN tasks t
+WHERE e.id = p.id AND t.dir_path = e.task_id
 ORDER BY e.id DESC;
 
 -- name: page_active
 -- The same for those that somebody has a lease on.
 WITH page AS MATERIALIZED (
-    SELECT q.id FROM efforts q
-    WHERE q.lease_owner IS NOT NULL AND +q.id < :before AND (CAST(:run_id AS BIGINT) IS NULL OR q.run_id = :run_id)
+    SELECT q.id FROM efforts q CROSS JOIN tasks k
+    WHERE k.dir_path = q.task_id AND q.lease_owner IS NOT NULL AND +q.id < :before
+      AND (CAST(:run_id AS BIGINT) IS NULL OR q.run_id = :run_id)
+      AND (CAST(:project_id AS BIGINT) IS NULL OR k.project_id = :project_id)
     ORDER BY +q.id DESC LIMIT :limit
 )
-SELECT e.* FROM page p CROSS JOIN efforts_shown e
-WHERE e.id = p.id
+SELECT e.*, t.project_id FROM page p CROSS JOIN efforts_shown e CROSS JOIN tasks t
+WHERE e.id = p.id AND t.dir_path = e.task_id
 ORDER BY e.id DESC;
 
 -- name: next_ready
@@ -92,6 +100,7 @@ WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0) AN
       SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
       WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
         AND (d.needs = 'success' OR n.outcome IS NULL)
+        AND (n.outcome IS DISTINCT FROM 'no_change' OR e.accepts_no_change + n.accepts_no_change = 0)
   )
   AND (:skills IS NULL OR e.skill IN (SELECT value FROM json_each(:skills)))
   AND (:drivers IS NULL OR e.driver IS NULL OR e.driver IN (SELECT value FROM json_each(:drivers)))

@@ -21,6 +21,7 @@ WHERE id = (
           SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
           WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
             AND (d.needs = 'success' OR n.outcome IS NULL)
+            AND (n.outcome IS DISTINCT FROM 'no_change' OR e.accepts_no_change + n.accepts_no_change = 0)
       )
       AND (CAST(:skills AS TEXT) IS NULL OR e.skill IN (SELECT json_array_elements_text(CAST(:skills AS JSON))))
       AND (CAST(:drivers AS TEXT) IS NULL OR e.driver IS NULL OR e.driver IN (SELECT json_array_elements_text(CAST(:drivers AS JSON))))
@@ -51,7 +52,7 @@ WHERE lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI
 
 -- name: take_expired
 -- The same, to be given to somebody else; not those that another one is about to take.
-SELECT e.id, e.task_id, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
+SELECT e.id, e.task_id, e.skill, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
        e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
                                     OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
        EXISTS (SELECT 1 FROM efforts c JOIN sessions s ON s.id = c.awaited_by

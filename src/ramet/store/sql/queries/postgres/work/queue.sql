@@ -7,6 +7,7 @@ WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(CAST(:run_id A
       SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
       WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
         AND (d.needs = 'success' OR n.outcome IS NULL)
+        AND (n.outcome IS DISTINCT FROM 'no_change' OR e.accepts_no_change + n.accepts_no_change = 0)
   )
   AND (CAST(:skills AS TEXT) IS NULL OR e.skill IN (SELECT json_array_elements_text(CAST(:skills AS JSON))))
   AND (CAST(:drivers AS TEXT) IS NULL OR e.driver IS NULL OR e.driver IN (SELECT json_array_elements_text(CAST(:drivers AS JSON))))

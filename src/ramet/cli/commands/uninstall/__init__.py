@@ -1,0 +1,1 @@
+"""Remove Ramet from a machine."""

@@ -1,0 +1,1 @@
+"""Changes to the user's own configuration file, which keep its comments and its order."""

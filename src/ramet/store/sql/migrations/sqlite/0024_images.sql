@@ -1,0 +1,6 @@
+-- The images of prompts and of tools' results, each once. Commits name them by their hashes in their metadata.
+CREATE TABLE images (
+    hash       BLOB PRIMARY KEY NOT NULL,
+    media_type TEXT NOT NULL,
+    data       BLOB NOT NULL
+) STRICT;
