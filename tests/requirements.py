@@ -955,8 +955,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         " set-up is an infrastructure outcome with its log.",
         later_part="landing prepares its worktrees in the same way",
     ),
-    "R461": later(
-        "outcomes",
+    "R461": due(
         "Also with the real programs: `.mcp.json` loads our tools before the first turn; messages of the "
         "program itself are not shown as `tool stderr`; Claude's TUI shows a short hook command; forks have "
         "an edge to their origin; `/rename` names the session.",

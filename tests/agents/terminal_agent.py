@@ -10,6 +10,8 @@ import struct
 import subprocess
 import termios
 import threading
+import time
+from itertools import cycle
 from types import TracebackType
 from typing import Self
 
@@ -26,6 +28,11 @@ _ARGUMENTS = {
     "claude": ["--permission-mode", "default"],
     "codex": ["--dangerously-bypass-hook-trust", "--ask-for-approval", "on-request", "--sandbox", "read-only"],
 }
+_ROWS, _COLUMNS = 50, 120
+
+
+def _resize(terminal: int, columns: int) -> None:
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
 
 
 class TerminalAgent:
@@ -38,7 +45,7 @@ class TerminalAgent:
         self._settle_in(user)
         program = selection.resolve(name, DriverSettings(), {"PATH": os.environ["PATH"]}).program
         self._ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 120, 0, 0))
+        _resize(theirs, _COLUMNS)
         self._process = subprocess.Popen(
             ["setsid", "--ctty", *stage.model.wrapper, *program, *_ARGUMENTS[name], prompt],
             stdin=theirs,
@@ -86,16 +93,35 @@ class TerminalAgent:
         """Everything that it has shown, without its positions and without blanks, which it skips."""
         return re.sub(r"\s+", "", _ESCAPES.sub("", self._shown.decode(errors="replace")))
 
-    def wait_for(self, text: str) -> None:
+    def wait_for(self, text: str, *, redraws: bool = False) -> None:
+        """`redraws`: it draws everything again, each second. It skips characters that stood in the same place before,
+        so a line that comes in place of another one may never be drawn as a whole.
+        """
         wanted = text.replace(" ", "")
+        widths = cycle((_COLUMNS - 1, _COLUMNS))
+        redrawn_at = 0.0
+
+        def is_shown() -> bool:
+            nonlocal redrawn_at
+            if redraws and time.monotonic() > redrawn_at + 1:
+                redrawn_at = time.monotonic()
+                _resize(self._ours, next(widths))
+            return wanted in self.screen
+
         try:
-            wait_for(lambda: wanted in self.screen, f"{text!r} on the screen")
+            wait_for(is_shown, f"{text!r} on the screen")
         except AssertionError as error:
             error.add_note(f"it shows: {self.screen[-1500:]}")
             raise
 
     def press(self, keys: str) -> None:
         os.write(self._ours, keys.encode())
+
+    def enter(self, line: str) -> None:
+        """Type a line, and press Enter only if it is there: what comes at once is taken for pasted text."""
+        self.press(line)
+        self.wait_for(line)
+        self.press("\r")
 
     def __enter__(self) -> Self:
         return self
