@@ -55,7 +55,7 @@ def project(real_agents: None, bwrap: None, agent: str, sandbox: str) -> Iterato
 
 
 def run(project: Project, prompt: str) -> dict[str, Any]:
-    project.ok("add", prompt)
+    project.ok("add", "--skill", "do", prompt)
     project("work", "--once")
     return project.effort()
 
@@ -77,7 +77,7 @@ def test_an_agent_commits_in_its_worktree_and_keeps_its_session(project: Project
 @each_agent
 @pytest.mark.requirement("R344")
 def test_an_agent_that_was_killed_resumes_its_session(project: Project, agent: str, sandbox: str) -> None:
-    project.ok("add", f"Start. {PROMPTS[agent]['hold']}")
+    project.ok("add", "--skill", "do", f"Start. {PROMPTS[agent]['hold']}")
     work = subprocess.Popen(
         [project.program, "work", "--once"],
         cwd=project.cwd,

@@ -78,7 +78,7 @@ def test_a_background_task_does_not_hold_the_slot_of_a_finished_agent(project: P
 
 @each_agent
 def test_an_agent_that_was_killed_goes_on_in_its_own_context_window(project: Project, agent: str) -> None:
-    project.ok("add", f"Begin. {PROMPTS[agent]['hold']}")
+    project.ok("add", "--skill", "do", f"Begin. {PROMPTS[agent]['hold']}")
     work = subprocess.Popen(
         [project.program, "work", "--once"],
         cwd=project.cwd,
