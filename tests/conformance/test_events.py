@@ -19,6 +19,8 @@ def live_through_everything(world: World) -> None:
     """A life in which every kind of event happens."""
     world.call("db.project.upsert", path="/shop")
     world.call("db.project.upsert", path="/shop", name="Shop")
+    world.call("db.project.upsert", path="/idle")
+    world.call("db.project.remove", project="/idle")
     world.skill("paint", ["1: Look"])
     world.call("db.skills.upsert", name="paint", project_id=1, phases=["1: Look"], directives=["A"])
     world.call("db.skills.delete", name="paint", project_id=1)

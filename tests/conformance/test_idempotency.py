@@ -47,6 +47,7 @@ CHILD = 3
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "db.project.upsert": {"path": "/mill", "name": "Mill"},
+    "db.project.remove": {"project": "/idle"},
     "db.task.upsert": {"dir_path": "/shop/x", "title": "X"},
     "db.effort.start": {"task_id": TASK, "skill": "do"},
     "db.effort.finish": {"effort_id": 1, "outcome": "stuck"},
@@ -88,6 +89,13 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "agent_id": "a",
         "instance": "keeper09",
         "prompt": "go",
+    },
+    "work.preparing": {
+        "effort_id": CLAIMED,
+        "generation": 1,
+        "how": "running",
+        "command": "make",
+        "log": "/log",
     },
     "work.report": {
         "session_id": 2,
@@ -146,11 +154,12 @@ REQUESTS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def furnished(world: World) -> World:
-    """Session 1 serves effort 1; effort 2 and agent bob are free. Three turns, a side, a child, a branch that moved; a
+    """A project without work. Session 1 serves effort 1; effort 2 and agent bob are free. Three turns, a side, a child, a branch that moved; a
     queue of four efforts, of which session 2 serves the one that runs and has two children; three runs; a
     driver that is parked.
     """
     world.skill("paint", [])
+    world.call("db.project.upsert", path="/idle")
     world.session()
     world.sql("UPDATE sessions SET pid = 42, process_started = 1.5")
     world.effort("plan")

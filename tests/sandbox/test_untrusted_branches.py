@@ -55,7 +55,7 @@ class Branch:
     def read_secret(self, *more: str) -> str | None:
         """What an agent in this sandbox sees of the user's home; None if it sees nothing."""
         effort = self.run(f"cat {self.secret}", *more)
-        return effort["output_content"] if effort["outcome"] == "success" else None
+        return effort["output_content"] if effort["outcome"] in ("success", "no_change") else None
 
     def has_run(self) -> bool:
         return any(self.trace.iterdir())

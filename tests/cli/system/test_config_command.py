@@ -101,7 +101,7 @@ def test_the_profiles_of_the_documentation_are_shown(offline: CommandLine, words
 def test_a_long_value_does_not_widen_the_other_rows(offline: CommandLine) -> None:
     rows = offline.ok("config").splitlines()
     wide = [row for row in rows if len(row) > 120]
-    assert {row.split()[0] for row in wide} == {"work.environment", "redaction.environment"}
+    assert {row.split()[0] for row in wide} == {"work.environment", "redaction.environment", "worktree.lock_files"}
     assert all(row.split()[-3:] == ["same", "owner", "default"] for row in wide)
 
 
