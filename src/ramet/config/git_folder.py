@@ -34,7 +34,8 @@ def find_git_dir(folder: str) -> str | None:
     link = f"{folder}/.git"
     said = read_small(link, _LONGEST_LINK)
     if said is None:
-        found: str | None = os.path.realpath(link)
+        # Asked first: a real path takes a look at each folder above, and all of these are asked about in turn.
+        found = os.path.realpath(link) if os.path.isdir(link) else None  # noqa: PTH112  much faster than Path
     else:
         found = _follow(folder, said.removeprefix(b"gitdir: ")) if said.startswith(b"gitdir: ") else None
     return found if found is not None and _is_repository(found) else None

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,6 +116,14 @@ def test_every_form_of_a_real_repository_is_found(shop: Shop) -> None:
     fresh.mkdir()
     shop.run(fresh, "init", "-q", f"--separate-git-dir={shop.root / 'kept'}")
     assert locate(fresh) == (fresh, shop.root / "kept", shop.root / "kept")
+
+
+def test_a_path_of_many_folders_that_are_not_there_costs_little(tmp_path: Path) -> None:
+    """An agent's program names the path, and an agent waits for the answer."""
+    deep = tmp_path / ("a/" * ((4000 - len(str(tmp_path))) // 2))
+    start = time.process_time()
+    assert locate(deep) is None
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.requirement("R363")
