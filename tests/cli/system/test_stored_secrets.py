@@ -81,6 +81,7 @@ def test_no_file_under_the_home_and_no_report_has_a_planted_secret(shop: Command
     reports = [path.read_text() for path in shop.cwd.rglob(".ramet/*/*.md")]
     assert len(reports) == 1
     assert token not in reports[0]
+    assert "although the skill plan changes none: [REDACTED:gitlab:" in reports[0]
 
 
 @pytest.mark.requirement("R330")
@@ -89,6 +90,10 @@ def test_a_projects_own_patterns_apply_to_what_is_stored_for_it_and_nowhere_else
     (shop.cwd / "ramet.yaml").write_text("redaction: {patterns: ['corp-[0-9]{8}']}\n")
     shop("add", f"printf 'corp-%s\\n' {badge[5:]}", "--driver", "shell", "--skill", "do")
     shop("work", "--once")
+    shop("add", f"echo 1. Do it.; touch $(printf 'corp-%s.txt' {badge[5:]})", "--driver", "shell", "--skill", "plan")
+    shop("work", "--once")
+    (plan,) = [path.read_text() for path in shop.cwd.rglob(".ramet/*/*.md")]
+    assert "although the skill plan changes none: [REDACTED:configured:" in plan
     shop.ok("history", "commit", "main", f"it is {badge}")
     transcript = home / "session.jsonl"
     said = {"role": "user", "content": f"my badge is {badge}"}

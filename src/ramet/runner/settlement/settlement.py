@@ -7,10 +7,13 @@ answer itself is the agent's word.
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from ramet.errors import GitFailed, WorktreeError
 from ramet.model.record.effort import Effort
 from ramet.model.record.prompt import report_file_of
 from ramet.model.record.session import Session
+from ramet.model.redaction import Redactor
 from ramet.model.work.no_change import NO_FILES, NO_REPORT
 from ramet.model.work.remark import add_to_report, find_remarks
 from ramet.model.work.stream import (
@@ -90,7 +93,13 @@ def _finish(runner: RunnerContext, effort: Effort, project: str) -> tuple[Finish
         finished = worktree.finish(git, project, place.worktree, place.git_branch, place.git_base, _message(effort))
     except (GitFailed, WorktreeError) as error:
         return None, f"its changes could not be read: {error.message}"
-    return finished, finished.note
+    return _without_secrets(finished, runner.machine.redactor_in(project)), finished.note
+
+
+def _without_secrets(finished: Finished, redactor: Redactor) -> Finished:
+    """The same, without secrets in the names of changed files: the row, a notice and the report have these names."""
+    files = [redactor.redact(file).text for file in finished.changes.files]
+    return replace(finished, changes=replace(finished.changes, files=files))
 
 
 def _take_in(runner: RunnerContext, effort: Effort, project: str) -> None:
