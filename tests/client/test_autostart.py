@@ -58,6 +58,7 @@ def test_without_autostart_nothing_is_started(target: Target, directory: Path) -
 
 
 def test_many_clients_at_once_end_up_with_one_daemon(target: Target) -> None:
+    others = {child.pid for child in psutil.Process().children()}  # such as the one that the command line forks from
     pids: list[int] = []
     threads = [threading.Thread(target=lambda: pids.append(start(target))) for _ in range(6)]
     for thread in threads:
@@ -67,7 +68,7 @@ def test_many_clients_at_once_end_up_with_one_daemon(target: Target) -> None:
     assert len(pids) == 6
     assert len(set(pids)) == 1
     stop(target.socket, None, 20)
-    assert all(has_ended(child.pid) for child in psutil.Process().children())
+    assert all(has_ended(child.pid) for child in psutil.Process().children() if child.pid not in others)
     assert not Path(target.socket).exists()
 
 

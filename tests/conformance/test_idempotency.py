@@ -154,9 +154,9 @@ REQUESTS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def furnished(world: World) -> World:
-    """A project without work. Session 1 serves effort 1; effort 2 and agent bob are free. Three turns, a side, a child, a branch that moved; a
-    queue of four efforts, of which session 2 serves the one that runs and has two children; three runs; a
-    driver that is parked.
+    """A project without work. Session 1 serves effort 1; effort 2 and agent bob are free. Three turns, a side, a child,
+    a branch that moved; a queue of four efforts, of which session 2 serves the one that runs and has two children;
+    three runs; a driver that is parked.
     """
     world.skill("paint", [])
     world.call("db.project.upsert", path="/idle")

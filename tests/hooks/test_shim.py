@@ -351,7 +351,7 @@ def test_a_daemon_that_is_away_is_started_once_in_the_background(hook: Hook) -> 
 
 @pytest.mark.requirement("R367")
 def test_where_a_context_begins_the_daemon_that_is_started_is_waited_for(hook: Hook, tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     hook.settings(autostart=True, start_deadline_ms=25_000)
     start = recorded("claude/SessionStart.startup.json") | {"cwd": str(tmp_path)}
     done = hook.run(json.dumps(start))

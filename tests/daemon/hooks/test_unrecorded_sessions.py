@@ -1,6 +1,7 @@
 """A real daemon in whose directories no project is registered, and hooks that come twice."""
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ def home(hook: Hook) -> Iterator[Home]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A repository that is not registered."""
-    (tmp_path / "site/.git").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(tmp_path / "site")], check=True)
     return tmp_path / "site"
 
 
