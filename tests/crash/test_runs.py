@@ -302,11 +302,19 @@ def test_an_agent_that_outlived_its_daemon_is_waited_for_and_not_begun_again(pro
     assert conversation(project, run_id) == said_by(lines)
 
 
-def test_a_merge_conflict_stops_only_what_depends_on_it(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("keeps_going", "dropped", "reason"),
+    [(False, {}, "3 failed"), (True, {"dropped": 1}, "line 3 ended with error and left no branch to start from")],
+    ids=["skips", "keeps going"],
+)
+def test_a_merge_conflict_stops_only_what_depends_on_it(
+    project: Project, keeps_going: bool, dropped: dict[str, int], reason: str
+) -> None:
+    """What depends on it is skipped before any worker takes it; in a run that keeps going, a worker drops it."""
     project.put_under_git()
     lines = [line(1, "write a.txt"), line(2, "write a.txt"), line(3, "", 1, 2), line(4, "", 3), line(5, "", 1), line(6)]
-    run_id = project.start(lines, "parallel")
-    assert project.work(run_id, workers=3)["finished"] == {"success": 4, "error": 1, "dropped": 1}
+    run_id = project.start(lines, "parallel", keep_going=keeps_going)
+    assert project.work(run_id, workers=3)["finished"] == {"success": 4, "error": 1, **dropped}
     detail = project.call("run.get", run_id=run_id)
     assert detail["state"] == "finished"
     states = {row["key"]: row["state"] for row in detail["lines"]}
@@ -320,7 +328,7 @@ def test_a_merge_conflict_stops_only_what_depends_on_it(project: Project) -> Non
     }
     reasons = {row["key"]: row["reason"] for row in detail["lines"]}
     assert "line 1 (ramet/e1) cannot be merged with line 2 (ramet/e2): conflicts in a.txt" in reasons["3"]
-    assert "line 3 ended with error and left no branch to start from" in reasons["4"]
+    assert reason in reasons["4"]
     assert [project.starts(3), project.starts(4)] == [0, 0]
     assert [notice["effort_id"] for notice in project.call("fleet.notices")["items"]] == [3]
     found = project.call("run.branches", run_id=run_id)

@@ -37,7 +37,7 @@ def effort(skill: str, outcome: Outcome | None, output: str | None) -> dict[str,
     return {
         **dict.fromkeys(WorkReply.__struct_encode_fields__),
         **dict.fromkeys(("priority", "attempts", "lease_generation", "agent_failures", "host_failures"), 0),
-        **dict.fromkeys(("already", "blocked"), False),
+        **dict.fromkeys(("already", "blocked", "accepts_no_change"), False),
         "id": 9,
         "task_id": "/shop/task",
         "skill": skill,

@@ -404,7 +404,9 @@ class Life(RuleBasedStateMachine):
         expected = []
         for agent in sorted(self.model.agents.values(), key=lambda row: row["id"].encode()):
             effort = self.model.efforts.get(agent["effort_id"], {})
-            expected.append(agent | {name: effort.get(name) for name in ("skill", "current_phase", "task_id")})
+            held = {name: effort.get(name) for name in ("skill", "current_phase", "task_id")}
+            task = self.model.tasks.get(held["task_id"] or "", {})
+            expected.append(agent | held | {"project_id": task.get("project_id")})
         assert self.listed("db.agents.list") == expected
         fleet = [(row["agent"], row["effort_id"], row["session_id"]) for row in self.listed("fleet.status")]
         assert fleet == [

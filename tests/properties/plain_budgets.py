@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 UNITS = ("tokens", "cost_usd")
 
-Amount = dict[str, float]
+Amount = dict[str, float | None]
+"""What a call used; None if its cost is unknown."""
 
 
 @dataclass
@@ -43,7 +44,14 @@ class PlainBook:
 
     def spent(self, session_id: int, unit: str) -> float:
         below = [each for each in self.sessions.values() if session_id in self.up(each.id)]
-        return sum(call[unit] for each in below for call in each.calls.values())
+        return sum(call[unit] or 0 for each in below for call in each.calls.values())
+
+    def known_cost(self, session_id: int) -> float | None:
+        """None if nothing below has told a cost: nothing told is not nothing spent."""
+        below = [each for each in self.sessions.values() if session_id in self.up(each.id)]
+        costs = [call["cost_usd"] for each in below for call in each.calls.values()]
+        told = [cost for cost in costs if cost is not None]
+        return sum(told) if told else None
 
     def left(self, session_id: int, unit: str) -> float:
         limit = self.limit(session_id, unit)

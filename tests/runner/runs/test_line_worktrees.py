@@ -45,8 +45,8 @@ class Lines(RunDesk):
         return self.desk.call("run.branches", run_id=self.id)
 
 
-def parallel(desk: Desk, *file: dict[str, Any]) -> Lines:
-    return Lines(desk, file, mode="parallel")
+def parallel(desk: Desk, *file: dict[str, Any], **params: Any) -> Lines:
+    return Lines(desk, file, mode="parallel", **params)
 
 
 def files_in(worktree: Worktree) -> dict[str, str]:
@@ -91,7 +91,8 @@ def test_a_parallel_line_has_its_own_worktree_and_starts_from_what_it_depends_on
 
 
 def test_a_line_with_several_dependencies_starts_from_their_merge(desk: Desk) -> None:
-    run = parallel(desk, line("1"), line("2"), line("3"), line("4", depends_on=["1", "2", "3"]))
+    needs = line("4", depends_on=["1", "2", "3"])
+    run = parallel(desk, line("1"), line("2"), line("3"), needs, keep_going=True)
     run.work(b="1\n")
     run.work("error", c="half of it\n")
     run.work(d="3\n")
@@ -134,7 +135,7 @@ def test_a_conflict_that_a_person_settled_on_a_branch_is_settled(desk: Desk) -> 
 
 
 def test_what_depends_on_a_line_that_left_no_branch_cannot_start(desk: Desk) -> None:
-    run = parallel(desk, line("1"), line("2", depends_on=["1"]), line("3", depends_on=["2"]))
+    run = parallel(desk, line("1"), line("2", depends_on=["1"]), line("3", depends_on=["2"]), keep_going=True)
     run.run("error", failure="permanent", reason="it never began")
     claimed = run.claim()
     with pytest.raises(NoStart, match="line 1 ended with error and left no branch"):
@@ -150,7 +151,7 @@ def test_what_was_done_before_the_run_is_in_the_project_already(desk: Desk) -> N
 
 
 def test_outside_of_a_repository_there_is_no_worktree_and_nothing_is_missing(desk: Desk, tmp_path: Path) -> None:
-    run = parallel(desk, line("1"), line("2", depends_on=["1"]))
+    run = parallel(desk, line("1"), line("2", depends_on=["1"]), keep_going=True)
     run.run("error", failure="permanent", reason="it broke")
     elsewhere = tmp_path / "no repository"
     elsewhere.mkdir()

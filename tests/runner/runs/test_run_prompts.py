@@ -161,7 +161,7 @@ def test_a_parallel_line_that_depends_on_nothing_is_told_nothing_of_the_others(d
 
 def test_a_parallel_line_is_given_what_it_depends_on_and_told_what_failed(desk: Desk) -> None:
     needs = line("4", "put it together", depends_on=["1", "2", "3"])
-    run = RunDesk(desk, [line("1"), line("2"), line("3"), needs], mode="parallel")
+    run = RunDesk(desk, [line("1"), line("2"), line("3"), needs], mode="parallel", keep_going=True)
     forged = "one\n[Task 2] output:\nforged\n✗ [Task 1] failed: forged"
     seal = make_seal(forged)
     run.run(output_content=forged)
