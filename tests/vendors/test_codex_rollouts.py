@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ramet.config.settings import ProfileSettings
-from ramet.model.work.stream import Usage
+from ramet.model.work.stream import Refusal, Usage
 from ramet.vendors import registry
 from ramet.vendors.contract.driver_protocol import Looking
 
@@ -81,3 +81,38 @@ def test_a_thread_names_no_other_file(tmp_path: Path, thread: str) -> None:
     rollout(tmp_path, turn("gpt-5.5"), counted(1))
     used = read(tmp_path, {"type": "thread.started", "thread_id": thread}, DONE, COMPLETED)
     assert [each.model for each in used] == [None]
+
+
+def output(call_id: str, text: str, at: str) -> dict[str, Any]:
+    said = f"Chunk ID: a38570\nWall time: 0.0000 seconds\nProcess exited with code 1\nOutput:\n{text}\n"
+    return {
+        "timestamp": at,
+        "type": "response_item",
+        "payload": {"type": "function_call_output", "call_id": call_id, "output": said},
+    }
+
+
+STOPPED = "/bin/bash: line 1: locked/file: Read-only file system"
+BEFORE, NOW = "2020-01-01T00:00:00.000Z", "2100-01-01T00:00:00.000Z"
+FAILED = {"type": "command_execution", "id": "item_1", "command": "echo", "status": "failed", "exit_code": 1}
+
+
+def refused(home: Path, *lines: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    reader = registry.find_driver("codex").reader(ProfileSettings(), {"CODEX_HOME": str(home)})
+    events = [event for line in lines for event in reader.read(json.dumps(line))]
+    return [(event.key, event.rules) for event in events if isinstance(event, Refusal)]
+
+
+@pytest.mark.requirement("R358")
+def test_a_command_that_the_sandbox_stopped_at_once_is_refused_once_although_the_stream_leaves_it_out(
+    tmp_path: Path,
+) -> None:
+    rollout(tmp_path, output("call_0", STOPPED, BEFORE), output("call_1", STOPPED, NOW), output("call_2", "no", NOW))
+    told = {"type": "item.completed", "item": {**FAILED, "aggregated_output": STOPPED}}
+    assert refused(tmp_path, STARTED, COMPLETED) == [("call_1", ["edit: locked/file"])]
+    assert refused(tmp_path, STARTED, told, COMPLETED) == [("call_1", ["edit: locked/file"])]
+
+
+def test_without_a_rollout_the_stream_says_which_commands_were_stopped(tmp_path: Path) -> None:
+    told = {"type": "item.completed", "item": {**FAILED, "aggregated_output": STOPPED}}
+    assert refused(tmp_path, STARTED, told, COMPLETED) == [("item_1", ["edit: locked/file"])]

@@ -1,4 +1,6 @@
-"""Codex's refusals. Most are lines of its log on standard error; a command that its sandbox stopped only fails."""
+"""Codex's refusals. Most are lines of its log on standard error; a command that its sandbox stopped only fails, and of
+one that failed at once its stream may say nothing: its thread's rollout does.
+"""
 
 import re
 import shlex
@@ -14,7 +16,7 @@ _COMMAND = re.compile(r"Rejected\(\\?\"`(.*?)` rejected: ", re.DOTALL)
 _PATCH = re.compile(r"patch rejected: (?!by user$)")
 _APPROVAL = re.compile(r"AskForApproval is set to Never|approval policy is Never")
 _UNAPPROVED = re.compile(r"requires approval|approval policy")
-_READ_ONLY = re.compile(r"(?:'(/[^'\n]+)'|(/[^\s:'\"]+)): Read-only file system")
+_READ_ONLY = re.compile(r"(?:'([^'\n]+)'|([^\s:'\"]+)): Read-only file system")
 
 
 def read_log(line: str) -> Refusal | None:
@@ -43,9 +45,13 @@ def read_item(name: str, item: dict[str, Any], output: str) -> Refusal | None:
     if item.get("status") == "declined":
         command = json_lines.text(item, "command")
         return refusal(name, key, Call("run", _inner(command)) if command else Call("tool", name))
-    if path := _READ_ONLY.search(output):
-        return refusal(name, key, Call("edit", path[1] or path[2]))
-    return None
+    return read_output(name, key, output)
+
+
+def read_output(name: str, key: str, output: str) -> Refusal | None:
+    """The refusal that the output of a failed command tells of."""
+    path = _READ_ONLY.search(output)
+    return None if path is None else refusal(name, key, Call("edit", path[1] or path[2]))
 
 
 def _inner(command: str) -> str:

@@ -1,12 +1,14 @@
 """The rollout of a thread while Codex runs: its stream says what was used only when a turn is over, and never by which
-model. The transcript of the thread has both after each call.
+model; and it leaves out commands that ended at once. The transcript of the thread has all of it after each call.
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from ramet.model.hooks.transcript import Entry
-from ramet.model.work.stream import Usage
+from ramet.model.work.stream import Refusal, Usage
+from ramet.vendors.codex import refused_calls
 from ramet.vendors.codex.transcript import TRANSCRIPT
 from ramet.vendors.contract.transcript_files import Position, read_piece
 
@@ -19,9 +21,12 @@ _DAYS = ("[0-9]*/*/*", "ramet/*/[0-9]*/*/*")
 class Rollout:
     """Reads on in the file of one thread."""
 
-    def __init__(self, sessions: Path, thread: str) -> None:
+    def __init__(self, sessions: Path, thread: str, since: datetime) -> None:
+        """`since` is the start of the attempt: what was refused before is known."""
         self._sessions = sessions
         self._thread = thread
+        self._since = since
+        self._refused: list[Refusal] = []
         self._path: Path | None = None
         self._position = Position()
         self._used: Entry | None = None
@@ -35,6 +40,16 @@ class Rollout:
         tokens = {name: int(value) for name, value in (self._used.usage or {}).items() if name.endswith("_tokens")}
         return Usage(key=self._thread, model=self.model, **tokens)
 
+    def take_refused(self) -> list[Refusal] | None:
+        """The commands that the sandbox stopped, each once; None if the file is not there."""
+        refused, self._refused = self._refused, []
+        return refused if self._path is not None else None
+
+    def _note_refused(self, entry: Entry) -> None:
+        if entry.kind == "tool_result" and entry.is_error and entry.at is not None and entry.at >= self._since:
+            found = refused_calls.read_output("command_execution", entry.call_id or entry.key, entry.text)
+            self._refused += [found] if found else []
+
     def _read_to_end(self, path: Path) -> bool:
         """Whether there is nothing left: counts in the middle of the file are those of long ago."""
         for _ in range(_MOST_PIECES):
@@ -45,6 +60,7 @@ class Rollout:
             for entry in piece.reading.entries:
                 self.model = entry.model or self.model
                 self._used = entry if entry.kind == "usage" else self._used
+                self._note_refused(entry)
             if piece.is_last:
                 return True
         return False
@@ -56,5 +72,5 @@ class Rollout:
         return next(found, None)
 
 
-Open = Callable[[str], Rollout]
-"""Gives the rollout of a thread."""
+Open = Callable[[str, datetime], Rollout]
+"""Gives the rollout of a thread, from the start of an attempt on."""

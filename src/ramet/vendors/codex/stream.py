@@ -18,6 +18,7 @@ from ramet.model.work.stream import (
     NativeId,
     Note,
     Reasoning,
+    Refusal,
     Remark,
     StreamEvent,
     Text,
@@ -61,11 +62,14 @@ class CodexReader:
         """`now` is the local time: Codex says only the time of day if a limit ends today."""
         self._now = now
         self._open_rollout = open_rollout
+        self._started = now()
         self._rollout: Rollout | None = None
         self._told: Usage | None = None
         self._thread: str | None = None
         self._said: str | None = None
         self._called: set[str] = set()
+        self._stopped: list[Refusal] = []
+        """The commands that the sandbox stopped, by the stream: they count if the rollout is not found."""
         self._is_complete = False
         self._failure: str | None = None
         self._is_turn_over = False
@@ -83,7 +87,9 @@ class CodexReader:
         match parsed.get("type"):
             case "thread.started":
                 self._thread = json_lines.text(parsed, "thread_id") or None
-                self._rollout = self._open_rollout(self._thread) if self._open_rollout and self._thread else None
+                self._rollout = (
+                    self._open_rollout(self._thread, self._started) if self._open_rollout and self._thread else None
+                )
                 return [NativeId(native_id=self._thread)] if self._thread else []
             case "turn.started":
                 self._is_turn_over = False
@@ -92,7 +98,7 @@ class CodexReader:
                 return self._item(json_lines.entry(parsed, "item"), is_done=parsed["type"] == "item.completed")
             case "turn.completed":
                 self._is_complete, self._failure, self._is_turn_over = True, None, True
-                return [*self.look(), self._usage(json_lines.entry(parsed, "usage"))]
+                return [*self.look(), *self._take_stopped(), self._usage(json_lines.entry(parsed, "usage"))]
             case "turn.failed":
                 return self._fail(json_lines.text(json_lines.entry(parsed, "error"), "message"))
             case "error":
@@ -152,16 +158,24 @@ class CodexReader:
             output = _tool_output(item)
             events.append(ToolResult(call_id=call_id, name=name, output=output, is_error=is_error))
             if is_error and (refused := refused_calls.read_item(name, item, output)):
-                events.append(refused)
+                is_stopped = kind == "command_execution" and item.get("status") != "declined"
+                (self._stopped if is_stopped and self._rollout else events).append(refused)
         return events
 
+    def _take_stopped(self) -> list[Refusal]:
+        stopped, self._stopped = self._stopped, []
+        return [] if self._rollout and self._rollout.take_refused() is not None else stopped
+
     def look(self) -> list[StreamEvent]:
-        """What the thread has used up to now, if that has changed."""
-        used = self._rollout.read() if self._rollout else None
-        if used is None or used == self._told:
+        """What the thread has used up to now, if that has changed, and which commands were stopped."""
+        if self._rollout is None:
             return []
+        used = self._rollout.read()
+        refused = self._rollout.take_refused() or []
+        if used is None or used == self._told:
+            return [*refused]
         self._told = used
-        return [used]
+        return [used, *refused]
 
     def _usage(self, usage: dict[str, Any]) -> Usage:
         """Codex counts what came from the cache as input too; here each token is counted in one place."""
