@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from ramet.vendors.contract.driver_protocol import Driver
     from ramet.vendors.contract.hook_protocol import Hooks
     from ramet.vendors.contract.hook_settings import Program
+    from ramet.vendors.contract.session_sources import Sessions
     from ramet.vendors.contract.tool_settings import Tools
     from ramet.vendors.contract.transcript_lines import Transcripts
     from ramet.vendors.contract.vendor_facts import Facts
     from ramet.vendors.contract.vendor_state import State
 
-Part = Literal["driver", "facts", "hooks", "settings", "state", "tools", "transcript"]
+Part = Literal["driver", "facts", "hooks", "sessions", "settings", "state", "tools", "transcript"]
 
 PREFERRED = ("claude", "codex")
 """If no driver is named or configured: the first of these that is installed. Examples in help texts name them too."""
@@ -81,6 +82,12 @@ def tools() -> Mapping[str, "Tools"]:
 def transcripts() -> Mapping[str, "Transcripts"]:
     """The transcripts of every vendor that can be read."""
     return _load_all("transcript")
+
+
+@cache
+def sessions() -> Mapping[str, "Sessions"]:
+    """The sessions on the disk of every vendor whose sessions can be imported."""
+    return _load_all("sessions")
 
 
 def find_state(name: str) -> "State | None":
