@@ -69,9 +69,14 @@ def _origin(file: Path) -> str | None:
 def _read_origin(file: Path) -> str | None:
     """Raises where there is nothing yet, so that it is asked for again."""
     meta = json_lines.entry(transcript_lines.first_object(file), "payload")
-    source = json_lines.entry(json_lines.entry(json_lines.entry(meta, "source"), "subagent"), "thread_spawn")
     if not meta:
         raise LookupError(file)
+    return find_parent(meta)
+
+
+def find_parent(meta: dict[str, Any]) -> str | None:
+    """The session that a thread is a sub-agent of, from what its first line says; None if it is none."""
+    source = json_lines.entry(json_lines.entry(json_lines.entry(meta, "source"), "subagent"), "thread_spawn")
     parent = json_lines.text(meta, "parent_thread_id") or json_lines.text(source, "parent_thread_id")
     return (json_lines.text(meta, "session_id") or parent) if parent else None
 
