@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from ramet.model.memory.stored_session import Head, Piece, Source
-from ramet.vendors.codex import transcript
+from ramet.vendors.codex import forked_usage, transcript
 from ramet.vendors.contract import json_lines, session_files, transcript_lines
 from ramet.vendors.contract.session_sources import Sessions, Surroundings
 
@@ -44,7 +46,10 @@ def _sources(files: Iterable[Path]) -> Iterator[Source]:
 
 def read(source: Source, position: str | None) -> Iterator[Piece]:
     """A session from a position on."""
-    return session_files.read(source, position, transcript.read, lambda lines: _head(Path(source.path), lines))
+    path = Path(source.path)
+    shared = forked_usage.find_shared(path)
+    for piece in session_files.read(source, position, transcript.read, lambda lines: _head(path, lines)):
+        yield piece if not shared else replace(piece, entries=forked_usage.take_off(piece.entries, shared))
 
 
 def _meta(lines: list[dict[str, Any]]) -> dict[str, Any]:

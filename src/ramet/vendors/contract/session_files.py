@@ -89,7 +89,7 @@ def parse_lines(data: bytes, most: int) -> list[dict[str, Any]]:
     return [parsed for line in lines if line.strip() and (parsed := transcript_lines.parse_object(line)) is not None]
 
 
-def read(source: Source, position: str | None, read_lines: ReadLines, tell: Tell) -> Iterator[Piece]:
+def read(source: Source, position: str | None, interpret: ReadLines, tell: Tell) -> Iterator[Piece]:
     """The pieces of a file from a position on, or from its beginning."""
     with _open(Path(source.path)) as file:
         offset = _find_offset(file, position)
@@ -98,7 +98,7 @@ def read(source: Source, position: str | None, read_lines: ReadLines, tell: Tell
             data, skipped, end = _next_lines(file, offset)
             if end == offset:
                 return
-            reading = read_lines(data, offset) if data else Reading(entries=[], offset=end)
+            reading = interpret(data, offset) if data else Reading(entries=[], offset=end)
             head = tell(parse_lines(data, 200)) if head_needed else None
             offset = end
             if head_needed and head is None:
@@ -112,6 +112,18 @@ def read(source: Source, position: str | None, read_lines: ReadLines, tell: Tell
                 head=head,
                 skipped=reading.skipped + skipped,
             )
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """The whole lines of a file, several at a time; those that are too long are left out."""
+    with _open(path) as file:
+        offset = 0
+        while True:
+            data, _, end = _next_lines(file, offset)
+            if end == offset:
+                return
+            offset = end
+            yield data
 
 
 def _open(path: Path) -> BinaryIO:

@@ -260,7 +260,7 @@ def show_results(invocation: Invocation, surveys: Sequence[discovery.Survey], re
     if invocation.as_json:
         return print_json({"found": [_survey_json(each) for each in surveys], "dry_run": False, "imported": told})
     click.echo(
-        f"{count(len(results.new), 'session')} imported with {count(results.entries, 'entry')}, "
+        f"{count(len(results.new), 'session')} imported with {results.entries:,} entries, "
         f"{len(results.continued)} continued, {results.unchanged} unchanged"
     )
     notes = [
