@@ -70,11 +70,10 @@ def prepare(request: AddEntries, contents: Contents) -> PreparedEntries:
 
 def prepare_entries(entries: Sequence[Entry], contents: Contents) -> list[Read]:
     """Entries without secrets, each with the turn that it becomes, if it becomes one."""
-    return [_prepare(entry, contents) for entry in entries]
+    return [_prepare(entry, contents) for entry in secrets.redact_all(entries, contents.redactor)]
 
 
 def _prepare(entry: Entry, contents: Contents) -> Read:
-    entry = secrets.redact(entry, contents.redactor)
     content = _content(entry)
     if content is None:
         return Read(entry, None)
@@ -115,8 +114,7 @@ def add(tx: Transaction, prepared: PreparedEntries) -> Ingested:
     is_told = is_counted and transcripts.find_sources(tx.db, hooked.id).has_stream
     if not hooked.is_kept and not is_told:
         # What a kept agent says comes from its keeper, and what its sub-agent says from whoever told of it first.
-        for each in prepared.read:
-            writing.put(each)
+        writing.put_all(prepared.read)
     writing.close()
     is_further = known is None or (known.offset, known.inode) != (request.offset, request.inode)
     if is_further or writing.added or writing.returned:
@@ -157,6 +155,8 @@ class Writing:
         self._provisional = hooks.list_provisional(tx.db, hooked.id)
         self._turns: list[Turn] = []
         self._keys: set[str] = set()
+        self._known: set[str] = set()
+        """The keys of turns that were here before."""
         self._tools: dict[str, str] = {}
         """The tools of the calls that are among the turns, by the ids of these."""
         self._usage: dict[str, Entry] = {}
@@ -173,8 +173,14 @@ class Writing:
         self.replaced = 0
         self.returned = 0
 
-    def put(self, read: Read) -> None:
-        """One entry behind the others, unless it is there."""
+    def put_all(self, read: Sequence[Read], *, is_new: bool = False) -> None:
+        """Entries behind the others, each unless it is there; of a new session, none is."""
+        keys = [_key(self._hooked, each.entry) for each in read if each.turn is not None and each.turn.is_message]
+        self._known = transcripts.list_known(self._tx.db, keys) if keys and not is_new else set()
+        for each in read:
+            self._put(each)
+
+    def _put(self, read: Read) -> None:
         if read.entry.kind == "meta":
             self._note_meta(read.entry)
         if read.entry.usage and self._counts:
@@ -223,7 +229,7 @@ class Writing:
             return False
         self._keys.add(key)
         if turn.is_message:
-            return not transcripts.is_known(self._tx.db, key)
+            return key not in self._known
         return transcripts.add_thought(self._tx.db, self._hooked.id, key)
 
     def _named(self, read: Read) -> Turn:

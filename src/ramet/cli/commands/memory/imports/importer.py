@@ -96,8 +96,6 @@ class _Reading:
         self.session_id: int | None = None
         self.is_new = False
         self.added = 0
-        self.has_state = known is not None
-        """Whether the daemon knows its session."""
         self.waits = False
         self.is_recorded = False
         self.failure: str | None = None
@@ -141,8 +139,10 @@ class Importer:
             left = self._import_all(sources, known)
             while left:
                 again = self._import_all(left, known)
-                if len(again) == len(left):
-                    self._waits = False  # nothing that they wait for will come
+                if len(again) == len(left) and not self._waits:
+                    self.results.failed += [Failure(each, "it does not say which session it is") for each in left]
+                    break
+                self._waits = len(again) < len(left)  # else nothing that they wait for will come
                 left = again
         finally:
             self._sender.shutdown(cancel_futures=True)
@@ -208,12 +208,6 @@ class Importer:
                 self._flush()
             self._batch.append((reading, stored))
             self._batch_bytes += size
-            if not reading.has_state and not (is_last and is_end):
-                # Whether its session can be written at all decides what becomes of the rest.
-                self._flush()
-                self._settle(0)
-                if reading.is_over:
-                    return
 
     def _split(self, piece: Piece) -> Iterator[Piece]:
         """A piece in parts of which each fits into a request; an entry that does not is skipped."""
@@ -295,7 +289,6 @@ class Importer:
         reading.waits |= item.state == "waits"
         reading.is_recorded |= item.state == "recorded"
         if item.state == "added" and item.session_id is not None:
-            reading.has_state = True
             reading.session_id = item.session_id
             reading.is_new |= item.is_new
             reading.added += item.added
