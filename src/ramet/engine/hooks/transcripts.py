@@ -32,7 +32,7 @@ from ramet.model.history.content import (
     ToolIOContent,
 )
 from ramet.model.history.image import bounded
-from ramet.model.hooks.transcript import Entry
+from ramet.model.hooks.transcript import MESSAGE_USAGE, Entry
 from ramet.model.instant import from_datetime, to_iso
 from ramet.model.names import LONGEST_NAME, clean_name
 from ramet.model.record.budget import Amount
@@ -144,6 +144,10 @@ def one_line(title: Any) -> str:
     return "".join(each for each in " ".join(words) if each.isprintable())
 
 
+def _output(entry: Entry) -> float:
+    return (entry.usage or {}).get("output_tokens", 0)
+
+
 class Writing:
     """The entries of one request on their way into a session's history."""
 
@@ -184,9 +188,7 @@ class Writing:
         if read.entry.kind == "meta":
             self._note_meta(read.entry)
         if read.entry.usage and self._counts:
-            # What is said last stands last: a cost of the whole session holds for the calls before it.
-            self._usage.pop(read.entry.key, None)
-            self._usage[read.entry.key] = replace(read.entry, model=read.entry.model or self._model)
+            self._note_usage(read.entry)
         if read.turn is None:
             return
         self._note_return(read.entry, read.turn)
@@ -202,6 +204,15 @@ class Writing:
         else:
             self._forget_told(read.entry, turn)
             self._turns.append(turn)
+
+    def _note_usage(self, entry: Entry) -> None:
+        """What is said last stands last: a cost of the whole session holds for the calls before it. But of a message,
+        which is written while it is streamed, the one with the most output is the whole one.
+        """
+        before = self._usage.pop(entry.key, None)
+        if before is not None and entry.key.startswith(MESSAGE_USAGE) and _output(before) > _output(entry):
+            entry = before
+        self._usage[entry.key] = replace(entry, model=entry.model or self._model)
 
     def _note_meta(self, entry: Entry) -> None:
         """What a transcript says of its session as a whole."""

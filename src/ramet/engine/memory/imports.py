@@ -80,6 +80,8 @@ class _Importing:
         """Write one piece."""
         tx, place = self._tx, Place(self._host, piece.vendor, piece.source)
         known = None if piece.source in self._left else imports.find(tx.db, place)
+        if piece.after is not None and known is not None and known.position != piece.after:
+            return AddedPiece(state="moved", session_id=known.session_id)
         found, is_new = self._find(piece, read, known)
         if found is None or _is_recorded(tx, found):
             self._left.add(piece.source)
@@ -114,6 +116,8 @@ class _Importing:
         if found is not None:
             return found, False
         parent = _find_native(tx, piece.vendor, head.parent_id)
+        if parent is not None and _is_recorded(tx, parent):
+            return parent, False  # whose keeper, or the feed behind it, tells of its sub-agents
         origin = _find_native(tx, piece.vendor, head.origin_id)
         is_missing = (head.parent_id and parent is None) or (head.origin_id and origin is None)
         if is_missing and self._waits:

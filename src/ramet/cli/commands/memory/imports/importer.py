@@ -202,7 +202,8 @@ class Importer:
         parts = list(self._split(piece))
         for number, part in enumerate(parts):
             is_end = number == len(parts) - 1
-            stored = self._store(reading, part, part.position if is_end else before, is_last=is_last and is_end)
+            moved = replace(part, position=part.position if is_end else before)
+            stored = self._store(reading, moved, before, is_last=is_last and is_end)
             size = _estimate_bytes(part)
             if self._batch and (self._batch_bytes + size > _REQUEST_BYTES or len(self._batch) == MOST_PIECES):
                 self._flush()
@@ -226,14 +227,15 @@ class Importer:
             total += size
         yield replace(piece, entries=taken, head=head, skipped=piece.skipped + skipped)
 
-    def _store(self, reading: _Reading, piece: Piece, position: str, *, is_last: bool) -> StoredPiece:
+    def _store(self, reading: _Reading, piece: Piece, before: str, *, is_last: bool) -> StoredPiece:
         source = reading.source
         place = Place(None, is_repository=False) if piece.head is None else self._locate(_directory(piece.head))
         return StoredPiece(
             vendor=source.vendor,
             source=source.key,
             entries=piece.entries,
-            position=position,
+            position=piece.position,
+            after=None if piece.head is not None else before,
             size_bytes=source.size_bytes,
             changed_ms=source.changed_ms,
             is_last=is_last,
@@ -288,6 +290,8 @@ class Importer:
     def _note(self, reading: _Reading, piece: StoredPiece, item: AddedPiece) -> None:
         reading.waits |= item.state == "waits"
         reading.is_recorded |= item.state == "recorded"
+        if item.state == "moved" and reading.failure is None:
+            reading.failure = "another import continues it; run `ramet import` again"
         if item.state == "added" and item.session_id is not None:
             reading.session_id = item.session_id
             reading.is_new |= item.is_new
