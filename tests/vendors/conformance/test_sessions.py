@@ -4,7 +4,8 @@ A fixture is a home as the program leaves it (`tests/vendors/sessions/VENDOR/hom
 (`expected.json`).
 """
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,13 @@ Look = Callable[[Entry], bool]
 
 
 @pytest.fixture(params=VENDORS)
-def stored(request: pytest.FixtureRequest, tmp_path: Path) -> Stored:
-    return Stored(request.param, tmp_path)
+def stored(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stored]:
+    """Some programs write local times, so there is one zone for all machines."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield Stored(request.param, tmp_path)
+    monkeypatch.undo()
+    time.tzset()
 
 
 def entries_of(pieces: list[Piece]) -> list[Entry]:
