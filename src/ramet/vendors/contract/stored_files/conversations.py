@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from ramet.model.hooks.transcript import Entry
 from ramet.model.memory.stored_session import Piece
+from ramet.vendors.contract.stored_files import positions
 
 _MOST_ENTRIES = 1000
 """How many entries are held back until somebody says something."""
@@ -24,7 +25,7 @@ def spoken(pieces: Iterator[Piece], position: str | None) -> Iterator[Piece]:
         held = None if is_begun else whole
         if is_begun:
             yield whole
-    if held is not None and position is not None:
+    if held is not None and positions.is_position(position):
         yield replace(held, head=None)
 
 
