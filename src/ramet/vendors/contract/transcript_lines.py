@@ -70,7 +70,11 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         # JavaScript writes half of a character where it has cut a text in the middle of one.
         loose = json.loads(line.decode(errors="replace"))
         parsed = msgspec.json.decode(json.dumps(loose, ensure_ascii=False).encode(errors="replace"))
-    return parsed if isinstance(parsed, dict) and json_lines.is_shallow(parsed) else None
+    if not isinstance(parsed, dict):
+        return None
+    # Nearly every line has too few brackets to be deep, and is not walked through.
+    is_shallow = line.count(b"{") + line.count(b"[") <= json_lines.DEEPEST or json_lines.is_shallow(parsed)
+    return parsed if is_shallow else None
 
 
 def parse_object(line: bytes) -> dict[str, Any] | None:
