@@ -14,6 +14,7 @@ Memory is bounded by the cache of pages and by the values that a query selects.
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,13 +133,15 @@ def _check_tables(database: Database, needs: Mapping[str, Sequence[str]]) -> Non
             )
 
 
-class _Copy(NamedTuple):
-    """A private copy of a file, and what it is a copy of."""
+class _Copy:
+    """A private copy of a file, in a folder that is removed when nothing refers to it, or the process ends."""
 
-    folder: tempfile.TemporaryDirectory[str]
-    """Is removed when nothing refers to it any more, and when the process ends."""
-    file: Path
-    states: tuple["_State", ...]
+    def __init__(self, path: Path, states: tuple["_State", ...]) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="ramet-import-"))
+        self.file = self.folder / path.name
+        self.states = states
+        """What it is a copy of."""
+        self.remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
 class _State(NamedTuple):
@@ -215,23 +218,22 @@ def _copy(path: Path) -> _Copy:
             if tuple(_state(source) for source in sources) == before:
                 _copies[path] = made
                 return made
-            made.folder.cleanup()
+            made.remove()
     raise SourceUnreadable(path, "another program is writing to it; repeat the import when it is idle")
 
 
 def _copy_files(path: Path, sources: Sequence[Path], states: tuple[_State, ...]) -> _Copy:
-    size = sum(state.size for state in states)
-    folder = tempfile.TemporaryDirectory(prefix="ramet-import-", ignore_cleanup_errors=True)
-    if size > LARGEST_COPY or shutil.disk_usage(folder.name).free < 2 * size:
-        folder.cleanup()
+    size, room = sum(state.size for state in states), Path(tempfile.gettempdir())
+    if size > LARGEST_COPY or shutil.disk_usage(room).free < 2 * size:
         raise SourceUnreadable(
-            path, f"it was not closed, and there is no room for a private copy of {size:,} bytes in {folder.name}"
+            path, f"it was not closed, and there is no room in {room} for a private copy of {size:,} bytes"
         )
+    copy = _Copy(path, states)
     for source, state in zip(sources, states, strict=True):
         if state.size:
-            with open_file(source) as original, (Path(folder.name) / source.name).open("wb") as target:
+            with open_file(source) as original, (copy.folder / source.name).open("wb") as target:
                 shutil.copyfileobj(original, target, 1024 * 1024)
-    return _Copy(folder, Path(folder.name) / path.name, states)
+    return copy
 
 
 @contextmanager
