@@ -76,6 +76,7 @@ EventKind = Literal[
     "notice.added",
     "notice.dismissed",
     "ai.used",
+    "row.imported",
 ]
 
 
