@@ -57,13 +57,14 @@ def _said(line: bytes, tell: Tell) -> list[Entry] | None:
     if not line.strip():
         return []
     try:
-        parsed = _parse(line) if len(line) <= LONGEST_LINE else None
+        parsed = parse(line) if len(line) <= LONGEST_LINE else None
         return None if parsed is None else list(tell(parsed, line))
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
 
 
-def _parse(line: bytes) -> dict[str, Any] | None:
+def parse(line: bytes) -> dict[str, Any] | None:
+    """The object on a line; None if it is something else, or nested beyond reason. Raises if it is no JSON."""
     try:
         parsed = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -91,6 +92,6 @@ def first_object(path: Path, most_bytes: int = 1024 * 1024) -> dict[str, Any]:
     """What the first line of a file says; nothing where that is not to be had."""
     try:
         with path.open("rb") as file:
-            return _parse(file.readline(most_bytes)) or {}
+            return parse(file.readline(most_bytes)) or {}
     except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
         return {}
