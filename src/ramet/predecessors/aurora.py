@@ -70,7 +70,9 @@ class AuroraSource(Source):
         plan = text(document.get("plan_id"))
         folder = f"{self._project.rstrip('/')}/{_FOLDER}/plans/{file_name(plan or 'none')}"
         yield SourceRow(table="project", key="", becomes=[NewProject(path=self._project)])
-        yield SourceRow(table="plan", key="", becomes=[NewTask(project="project:", path=folder, title=plan or "Aurora")])
+        yield SourceRow(
+            table="plan", key="", becomes=[NewTask(project="project:", path=folder, title=plan or "Aurora")]
+        )
         yield self._run(document)
         for position, task in enumerate(tasks):
             yield self._line(position, task)

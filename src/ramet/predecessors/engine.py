@@ -218,7 +218,7 @@ def _phase(row: Columns) -> list[NewRow]:
 
 
 def _message(row: Columns) -> list[NewRow]:
-    role = row["role"] if row["role"] in get_args(Role) else "system"
+    role: Role = row["role"] if row["role"] in get_args(Role) else "system"
     return [
         NewMessage(
             session=f"sessions:{row['session_id']}",

@@ -1,4 +1,4 @@
-"""A source: one database or file of an earlier system. It is read twice, to check it and to import it; never written."""
+"""A source: one database or file of an earlier system. It is read twice, to check and to import it, and never written."""
 
 import math
 from abc import ABC, abstractmethod

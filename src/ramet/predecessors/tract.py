@@ -1,4 +1,4 @@
-"""tract: its SQLite database of commits, refs, annotations, compressions and spawn pointers (schema versions 2 to 4)."""
+"""tract: its SQLite database of commits, refs, annotations, compressions and spawns (schema versions 2 to 4)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -161,7 +161,9 @@ class _History:
         for each in refs:
             key = f"{each['tract_id']}:{each['ref_name']}"
             is_branch = each["commit_hash"] is not None
-            new = ImportedBranch(name=_branch(each["tract_id"], each["ref_name"]), commit=f"commits:{each['commit_hash']}")
+            new = ImportedBranch(
+                name=_branch(each["tract_id"], each["ref_name"]), commit=f"commits:{each['commit_hash']}"
+            )
             yield tables.kept("refs", key, each, [new] if is_branch else [])
         inner = {parent for parents in self._parents.values() for parent in parents}
         for name in self._order:

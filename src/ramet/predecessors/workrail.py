@@ -22,6 +22,7 @@ from ramet.model.memory.predecessor import (
     NewTask,
     SourceRow,
 )
+from ramet.model.record.message import Role
 from ramet.predecessors.source import Source, instant, invalid, text
 from ramet.vendors.contract import json_lines
 from ramet.vendors.contract.stored_files.line_file import open_file
@@ -182,7 +183,9 @@ class _Facts:
     def __init__(self, events: list[dict[str, Any]]) -> None:
         self._first, self._last = events[0], events[-1]
         self._observed: dict[str, str] = {}
-        self._workflow = self._goal = self._notes = None
+        self._workflow: str | None = None
+        self._goal: str | None = None
+        self._notes: str | None = None
         self._completed: dict[str, Any] | None = None
         for event in events:
             self._note(event["kind"], _data(event))
@@ -264,8 +267,8 @@ def _become(event: dict[str, Any]) -> list[NewRow]:
         case "context_set":
             goal = text(json_lines.entry(data, "context").get("goal"))
             spoken = goal or canonical_json({"context": data.get("context")}).decode()
-            role = "system" if goal is None else "user"
-            return [NewMessage(session=_CREATED, role=role, text=spoken, at_ms=at_ms)]  # type: ignore[arg-type]
+            role: Role = "system" if goal is None else "user"
+            return [NewMessage(session=_CREATED, role=role, text=spoken, at_ms=at_ms)]
         case "node_output_appended" if (notes := _notes(data)) is not None:
             return [NewMessage(session=_CREATED, role="assistant", text=notes, at_ms=at_ms)]
         case "gap_recorded" | "divergence_recorded" if (summary := text(data.get("summary"))) is not None:
