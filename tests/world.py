@@ -89,9 +89,11 @@ OTHER_TABLES = (
     "tombstones",
     "skill_texts",
     "images",
+    "imports",
 )
 
 _CHILDREN_FIRST = (
+    "imports",
     "images",
     "skill_texts",
     "tombstones",

@@ -29,6 +29,7 @@ EventKind = Literal[
     "effort.awaited",
     "session.spawned",
     "session.started",
+    "session.imported",
     "session.resumed",
     "session.bound",
     "session.continued",

@@ -5,6 +5,7 @@ same history whichever hooks were dropped, however often it is read, and from wh
 before the file had it gives way to it.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -64,7 +65,12 @@ class PreparedEntries(Struct, frozen=True):
 @prepares(AddEntries)
 def prepare(request: AddEntries, contents: Contents) -> PreparedEntries:
     """Redact, hash and compress what was read."""
-    return PreparedEntries(request, [_prepare(entry, contents) for entry in request.entries])
+    return PreparedEntries(request, prepare_entries(request.entries, contents))
+
+
+def prepare_entries(entries: Sequence[Entry], contents: Contents) -> list[Read]:
+    """Entries without secrets, each with the turn that it becomes, if it becomes one."""
+    return [_prepare(entry, contents) for entry in entries]
 
 
 def _prepare(entry: Entry, contents: Contents) -> Read:
@@ -105,7 +111,7 @@ def add(tx: Transaction, prepared: PreparedEntries) -> Ingested:
     known = transcripts.find(tx.db, request.path)
     hooked = _find_owner(tx, request, known)
     is_counted = request.counts_subagents and hooks.is_within_kept(tx.db, hooked.id)
-    writing = _Writing(tx, hooked, counts=not is_counted)
+    writing = Writing(tx, hooked, counts=not is_counted)
     is_told = is_counted and transcripts.find_sources(tx.db, hooked.id).has_stream
     if not hooked.is_kept and not is_told:
         # What a kept agent says comes from its keeper, and what its sub-agent says from whoever told of it first.
@@ -134,12 +140,13 @@ def _key(hooked: Hooked, entry: Entry) -> str:
     return f"{hooked.id}:{entry.key}".replace("\0", "")[: 2 * LONGEST_NAME]
 
 
-def _one_line(title: Any) -> str:
+def one_line(title: Any) -> str:
+    """A title as it is shown: one line of printable characters."""
     words = clean_name(title).split() if isinstance(title, str) else []
     return "".join(each for each in " ".join(words) if each.isprintable())
 
 
-class _Writing:
+class Writing:
     """The entries of one request on their way into a session's history."""
 
     def __init__(self, tx: Transaction, hooked: Hooked, *, counts: bool) -> None:
@@ -195,7 +202,7 @@ class _Writing:
         meta, session_id = entry.meta or {}, self._hooked.id
         if entry.model is not None:
             self._model = clean_name(entry.model)
-        if title := _one_line(meta.get("title")):
+        if title := one_line(meta.get("title")):
             sessions.note_title(self._tx, session_id, title, is_given=meta.get("is_given") is True)
         origin = meta.get("origin")
         if isinstance(origin, str) and origin != self._origin and self._hooked.driver is not None:

@@ -74,6 +74,14 @@ def parse(line: bytes) -> dict[str, Any] | None:
     return parsed if isinstance(parsed, dict) and json_lines.is_shallow(parsed) else None
 
 
+def parse_object(line: bytes) -> dict[str, Any] | None:
+    """What a line says, if it is an object; None if it cannot be read."""
+    try:
+        return _parse(line) if len(line) <= LONGEST_LINE else None
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
 def digest(line: bytes) -> str:
     """The key of a line that has no id: the same line has the same one, wherever it stands."""
     return f"line/{hashlib.blake2b(line.strip(), digest_size=16).hexdigest()}"

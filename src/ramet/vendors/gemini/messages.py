@@ -89,7 +89,9 @@ class Reading:
     ) -> Entry:
         self._returned.add(call)
         text = "\n".join(filter(None, map(_response, parts)))
-        failed = any("error" in json_lines.entry(json_lines.entry(part, "functionResponse"), "response") for part in parts)
+        failed = any(
+            "error" in json_lines.entry(json_lines.entry(part, "functionResponse"), "response") for part in parts
+        )
         return Entry(
             key=f"{call}/result",
             kind="tool_result",

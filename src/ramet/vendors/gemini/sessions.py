@@ -6,8 +6,10 @@ file: it is read twice, first for the places of the messages that hold, then for
 
 `$set` may have a list of messages. It takes nothing back: the program empties the list whenever it resumes a session,
 writes it again without calls and counts of tokens, and a compaction leaves only its summary in it. So of a list only
-messages are taken that are not known. Old versions write one `.json` document; a new version that resumes such a session
-writes a `.jsonl` beside it, with the same ids, and then only that is read.
+messages are taken that are not known.
+
+Old versions write one `.json` document; a new version that resumes such a session writes a `.jsonl` beside it, with the
+same ids, and then only that is read.
 """
 
 import os

@@ -2,4 +2,11 @@
 
 from ramet.vendors.contract.vendor_facts import Facts
 
-FACTS = Facts(title="Goose", resume_arguments=("session", "--resume", "--session-id",))
+FACTS = Facts(
+    title="Goose",
+    resume_arguments=(
+        "session",
+        "--resume",
+        "--session-id",
+    ),
+)

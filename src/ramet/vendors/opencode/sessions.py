@@ -49,7 +49,11 @@ def _list(file: Path, folder: Path) -> Iterator[Source]:
         except SourceUnreadable:
             # Listed as it is: reading it says why it cannot be read.
             yield Source(
-                vendor=database.VENDOR, key=str(file), path=str(file), size_bytes=0, changed_ms=database.changed_ms(file)
+                vendor=database.VENDOR,
+                key=str(file),
+                path=str(file),
+                size_bytes=0,
+                changed_ms=database.changed_ms(file),
             )
     if folder.is_dir():
         yield from (source for source in tree.find(folder) if source.key not in known)

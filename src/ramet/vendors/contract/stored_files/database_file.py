@@ -1,7 +1,7 @@
 """Another program's SQLite file, read without writing to it or beside it. It is never one of ours.
 
-SQLite itself would write: the first reader of a file in WAL mode makes `-wal` and `-shm` beside it, or writes into them.
-So how a file is opened depends on what stands beside it:
+SQLite itself would write: the first reader of a file in WAL mode makes `-wal` and `-shm` beside it, or writes into
+them. So how a file is opened depends on what stands beside it:
 
 - in rollback mode: read-only, with the usual locks, which write nothing;
 - in WAL mode without a log: as a file that nobody changes (`immutable`);
@@ -125,7 +125,7 @@ def _check_tables(database: Database, needs: Mapping[str, Sequence[str]]) -> Non
         if missing:
             raise SourceUnreadable(
                 database.path,
-                f"its table {table!r} has no {', '.join(missing)}: the version of the program that wrote it is not known",
+                f"its table {table!r} has no {', '.join(missing)}: an unknown version of the program wrote it",
             )
 
 
