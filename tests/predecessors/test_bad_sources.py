@@ -89,7 +89,7 @@ def cut(make: Make) -> Make:
     return build
 
 
-CASES: dict[str, tuple[Make, str, Any]] = {
+CASES: dict[str, tuple[Make, Any, Any]] = {
     "a newer tract": (
         lambda folder: sources.make_tract(folder / "t.db", said="13"),
         "_trace_meta.schema_version",

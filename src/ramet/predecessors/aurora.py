@@ -19,7 +19,8 @@ from ramet.predecessors.source import Source, file_name, fingerprint, instant, i
 from ramet.vendors.contract.stored_files import document_file
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 
-_FOLDER = ".aurora"
+FOLDER = ".aurora"
+CHECKPOINTS = "checkpoints"
 _REQUIRED = ("execution_id", "started_at", "tasks", "last_checkpoint")
 _OUTCOMES: dict[str, Outcome] = {"completed": "success", "failed": "error"}
 _STATES = ("pending", "in_progress", "completed", "failed", "skipped")
@@ -49,7 +50,7 @@ def open_source(path: Path, project: str) -> "AuroraSource":
     execution_id = document["execution_id"]
     if text(execution_id) is None:
         raise invalid(path, "execution_id is no text", field="execution_id", value=execution_id)
-    around = next((str(each.parent) for each in path.parents if each.name == _FOLDER), project)
+    around = next((str(each.parent) for each in path.parents if each.name == FOLDER), project)
     return AuroraSource(path, file_name(execution_id), "1", around)
 
 
@@ -68,7 +69,7 @@ class AuroraSource(Source):
         self._check_tasks(tasks)
         self._check_turns(turns)
         plan = text(document.get("plan_id"))
-        folder = f"{self._project.rstrip('/')}/{_FOLDER}/plans/{file_name(plan or 'none')}"
+        folder = f"{self._project.rstrip('/')}/{FOLDER}/plans/{file_name(plan or 'none')}"
         yield SourceRow(table="project", key="", becomes=[NewProject(path=self._project)])
         yield SourceRow(
             table="plan", key="", becomes=[NewTask(project="project:", path=folder, title=plan or "Aurora")]

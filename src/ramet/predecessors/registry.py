@@ -25,12 +25,23 @@ def find_sources(path: Path, project: str) -> list[Source]:
         return _in_folder(path, project)
     if is_database(path):
         return [_in_database(path, project)]
-    first = _first_line(path)
-    if workrail.is_event(first):
+    if workrail.is_event(_first_line(path)):
         return [workrail.open_source(path, project)]
-    if path.suffix == ".json" and aurora.is_checkpoint(aurora.read_document(path)):
-        return [aurora.open_source(path, project)]
-    return []
+    return [aurora.open_source(path, project)] if _is_checkpoint(path) else []
+
+
+def recognise(path: Path) -> bool:
+    """Whether a file or a folder is of an earlier system. It may be damaged, or of a version that is not known."""
+    try:
+        if path.is_dir():
+            return bool(_session_folders(path) or _checkpoint_files(path))
+        if is_database(path):
+            with tables.opened(path, {}) as database:
+                found = set(tables.list_tables(database))
+            return tract.is_tract(found) or engine.is_engine(found) or gza.is_gza(found)
+        return workrail.is_event(_first_line(path)) or _is_checkpoint(path)
+    except (ImportSourceInvalid, OSError):
+        return False
 
 
 def require_sources(path: Path, project: str) -> list[Source]:
@@ -42,13 +53,31 @@ def require_sources(path: Path, project: str) -> list[Source]:
 
 
 def _in_folder(folder: Path, project: str) -> list[Source]:
-    if (folder / workrail.MANIFEST).is_file():
-        return [workrail.open_source(folder, project)]
-    sessions = [each for each in sorted(folder.iterdir()) if (each / workrail.MANIFEST).is_file()]
-    if sessions:
+    if sessions := _session_folders(folder):
         return _parents_first(folder, [workrail.open_source(each, project) for each in sessions])
-    files = sorted(folder.glob("*.json"))
-    return [aurora.open_source(each, project) for each in files if aurora.is_checkpoint(aurora.read_document(each))]
+    return [aurora.open_source(each, project) for each in _checkpoint_files(folder)]
+
+
+def _session_folders(folder: Path) -> list[Path]:
+    """The folder itself, or those in it, if they are sessions of WorkRail."""
+    if (folder / workrail.MANIFEST).is_file():
+        return [folder]
+    return [each for each in sorted(folder.iterdir()) if (each / workrail.MANIFEST).is_file()]
+
+
+def _checkpoint_files(folder: Path) -> list[Path]:
+    """The checkpoints in a folder of Aurora. In other folders none are looked for: there may be many large files."""
+    if folder.name == aurora.FOLDER:
+        folder = folder / aurora.CHECKPOINTS
+    return [each for each in sorted(folder.glob("*.json")) if _is_checkpoint(each)] if _is_aurora(folder) else []
+
+
+def _is_aurora(folder: Path) -> bool:
+    return folder.name == aurora.CHECKPOINTS and folder.is_dir()
+
+
+def _is_checkpoint(path: Path) -> bool:
+    return path.suffix == ".json" and aurora.is_checkpoint(aurora.read_document(path))
 
 
 def _parents_first(folder: Path, sources: list[workrail.WorkRailSource]) -> list[Source]:

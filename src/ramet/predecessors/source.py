@@ -1,4 +1,4 @@
-"""A source: one database or file of an earlier system. It is read twice, to check and to import it, and never written."""
+"""A source: a database or file of an earlier system. It is read twice, to check and to import it, and never written."""
 
 import math
 from abc import ABC, abstractmethod

@@ -83,7 +83,7 @@ class _Import:
         if known is None:
             self._add(row, key, digest)
         elif known["digest"] == digest or predecessors.find_imported(self._tx.db, f"{key}#{digest}") is not None:
-            self._counts["known"] += 1
+            self._counts["known"] += row.record is not None
         else:
             self._change(row, f"{key}#{digest}", digest)
 
@@ -93,7 +93,7 @@ class _Import:
         self._writer.remember(f"{row.source.table}:{row.source.key}", became)
         for new in row.becomes:
             self._writer.write(new, became)
-        self._counts["new"] += 1
+        self._counts["new"] += row.record is not None
         self._counts["kept"] += row.record is not None and not became.rows
         for kind in became.added:
             self._added[kind] = self._added.get(kind, 0) + 1

@@ -42,6 +42,7 @@ _MOST_SHOWN = 20
         f"ramet import {registry.PREFERRED[0]} --since 2026-01-01",
         "ramet import ~/backup/projects --yes",
         "ramet import --project . --dry-run",
+        "ramet import .gza/gza.db",
     ],
 )
 @click.argument("names", metavar="[PROGRAM|PATH]...", nargs=-1)
@@ -69,8 +70,13 @@ def import_command(
     their times, usage and sub-agents, and secrets are removed. Files are only read. An import that was interrupted
     continues when you run it again; sessions that have not changed are not read again. Exits with 1 if a session could
     not be read to its end.
+
+    PATH may also be a database or file of tract, gza, Engine v3, Aurora or WorkRail: every row of it is imported once.
     """
-    names = [name for name in names if not _import_document(invocation, name, dry_run=dry_run)] if names else names
+    if names:
+        names = [name for name in names if not _import_document(invocation, name, dry_run=dry_run)]
+        if not names:
+            return None
     sources = _choose(invocation, names, since, project)
     heads = _look_at(sources)
     surveys = survey(sources, heads)
