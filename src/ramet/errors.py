@@ -233,7 +233,7 @@ class ImportSourceInvalid(BadRequest):
     """The file to import is damaged, or its version is not known."""
 
     code = "import_source_invalid"
-    hint = "see docs/formats/predecessors.md for the files and versions that Ramet imports"
+    hint = "restore the file from a backup, or import one of a version that `ramet import --help` names"
 
 
 class SkillFileInvalid(BadRequest):

@@ -163,14 +163,18 @@ def refuse(_request: object) -> NoReturn:
     raise AssertionError("a request was sent")
 
 
+def import_all(path: Path) -> None:
+    for source in registry.require_sources(path, "/shop"):
+        transfer.transfer(source, refuse)
+
+
 @pytest.mark.requirement("R384")
 @pytest.mark.parametrize("what", CASES)
 def test_a_bad_source_is_refused_before_anything_is_sent(tmp_path: Path, what: str) -> None:
     make, field, value = CASES[what]
     path = make(tmp_path)
     with pytest.raises(ImportSourceInvalid) as refusal:
-        for source in registry.require_sources(path, "/shop"):
-            transfer.transfer(source, refuse)
+        import_all(path)
     error = refusal.value
     assert str(tmp_path) in error.message
     assert field is ... or error.field == field
@@ -192,10 +196,10 @@ def test_what_is_of_no_earlier_system_is_not_found(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("R384")
 def test_a_row_that_no_request_can_carry_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
-    said = [(1, 1, "user", "x" * (transfer.LARGEST_ROW + 1), None, None)]
+    said = [(1, 1, "user", "x" * 5000, None, None)]
     (source,) = registry.require_sources(sources.make_engine(tmp_path / "e.db", messages=said), "/shop")
     with pytest.raises(ImportSourceInvalid, match="row 1 of messages is larger than"):
-        transfer.transfer(source, refuse)
+        transfer.transfer(source, refuse, max_request_bytes=8192)
 
 
 @pytest.mark.requirement("R384")

@@ -16,8 +16,10 @@ from ramet.protocol.operation import Ask
 
 BATCH_ROWS = 200
 BATCH_BYTES = 512 * 1024
-LARGEST_ROW = 7 * 1024 * 1024
-"""Below the default of `daemon.max_request_bytes`."""
+REQUEST_BYTES = 8 * 1024 * 1024
+"""The default of `daemon.max_request_bytes`."""
+_AROUND_BYTES = 4096
+"""More than a request has around its rows."""
 
 Progress = Callable[[int, int], None]
 """Called with the rows that were sent, and all rows."""
@@ -42,27 +44,32 @@ class Transferred(Struct, frozen=True, kw_only=True):
     """The rows that were added, by kind."""
 
 
-def count_rows(source: Source) -> dict[str, int]:
-    """How many rows each table of a source has. Every row is read, so this also checks the source."""
+def count_rows(source: Source, max_request_bytes: int = REQUEST_BYTES) -> dict[str, int]:
+    """How many rows each table of a source has. Every row is read, so this also checks the source, and that a request
+    can carry each row.
+    """
     counts: dict[str, int] = {}
+    largest = max_request_bytes - _AROUND_BYTES
     for row in source.rows():
         size = len(msgspec.json.encode(row))
-        if size > LARGEST_ROW:
+        if size > largest:
             raise invalid(
                 source.path,
-                f"row {row.key} of {row.table} is larger than {LARGEST_ROW:,} bytes",
+                f"row {row.key} of {row.table} is larger than a request may be",
                 field=row.table,
                 value=size,
-                fix="shorten the row in a copy of the file, and import the copy",
+                fix=f"raise the limit and restart the daemon: `ramet config daemon.max_request_bytes {size * 2}`",
             )
         if row.values is not None:
             counts[row.table] = counts.get(row.table, 0) + 1
     return counts
 
 
-def transfer(source: Source, ask: Ask, progress: Progress | None = None) -> Transferred:
+def transfer(
+    source: Source, ask: Ask, progress: Progress | None = None, *, max_request_bytes: int = REQUEST_BYTES
+) -> Transferred:
     """Import a source, and say what became of its rows."""
-    tables = count_rows(source)
+    tables = count_rows(source, max_request_bytes)
     total, sent = sum(tables.values()), 0
     replies: list[ImportedRows] = []
     for batch in _batches(source.rows()):

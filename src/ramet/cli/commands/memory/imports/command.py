@@ -71,7 +71,8 @@ def import_command(
     continues when you run it again; sessions that have not changed are not read again. Exits with 1 if a session could
     not be read to its end.
 
-    PATH may also be a database or file of tract, gza, Engine v3, Aurora or WorkRail: every row of it is imported once.
+    PATH may also be a database of tract (schema versions 2 to 4), gza (1 to 5) or Engine v3, a checkpoint of Aurora, or
+    a session of WorkRail (version 1): every row of it is imported once, and nothing of it starts to run.
     """
     if names:
         names = [name for name in names if not _import_document(invocation, name, dry_run=dry_run)]

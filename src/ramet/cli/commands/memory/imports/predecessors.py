@@ -25,7 +25,9 @@ def run(invocation: Invocation, path: Path, dry_run: bool) -> None:
     checkout = find_checkout(invocation.environ, invocation.cwd)
     project = str(invocation.cwd if checkout is None else checkout.project)
     sources = registry.require_sources(path.resolve(), project)
-    counted = {source.identity: transfer.count_rows(source) for source in sources}
+    longest = invocation.configuration.settings.daemon.max_request_bytes
+    # All of them first: if one is damaged, nothing of the others is written either.
+    counted = {source.identity: transfer.count_rows(source, longest) for source in sources}
     if dry_run:
         return _show_counts(invocation, sources, counted)
     if not invocation.as_json:
@@ -41,7 +43,8 @@ def _total(tables: dict[str, int]) -> int:
 def _import(invocation: Invocation, source: Source) -> Transferred:
     with _progress(invocation) as progress:
         try:
-            return transfer.transfer(source, invocation.ask, progress)
+            longest = invocation.configuration.settings.daemon.max_request_bytes
+            return transfer.transfer(source, invocation.ask, progress, max_request_bytes=longest)
         except KeyboardInterrupt:
             click.echo("interrupted: run the same `ramet import` again to continue", err=True)
             raise
