@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +31,12 @@ class Stored:
         self.vendor = vendor
         self.home = folder / "home"
         shutil.copytree(folder_of(vendor, "sessions") / "home", self.home)
+        for script in self.home.rglob("*.sql"):
+            _make_database(script)
         for number, path in enumerate(sorted(each for each in self.home.rglob("*") if each.is_file())):
             os.utime(path, (_CHANGED + number, _CHANGED + number))  # a checkout gives all files any time
         text = (folder_of(vendor, "sessions") / "expected.json").read_text(encoding="utf-8")
-        self.expected: dict[str, Any] = json.loads(text)
+        self.expected: dict[str, Any] = json.loads(text.replace("{home}", str(self.home)))
         self.sessions = registry.sessions()[vendor]
 
     @property
@@ -60,6 +64,13 @@ class Stored:
             str(path): (path.read_bytes() if path.is_file() else b"", path.stat().st_mtime_ns)
             for path in self.home.rglob("*")
         }
+
+
+def _make_database(script: Path) -> None:
+    """A database is kept as the statements that make it: `state.db` from `state.db.sql`."""
+    with closing(sqlite3.connect(script.with_suffix(""))) as database:
+        database.executescript(script.read_text(encoding="utf-8"))
+    script.unlink()
 
 
 def import_into(world: World, sources: Iterable[Source]) -> Results:

@@ -5,6 +5,7 @@ placeholders, so a thing that was stored under a name with a secret is found by 
 which are larger, are redacted where they are prepared for their blobs (`contents`).
 """
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -116,3 +117,8 @@ _REDACTED = StructRedactor(left=PREPARED, free=FREE_TEXTS)
 def redact(request: AnyStruct, redactor: Redactor) -> AnyStruct:
     """The request, or any part of one, without secrets."""
     return request if isinstance(request, UNSTORED) else _REDACTED.redact(request, redactor)
+
+
+def redact_all(parts: Sequence[AnyStruct], redactor: Redactor) -> list[AnyStruct]:
+    """The same for many parts of one request."""
+    return _REDACTED.redact_all(parts, redactor)

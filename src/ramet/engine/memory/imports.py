@@ -80,11 +80,13 @@ class _Importing:
         """Write one piece."""
         tx, place = self._tx, Place(self._host, piece.vendor, piece.source)
         known = None if piece.source in self._left else imports.find(tx.db, place)
+        if piece.after is not None and known is not None and known.position != piece.after:
+            return AddedPiece(state="moved", session_id=known.session_id)
         found, is_new = self._find(piece, read, known)
         if found is None or _is_recorded(tx, found):
             self._left.add(piece.source)
             return AddedPiece(state="waits" if found is None else "recorded", session_id=found.id if found else None)
-        added = self._write(piece, read, found)
+        added = self._write(piece, read, found, is_new=is_new)
         skipped = piece.skipped + (0 if known is None or is_new else known.skipped)
         now = Imported(found.id, piece.position, piece.size_bytes, piece.changed_ms, piece.is_last, skipped)
         if known != now or added:
@@ -93,11 +95,10 @@ class _Importing:
             tx.record("session.ingested", effort_id=found.effort_id, session_id=found.id, data=data)
         return AddedPiece(state="added", session_id=found.id, is_new=is_new, added=added)
 
-    def _write(self, piece: StoredPiece, read: list[Read], found: Hooked) -> int:
+    def _write(self, piece: StoredPiece, read: list[Read], found: Hooked, *, is_new: bool) -> int:
         tx = self._tx
         writing = transcripts.Writing(tx, found, counts=True)
-        for each in read:
-            writing.put(each)
+        writing.put_all(read, is_new=is_new)
         writing.close()
         if piece.head is not None:
             _note_head(tx, found, piece.head)
@@ -110,18 +111,13 @@ class _Importing:
         if head is None:
             if known is not None:
                 return subagents.must_find(tx, known.session_id), False
-            if piece.source in self._left:
-                return None, False
-            raise InvalidParams(
-                f"the first piece of {piece.source} has no head",
-                field="pieces",
-                value=piece.source,
-                fix="read the source from its beginning",
-            )
+            return None, False  # the piece before it waits
         found = hooks.find_native(tx.db, piece.vendor, _name(head))
         if found is not None:
             return found, False
         parent = _find_native(tx, piece.vendor, head.parent_id)
+        if parent is not None and _is_recorded(tx, parent):
+            return parent, False  # whose keeper, or the feed behind it, tells of its sub-agents
         origin = _find_native(tx, piece.vendor, head.origin_id)
         is_missing = (head.parent_id and parent is None) or (head.origin_id and origin is None)
         if is_missing and self._waits:

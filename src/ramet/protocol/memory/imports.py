@@ -18,9 +18,10 @@ from ramet.protocol.operation import Change, Operation, Request
 MOST_PIECES = 200
 """How many pieces one request may have."""
 
-PieceState = Literal["added", "recorded", "waits"]
+PieceState = Literal["added", "recorded", "waits", "moved"]
 """`recorded`: Ramet ran this agent itself, and has what it said. `waits`: the session that it names as its parent or
-its origin is not known yet.
+its origin is not known yet. `moved`: the source was not imported as far as the piece says, or further: the piece before
+it is missing, or another import continues it.
 """
 
 
@@ -33,6 +34,8 @@ class StoredPiece(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     entries: list[Entry]
     position: Annotated[str, Meta(max_length=4096)]
     """Where to continue reading."""
+    after: Annotated[str, Meta(max_length=4096)] | None = None
+    """The position that the piece continues; null for one from the beginning of its source."""
     size_bytes: Count
     changed_ms: int
     """The size of the source and the time of its last change, as they were before it was read."""

@@ -6,7 +6,7 @@ apart.
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import BinaryIO, Literal, NamedTuple, TypedDict
 
 from ramet.vendors.contract.transcript_lines import LONGEST_LINE
@@ -42,7 +42,7 @@ class Description(TypedDict):
 def instant(started: str) -> datetime | None:
     """A time in this machine's zone: the file does not say in which it was written."""
     try:
-        return datetime.fromisoformat(started).astimezone()
+        return datetime.fromisoformat(started).astimezone().astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         return None
 

@@ -1,6 +1,6 @@
 """Aider's sessions: `.aider.chat.history.md` in a project's folder, where each run appends what was said.
 
-There are no ids: a session is a run, named after its file and its first line, which has its start in local time. What
+There are no ids: a session is a run, named after its start, which is in local time, and its folder. What
 was said has no times of its own, and is named after its number in the run. Only the folders of known projects are
 searched: a search through a home would read everything in it, and on macOS ask for permission.
 """
@@ -9,7 +9,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.aider import blocks
 from ramet.vendors.contract.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files import line_file, positions
+from ramet.vendors.contract.stored_files.conversations import spoken
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.contract.transcript_lines import LONGEST_LINE
 
@@ -27,6 +27,8 @@ VENDOR = "aider"
 NAME = ".aider.chat.history.md"
 _START = re.compile(rb"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$")
 _MOST_RUNS = 100_000
+_LONGEST_FOLDER = 60
+"""How many characters of its folder's name are in a run's."""
 
 
 class _Run(NamedTuple):
@@ -59,7 +61,11 @@ def recognise(path: Path) -> Iterator[Source]:
 
 
 def read(source: Source, position: str | None) -> Iterator[Piece]:
-    """A run from a position on."""
+    """A run from a position on. One without a prompt is none."""
+    return spoken(_find_and_read(source, position), position)
+
+
+def _find_and_read(source: Source, position: str | None) -> Iterator[Piece]:
     path = Path(source.path)
     run = next((each for each in _runs(path) if source.key == f"{path}#{each.name}"), None)
     if run is None:
@@ -86,7 +92,7 @@ def _list(file: Path) -> Iterator[Source]:
 
 def _runs(path: Path) -> Iterator[_Run]:
     """The runs of a history. Two that start in the same second are told apart by their order."""
-    folder = blake2b(str(path.absolute().parent).encode(), digest_size=4).hexdigest()
+    folder = path.absolute().parent.name[:_LONGEST_FOLDER]
     seen: Counter[str] = Counter()
     last: tuple[str, str, int] | None = None
     with line_file.open_file(path) as file:

@@ -57,21 +57,24 @@ def _said(line: bytes, tell: Tell) -> list[Entry] | None:
     if not line.strip():
         return []
     try:
-        parsed = parse(line) if len(line) <= LONGEST_LINE else None
+        parsed = _parse(line) if len(line) <= LONGEST_LINE else None
         return None if parsed is None else list(tell(parsed, line))
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
 
 
-def parse(line: bytes) -> dict[str, Any] | None:
-    """The object on a line; None if it is something else, or nested beyond reason. Raises if it is no JSON."""
+def _parse(line: bytes) -> dict[str, Any] | None:
     try:
         parsed = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         # JavaScript writes half of a character where it has cut a text in the middle of one.
         loose = json.loads(line.decode(errors="replace"))
         parsed = msgspec.json.decode(json.dumps(loose, ensure_ascii=False).encode(errors="replace"))
-    return parsed if isinstance(parsed, dict) and json_lines.is_shallow(parsed) else None
+    if not isinstance(parsed, dict):
+        return None
+    # Nearly every line has too few brackets to be deep, and is not walked through.
+    is_shallow = line.count(b"{") + line.count(b"[") <= json_lines.DEEPEST or json_lines.is_shallow(parsed)
+    return parsed if is_shallow else None
 
 
 def parse_object(line: bytes) -> dict[str, Any] | None:
@@ -100,6 +103,6 @@ def first_object(path: Path, most_bytes: int = 1024 * 1024) -> dict[str, Any]:
     """What the first line of a file says; nothing where that is not to be had."""
     try:
         with path.open("rb") as file:
-            return parse(file.readline(most_bytes)) or {}
+            return _parse(file.readline(most_bytes)) or {}
     except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
         return {}

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from ramet.model.hooks.transcript import Entry
@@ -18,6 +17,7 @@ from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.contract import json_lines, transcript_lines
 from ramet.vendors.contract.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files import line_file, positions
+from ramet.vendors.contract.stored_files.conversations import spoken
 from ramet.vendors.contract.stored_files.line_file import Place
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.contract.transcript_lines import LONGEST_LINE
@@ -57,6 +57,10 @@ def recognise(path: Path) -> Iterator[Source]:
 
 def read(source: Source, position: str | None) -> Iterator[Piece]:
     """A session or a sub-agent from a position on."""
+    return spoken(_read(source, position), position)
+
+
+def _read(source: Source, position: str | None) -> Iterator[Piece]:
     path = Path(source.path)
     agent = source.key.removeprefix(f"{source.path}#") if source.key != source.path else None
     known = positions.decode(position, _Position)
@@ -66,7 +70,7 @@ def read(source: Source, position: str | None) -> Iterator[Piece]:
         entries: list[Entry] = []
         skipped = lines.skipped
         for line in lines.lines:
-            event = _parse(line.data)
+            event = transcript_lines.parse_object(line.data)
             if event is None:
                 skipped += 1
             elif events.agent_of(event) == agent:
@@ -90,7 +94,14 @@ def _list(files: Iterable[Path]) -> Iterator[Source]:
         names = [str(file), *(f"{file}#{agent}" for agent in _list_agents(file))]
         for name in names:
             changed_ms = status.st_mtime_ns // 1_000_000
-            yield Source(vendor=VENDOR, key=name, path=str(file), size_bytes=status.st_size, changed_ms=changed_ms)
+            yield Source(
+                vendor=VENDOR,
+                key=name,
+                path=str(file),
+                size_bytes=status.st_size,
+                changed_ms=changed_ms,
+                is_subagent=name != str(file),
+            )
 
 
 def _list_agents(file: Path) -> list[str]:
@@ -102,17 +113,10 @@ def _starts(file: Path) -> Iterator[dict[str, Any]]:
     try:
         with line_file.open_file(file) as lines:
             while line := lines.readline(LONGEST_LINE):
-                if _STARTED in line[:_TYPE_BYTES] and (event := _parse(line)):
+                if _STARTED in line[:_TYPE_BYTES] and (event := transcript_lines.parse_object(line)):
                     yield event
     except SourceUnreadable:
         return
-
-
-def _parse(data: bytes) -> dict[str, Any] | None:
-    try:
-        return transcript_lines.parse(data)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
 
 
 def _head(path: Path, agent: str | None) -> Head:

@@ -7,6 +7,7 @@ is read by its key and single fields are taken out of it.
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
@@ -68,8 +69,10 @@ _OVER = ("completed", "error", "cancelled")
 
 
 class _Position(Struct, frozen=True):
-    bubbles: int
-    """How many were read. The last of them is read again: it may not have been finished."""
+    bubbles: int = 0
+    """How many were read."""
+    last: str = ""
+    """Stands for the last of them: it may not have been finished, and then it is read again."""
 
 
 def find(path: Path) -> Iterator[Source]:
@@ -80,8 +83,15 @@ def find(path: Path) -> Iterator[Source]:
             name = key.removeprefix("composerData:")
             told = _object(fields, ("updated", "created", "parent")) or {}
             changed = next((told[each] for each in ("updated", "created") if _is_time(told.get(each))), 0)
-            sources[name] = Source(vendor=VENDOR, key=name, path=str(path), size_bytes=size, changed_ms=int(changed))
             parents[name] = json_lines.text(told, "parent") or None
+            sources[name] = Source(
+                vendor=VENDOR,
+                key=name,
+                path=str(path),
+                size_bytes=size,
+                changed_ms=int(changed),
+                is_subagent=parents[name] is not None,
+            )
     yield from parents_first(sources, parents)
 
 
@@ -95,29 +105,40 @@ def read(source: Source, position: str | None) -> Iterator[Piece]:
         composer = _object(found[0], _COMPOSER_FIELDS)
         if composer is None:
             raise SourceUnreadable(path, f"conversation {source.key} is no JSON object")
-        yield from _read(database, source.key, composer, known.bubbles if known else 0)
+        yield from _read(database, source.key, composer, known or _Position())
 
 
-def _read(database: Database, name: str, composer: dict[str, Any], start: int) -> Iterator[Piece]:
+def _read(database: Database, name: str, composer: dict[str, Any], known: _Position) -> Iterator[Piece]:
     held = json_lines.entries(composer, "conversation")
     names = [json_lines.text(each, "bubbleId") for each in json_lines.entries(composer, "headers") or held]
+
+    def look(number: int) -> dict[str, Any] | None:
+        return _bubble(database, name, names[number]) or (_flatten(held[number]) if number < len(held) else None)
+
+    # From the beginning if there are fewer by now.
+    start = known.bubbles if 0 <= known.bubbles <= len(names) else 0
+    start -= start > 0 and _stand_for(look(start - 1)) != known.last
     head: Head | None = _head(database.path, name, composer)
     entries: list[Entry] = []
     size = skipped = 0
-    # One back, because the last may have grown; from the beginning if there are fewer by now.
-    for number in range(max(0, start - 1) if start <= len(names) else 0, len(names)):
-        bubble = _bubble(database, name, names[number]) or (_flatten(held[number]) if number < len(held) else None)
-        if bubble is None:
-            skipped += 1
-            continue
-        told = list(_tell(names[number], bubble))
+    last = known.last
+    for number in range(start, len(names)):
+        bubble = look(number)
+        last = _stand_for(bubble)
+        told = [] if bubble is None else list(_tell(names[number], bubble))
+        skipped += bubble is None
         entries += told
         size += sum(len(entry.text) for entry in told)
         if size >= PIECE_BYTES:
-            here = positions.encode(_Position(number + 1))
+            here = positions.encode(_Position(number + 1, last))
             yield Piece(entries=entries, position=here, head=head, skipped=skipped)
             head, entries, size, skipped = None, [], 0, 0
-    yield Piece(entries=entries, position=positions.encode(_Position(len(names))), head=head, skipped=skipped)
+    end = positions.encode(_Position(len(names), last))
+    yield Piece(entries=entries, position=end, head=head, skipped=skipped)
+
+
+def _stand_for(bubble: dict[str, Any] | None) -> str:
+    return blake2b(msgspec.json.encode(bubble), digest_size=8).hexdigest()
 
 
 def _bubble(database: Database, composer: str, name: str) -> dict[str, Any] | None:

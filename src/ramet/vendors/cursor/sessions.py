@@ -9,6 +9,8 @@ from pathlib import Path
 
 from ramet.model.memory.stored_session import Piece, Source
 from ramet.vendors.contract.session_sources import Sessions, Surroundings
+from ramet.vendors.contract.stored_files.conversations import spoken
+from ramet.vendors.contract.stored_files.database_file import describe_file
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.cursor import composers, transcripts
 
@@ -42,7 +44,7 @@ def recognise(path: Path) -> Iterator[Source]:
 def read(source: Source, position: str | None) -> Iterator[Piece]:
     """A session from a position on."""
     reader = composers if Path(source.path).suffix == ".vscdb" else transcripts
-    yield from reader.read(source, position)
+    return spoken(reader.read(source, position), position)
 
 
 def _list(files: list[Path], home: Path | None) -> Iterator[Source]:
@@ -55,8 +57,7 @@ def _list(files: list[Path], home: Path | None) -> Iterator[Source]:
                 known.add(source.key)
                 yield source
         except SourceUnreadable:
-            # Listed as it is: reading it says why it cannot be read.
-            yield Source(vendor=composers.VENDOR, key=str(file), path=str(file), size_bytes=0, changed_ms=0)
+            yield describe_file(composers.VENDOR, file)
     if home is not None:
         yield from (source for source in transcripts.find(home) if source.key not in known)
 

@@ -53,7 +53,14 @@ def list_files(files: Iterable[Path]) -> Iterator[Source]:
         if file.stem not in listed:
             listed.add(file.stem)
             changed_ms = status.st_mtime_ns // 1_000_000
-            yield Source(vendor=VENDOR, key=file.stem, path=str(file), size_bytes=status.st_size, changed_ms=changed_ms)
+            yield Source(
+                vendor=VENDOR,
+                key=file.stem,
+                path=str(file),
+                size_bytes=status.st_size,
+                changed_ms=changed_ms,
+                is_subagent=file.parent.name == "subagents",
+            )
 
 
 def read(source: Source, position: str | None) -> Iterator[Piece]:
@@ -66,7 +73,7 @@ def read(source: Source, position: str | None) -> Iterator[Piece]:
         entries: list[Entry] = []
         skipped = lines.skipped
         for line in lines.lines:
-            message = _parse(line.data)
+            message = transcript_lines.parse_object(line.data)
             if message is None:
                 skipped += 1
             else:
@@ -77,13 +84,6 @@ def read(source: Source, position: str | None) -> Iterator[Piece]:
 
 def _depth(path: Path) -> tuple[int, str]:
     return len(path.parts), str(path)
-
-
-def _parse(data: bytes) -> dict[str, Any] | None:
-    try:
-        return transcript_lines.parse(data)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
 
 
 def _tell(key: str, line: dict[str, Any], at: datetime) -> Iterator[Entry]:

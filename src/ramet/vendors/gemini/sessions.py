@@ -13,13 +13,12 @@ same ids, and then only that is read.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import msgspec
 from msgspec import Struct
 
 from ramet.model.hooks.transcript import Entry
@@ -27,6 +26,7 @@ from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.contract import json_lines, transcript_lines
 from ramet.vendors.contract.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files import document_file, line_file, positions
+from ramet.vendors.contract.stored_files.conversations import spoken
 from ramet.vendors.contract.stored_files.document_file import Stamp
 from ramet.vendors.contract.stored_files.line_file import Place
 from ramet.vendors.gemini import messages
@@ -40,6 +40,10 @@ class _Position(Struct, frozen=True, omit_defaults=True):
 
     place: Place | None = None
     document: Stamp | None = None
+    done: int = 0
+    """How many messages were told, if not all were."""
+    end: Place | None = None
+    """Up to where it was read for that."""
 
 
 def find(around: Surroundings) -> Iterator[Source]:
@@ -60,11 +64,9 @@ def recognise(path: Path) -> Iterator[Source]:
 
 def read(source: Source, position: str | None) -> Iterator[Piece]:
     """A chat from a position on."""
-    known, path = positions.decode(position, _Position), Path(source.path)
-    if path.suffix == ".json":
-        yield from _read_document(path, known.document if known else None)
-    else:
-        yield from _read_lines(path, known.place if known else None)
+    known, path = positions.decode(position, _Position) or _Position(), Path(source.path)
+    reader = _read_document if path.suffix == ".json" else _read_lines
+    return spoken(reader(path, known), position)
 
 
 def _list_folders(folders: Iterable[Path]) -> Iterator[Source]:
@@ -83,7 +85,14 @@ def _list(files: list[Path]) -> Iterator[Source]:
         except OSError:
             continue
         changed_ms = status.st_mtime_ns // 1_000_000
-        yield Source(vendor=VENDOR, key=str(stem), path=str(file), size_bytes=status.st_size, changed_ms=changed_ms)
+        yield Source(
+            vendor=VENDOR,
+            key=str(stem),
+            path=str(file),
+            size_bytes=status.st_size,
+            changed_ms=changed_ms,
+            is_subagent=file.parent.name != "chats" and file.parent.parent.name == "chats",
+        )
 
 
 def _is_chat(path: Path) -> bool:
@@ -95,59 +104,63 @@ def _is_chat(path: Path) -> bool:
     return b'"sessionId"' in start and b'"projectHash"' in start
 
 
-def _read_document(path: Path, known: Stamp | None) -> Iterator[Piece]:
-    document, stamp = document_file.read(path, known)
-    position = positions.encode(_Position(document=stamp))
+def _read_document(path: Path, known: _Position) -> Iterator[Piece]:
+    document, stamp = document_file.read(path, None if known.done else known.document)
     if document is None:
-        yield Piece(entries=[], position=position)
+        yield Piece(entries=[], position=positions.encode(_Position(document=stamp)))
         return
-    reading, entries, skipped = messages.Reading(), list[Entry](), 0
-    for message in _listed(document):
-        if isinstance(message, dict):
-            entries += reading.tell(message)
-        else:
-            skipped += 1
-    head = _head(path, document, reading.model)
-    # All pieces have no place but the last: a document that is read in part is read again from its beginning.
-    *rest, last = _split(entries) or [[]]
-    for number, piece in enumerate(rest):
-        yield Piece(entries=piece, position="", head=None if number else head)
-    yield Piece(entries=last, position=position, head=None if rest else head, skipped=skipped)
+    listed = _listed(document)
+    messages_read = [message for message in listed if isinstance(message, dict)]
+    model = next((model for each in messages_read if (model := json_lines.text(each, "model"))), None)
+    begun = known.done if known.document == stamp else 0
+    skipped = 0 if begun else len(listed) - len(messages_read)
+    pieces = _Pieces(_head(path, document, model), begun, lambda done: _Position(document=stamp, done=done))
+    yield from pieces.cut(messages_read, skipped)
 
 
-def _split(entries: list[Entry]) -> list[list[Entry]]:
-    """Entries in pieces that are small enough."""
-    pieces: list[list[Entry]] = []
-    size = line_file.PIECE_BYTES
-    for entry in entries:
-        if size >= line_file.PIECE_BYTES:
-            pieces.append([])
-            size = 0
-        pieces[-1].append(entry)
-        size += len(entry.text)
-    return pieces
-
-
-def _read_lines(path: Path, place: Place | None) -> Iterator[Piece]:
-    # What holds is known only at the end: until then, an interrupted reading is repeated from where it started.
-    replay, start = _Replay(), "" if place is None else positions.encode(_Position(place=place))
-    for lines in line_file.read(path, place):
+def _read_lines(path: Path, known: _Position) -> Iterator[Piece]:
+    """What holds is known only at the end. A reading that was interrupted is repeated up to the same end."""
+    is_begun = known.end is not None and line_file.is_valid(path, known.end)
+    replay, end = _Replay(), Place()
+    for lines in line_file.read(path, known.place, known.end.offset if is_begun and known.end else None):
         replay.skipped += lines.skipped
         for line in lines.lines:
             replay.take(line.data, line.offset)
-        place = lines.place
-    head: Head | None = _head(path, replay.meta | _told_first(path), replay.model)
-    end = positions.encode(_Position(place=place))
-    reading, entries, size = messages.Reading(), list[Entry](), 0
+        end = lines.place
+    head = _head(path, replay.meta | _told_first(path), replay.model)
+
+    def position(done: int) -> _Position:
+        return _Position(place=known.place, done=done, end=end) if done else _Position(place=end)
+
     with line_file.open_file(path) as file:
-        for message in replay.messages(file):
-            told = list(reading.tell(message))
+        pieces = _Pieces(head, known.done if is_begun else 0, position)
+        yield from pieces.cut(replay.messages(file), 0 if is_begun else replay.skipped)
+
+
+class _Pieces:
+    """Messages in pieces, from one of them on."""
+
+    def __init__(self, head: Head, begun: int, position: Callable[[int], _Position]) -> None:
+        """`begun` messages were told before; `position` is the one behind so many, and behind all for 0."""
+        self._head = head
+        self._begun = begun
+        self._position = position
+
+    def cut(self, listed: Iterable[dict[str, Any]], skipped: int) -> Iterator[Piece]:
+        """The pieces; `skipped` is what could not be read."""
+        reading, head, size = messages.Reading(), self._head, 0
+        first: Head | None = head
+        entries: list[Entry] = []
+        for number, message in enumerate(listed, 1):
+            told = list(reading.tell(message))  # those told before, too: a result is told once
+            if number <= self._begun:
+                continue
             entries += told
             size += sum(len(entry.text) for entry in told)
             if size >= line_file.PIECE_BYTES:
-                yield Piece(entries=entries, position=start, head=head)
-                head, entries, size = None, [], 0
-    yield Piece(entries=entries, position=end, head=head, skipped=replay.skipped)
+                yield Piece(entries=entries, position=positions.encode(self._position(number)), head=first)
+                first, entries, size = None, [], 0
+        yield Piece(entries=entries, position=positions.encode(self._position(0)), head=first, skipped=skipped)
 
 
 class _Replay:
@@ -162,7 +175,7 @@ class _Replay:
 
     def take(self, data: bytes, offset: int) -> None:
         """One line."""
-        record = _parse(data)
+        record = transcript_lines.parse_object(data)
         if record is None:
             self.skipped += 1
         elif isinstance(target := record.get("$rewindTo"), str):
@@ -182,7 +195,7 @@ class _Replay:
         held, line = -1, dict[str, Any]()
         for offset, number in self._places.values():
             if offset != held:
-                held, line = offset, _parse(line_file.read_at(file, offset)) or {}
+                held, line = offset, transcript_lines.parse_object(line_file.read_at(file, offset)) or {}
             if number is None:
                 yield line
                 continue
@@ -212,13 +225,6 @@ def _told_first(path: Path) -> dict[str, Any]:
     """What the first line says of the session: a resumed one says it again, with another time."""
     first = transcript_lines.first_object(path)
     return {name: first[name] for name in ("sessionId", "projectHash", "startTime") if name in first}
-
-
-def _parse(data: bytes) -> dict[str, Any] | None:
-    try:
-        return transcript_lines.parse(data)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
 
 
 def _listed(holder: dict[str, Any]) -> list[Any]:

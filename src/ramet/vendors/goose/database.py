@@ -29,7 +29,8 @@ _TABLES = {
     "messages": ("id", "session_id", "role", "content_json", "created_timestamp"),
 }
 _SESSIONS = """
-    SELECT id, updated_at, (SELECT sum(octet_length(content_json)) FROM messages WHERE session_id = sessions.id)
+    SELECT id, updated_at, octet_length(id)
+               + coalesce((SELECT sum(octet_length(content_json)) FROM messages WHERE session_id = sessions.id), 0)
     FROM sessions ORDER BY created_at, id
 """
 _SESSION = "SELECT * FROM sessions WHERE id = ?1"
@@ -68,9 +69,16 @@ def find(path: Path) -> Iterator[Source]:
         for name, updated, size in database.rows(_SESSIONS):
             at = instant(updated)
             changed_ms = int(at.timestamp() * 1000) if at else 0
-            sources[name] = Source(vendor=VENDOR, key=name, path=str(path), size_bytes=size or 0, changed_ms=changed_ms)
             row = database.record(_SESSION, name) if above else None
             parents[name] = json_lines.text(row or {}, above) or None if above else None
+            sources[name] = Source(
+                vendor=VENDOR,
+                key=name,
+                path=str(path),
+                size_bytes=size or 0,
+                changed_ms=changed_ms,
+                is_subagent=parents[name] is not None,
+            )
     yield from parents_first(sources, parents)
 
 
@@ -111,17 +119,14 @@ def _message(
     database: Database, row: tuple[int, Any, Any, int], content: bytes | None, *, has_metadata: bool
 ) -> Message | None:
     number, role, created, place = row
-    parts: Any = _decode(content)
+    parts = _decode(content)
     if not isinstance(parts, list) or not json_lines.is_shallow(parts) or role not in ("user", "assistant"):
         return None
-    metadata = {}
-    if has_metadata:
-        found = next(database.rows(_METADATA, number), (None,))[0]
-        metadata = _decode(found)
+    metadata = _decode(next(database.rows(_METADATA, number), (None,))[0]) if has_metadata else None
     return Message(f"{created}/{role}/{place}", role, created, parts, metadata if isinstance(metadata, dict) else {})
 
 
-def _decode(data: bytes | None) -> Any:
+def _decode(data: bytes | None) -> object:
     try:
         return msgspec.json.decode(data) if data else None
     except (msgspec.MsgspecError, ValueError, RecursionError):

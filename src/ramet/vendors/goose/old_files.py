@@ -1,7 +1,4 @@
-"""Goose's sessions before version 1.10: a line about the session, then one for each message.
-
-A message's number among those of its time depends on all before it, so a file that has changed is read as a whole.
-"""
+"""Goose's sessions before version 1.10: a line about the session, then one for each message."""
 
 import os
 from collections import Counter
@@ -9,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from ramet.model.hooks.transcript import Entry
@@ -38,34 +34,24 @@ def list_files(files: Iterable[Path]) -> Iterator[Source]:
 
 
 def read(source: Source, position: str | None) -> Iterator[Piece]:
-    """A file from its beginning, if it has grown."""
+    """A session from a position on. A message's number among those of its time depends on all before it, so the file is
+    read from its beginning, but only what is behind the position is told.
+    """
     path, known = Path(source.path), positions.decode(position, _Position)
-    if known and _is_unchanged(path, known.place):
-        yield Piece(entries=[], position=position or "")
-        return
+    start = known.place.line if known and line_file.is_valid(path, known.place) else 0
     numbers: Counter[tuple[str, Any]] = Counter()
     head: Head | None = _head(path)
-    # A place before the end cannot be continued: an interrupted reading is repeated from the beginning.
-    last, end = Piece(entries=[], position=""), Place()
     for lines in line_file.read(path, None):
-        if end.offset:
-            yield last
         entries: list[Entry] = []
         skipped = lines.skipped
         for line in lines.lines:
-            said = _parse(line.data)
-            if said is None:
-                skipped += 1
-            elif "role" in said:
-                entries += tell(_message(said, numbers))
-        last = Piece(entries=entries, position="", head=head, skipped=skipped)
-        head, end = None, lines.place
-    yield msgspec.structs.replace(last, position=positions.encode(_Position(end)))
-
-
-def _is_unchanged(path: Path, place: Place) -> bool:
-    lines = next(line_file.read(path, place))
-    return not lines.lines and lines.place == place
+            said = transcript_lines.parse_object(line.data)
+            told = tell(_message(said, numbers)) if said and "role" in said else ()
+            entries += told if line.number >= start else ()
+            skipped += said is None and line.number >= start
+        if lines.place.line >= start:
+            yield Piece(entries=entries, position=positions.encode(_Position(lines.place)), head=head, skipped=skipped)
+            head = None
 
 
 def _message(said: dict[str, Any], numbers: Counter[tuple[str, Any]]) -> Message:
@@ -76,13 +62,6 @@ def _message(said: dict[str, Any], numbers: Counter[tuple[str, Any]]) -> Message
     return Message(
         f"{created}/{role}/{numbers[role, created]}", role, created, parts, json_lines.entry(said, "metadata")
     )
-
-
-def _parse(data: bytes) -> dict[str, Any] | None:
-    try:
-        return transcript_lines.parse(data)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
 
 
 def _head(path: Path) -> Head:

@@ -11,6 +11,8 @@ from pathlib import Path
 from ramet.model.memory.stored_session import Piece, Source
 from ramet.vendors.contract import transcript_lines
 from ramet.vendors.contract.session_sources import Sessions, Surroundings
+from ramet.vendors.contract.stored_files.conversations import spoken
+from ramet.vendors.contract.stored_files.database_file import describe_file
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.goose import database, old_files
 
@@ -46,7 +48,7 @@ def recognise(path: Path) -> Iterator[Source]:
 def read(source: Source, position: str | None) -> Iterator[Piece]:
     """A session from a position on."""
     reader = old_files if Path(source.path).suffix == ".jsonl" else database
-    yield from reader.read(source, position)
+    return spoken(reader.read(source, position), position)
 
 
 def _list(folder: Path) -> Iterator[Source]:
@@ -64,8 +66,7 @@ def _list_database(file: Path) -> Iterator[Source]:
     try:
         yield from database.find(file)
     except SourceUnreadable:
-        # Listed as it is: reading it says why it cannot be read.
-        yield Source(vendor=database.VENDOR, key=str(file), path=str(file), size_bytes=0, changed_ms=0)
+        yield describe_file(database.VENDOR, file)
 
 
 SESSIONS = Sessions(find=find, recognise=recognise, read=read)

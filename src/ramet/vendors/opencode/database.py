@@ -14,7 +14,7 @@ from msgspec import Struct
 from ramet.model.hooks.transcript import Entry
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.contract import json_lines
-from ramet.vendors.contract.stored_files import database_file, positions
+from ramet.vendors.contract.stored_files import positions
 from ramet.vendors.contract.stored_files.database_file import Database, open_database
 from ramet.vendors.contract.stored_files.family_order import parents_first
 from ramet.vendors.contract.stored_files.line_file import PIECE_BYTES
@@ -31,7 +31,8 @@ _TABLES = {
 }
 _SESSIONS = """
     SELECT id, parent_id, time_updated,
-           (SELECT sum(octet_length(data)) FROM part WHERE part.session_id = session.id)
+           octet_length(id)
+               + coalesce((SELECT sum(octet_length(data)) FROM part WHERE part.session_id = session.id), 0)
     FROM session ORDER BY time_created, id
 """
 _SESSION = "SELECT * FROM session WHERE id = ?1"
@@ -80,11 +81,6 @@ def is_ours(path: Path) -> bool:
         return path.name == NAME
 
 
-def changed_ms(path: Path) -> int:
-    """When a database changed last."""
-    return database_file.last_change_ms(path)
-
-
 def find(path: Path) -> Iterator[Source]:
     """The sessions in a database, parents first."""
     sources, parents = {}, {}
@@ -93,7 +89,12 @@ def find(path: Path) -> Iterator[Source]:
             if isinstance(name, str) and name:
                 when = updated if isinstance(updated, int) else 0
                 sources[name] = Source(
-                    vendor=VENDOR, key=name, path=str(path), size_bytes=size or 0, changed_ms=max(0, when)
+                    vendor=VENDOR,
+                    key=name,
+                    path=str(path),
+                    size_bytes=size or 0,
+                    changed_ms=max(0, when),
+                    is_subagent=bool(parent),
                 )
                 parents[name] = parent if isinstance(parent, str) else None
     yield from parents_first(sources, parents)

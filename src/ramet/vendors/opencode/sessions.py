@@ -10,6 +10,8 @@ from pathlib import Path
 
 from ramet.model.memory.stored_session import Piece, Source
 from ramet.vendors.contract.session_sources import Sessions, Surroundings
+from ramet.vendors.contract.stored_files.conversations import spoken
+from ramet.vendors.contract.stored_files.database_file import describe_file
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.opencode import database, tree
 
@@ -36,7 +38,7 @@ def recognise(path: Path) -> Iterator[Source]:
 def read(source: Source, position: str | None) -> Iterator[Piece]:
     """A session from a position on."""
     reader = tree if Path(source.path).suffix == ".json" else database
-    yield from reader.read(source, position)
+    return spoken(reader.read(source, position), position)
 
 
 def _list(file: Path, folder: Path) -> Iterator[Source]:
@@ -47,14 +49,7 @@ def _list(file: Path, folder: Path) -> Iterator[Source]:
                 known.add(source.key)
                 yield source
         except SourceUnreadable:
-            # Listed as it is: reading it says why it cannot be read.
-            yield Source(
-                vendor=database.VENDOR,
-                key=str(file),
-                path=str(file),
-                size_bytes=0,
-                changed_ms=database.changed_ms(file),
-            )
+            yield describe_file(database.VENDOR, file)
     if folder.is_dir():
         yield from (source for source in tree.find(folder) if source.key not in known)
 

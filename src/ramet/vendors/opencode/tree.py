@@ -41,14 +41,15 @@ def find(storage: Path) -> Iterator[Source]:
         folder = storage / "message" / file.stem
         changed = [(status.st_mtime_ns, status.st_size) for path in (file, folder) if (status := _status(path))]
         changed += [(each.stat().st_mtime_ns, each.stat().st_size) for each in _files(folder)]
+        parents[file.stem] = json_lines.text(document_file.read_small(file), "parentID") or None
         sources[file.stem] = Source(
             vendor=VENDOR,
             key=file.stem,
             path=str(file),
             size_bytes=sum(size for _, size in changed),
             changed_ms=max((when for when, _ in changed), default=0) // 1_000_000,
+            is_subagent=parents[file.stem] is not None,
         )
-        parents[file.stem] = json_lines.text(document_file.read_small(file), "parentID") or None
     yield from parents_first(sources, parents)
 
 

@@ -23,6 +23,7 @@ from urllib.parse import quote
 
 import apsw
 
+from ramet.model.memory.stored_session import Source
 from ramet.vendors.contract.stored_files.line_file import open_file
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 
@@ -101,9 +102,11 @@ def is_database(path: Path) -> bool:
         return False
 
 
-def last_change_ms(path: Path) -> int:
-    """When a file or its log changed last, in milliseconds since 1970."""
-    return max((_state(file).changed_ns for file in (path, _beside(path, "wal"))), default=0) // 1_000_000
+def describe_file(vendor: str, path: Path) -> Source:
+    """A database whose sessions cannot be listed, as one source: reading it says why."""
+    states = [_state(path), _state(_beside(path, "wal"))]
+    size, changed_ns = sum(state.size for state in states), max(state.changed_ns for state in states)
+    return Source(vendor=vendor, key=str(path), path=str(path), size_bytes=size, changed_ms=changed_ns // 1_000_000)
 
 
 def _read_header(path: Path) -> bytes:

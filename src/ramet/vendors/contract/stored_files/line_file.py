@@ -66,15 +66,17 @@ def open_file(path: Path) -> BinaryIO:
     return file
 
 
-def read(path: Path, place: Place | None) -> Iterator[Lines]:
-    """The whole lines behind a place, up to the end that the file has now; at least one piece, which may be empty."""
+def read(path: Path, place: Place | None, until: int | None = None) -> Iterator[Lines]:
+    """The whole lines behind a place, up to an offset or to the end that the file has now; at least one piece, which
+    may be empty.
+    """
     with open_file(path) as file:
         start = _begin(file, place)
         changed_ms = os.fstat(file.fileno()).st_mtime_ns // 1_000_000
         lines: list[Line] = []
         size = skipped = 0
         offset, number = start.offset, start.line
-        for data in _split(file, offset):
+        for data in _split(file, offset, until):
             if data is None or len(data) > LONGEST_LINE:
                 skipped += 1
             elif data.strip():
@@ -88,16 +90,22 @@ def read(path: Path, place: Place | None) -> Iterator[Lines]:
         yield Lines(lines, Place(offset, number, _mark(file, offset)), skipped, changed_ms)
 
 
+def is_valid(path: Path, place: Place) -> bool:
+    """Whether what is before a place is still the same."""
+    with open_file(path) as file:
+        return _begin(file, place) == place
+
+
 def read_at(file: BinaryIO, offset: int) -> bytes:
     """The line at an offset."""
     file.seek(offset)
     return file.readline(LONGEST_LINE + 1)
 
 
-def _split(file: BinaryIO, offset: int) -> Iterator[bytes | None]:
+def _split(file: BinaryIO, offset: int, until: int | None) -> Iterator[bytes | None]:
     """Whole lines; None for each that is too long. The file stands behind the line that was given last."""
     file.seek(offset)
-    while True:
+    while until is None or file.tell() < until:
         line = file.readline(LONGEST_LINE + 1)
         if line.endswith(b"\n"):
             yield line

@@ -12,6 +12,14 @@ def encode(position: msgspec.Struct) -> str:
     return msgspec.json.encode(position).decode()
 
 
+def is_position(text: str | None) -> bool:
+    """Whether it may be a position of one of these readers."""
+    try:
+        return bool(text) and isinstance(msgspec.json.decode(text or ""), dict)
+    except (msgspec.MsgspecError, ValueError):
+        return False
+
+
 def decode(text: str | None, kind: type[Fields]) -> Fields | None:
     """A position from its text; None if it is another reader's, or an older one's."""
     if not text:

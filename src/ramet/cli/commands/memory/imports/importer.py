@@ -96,8 +96,6 @@ class _Reading:
         self.session_id: int | None = None
         self.is_new = False
         self.added = 0
-        self.has_state = known is not None
-        """Whether the daemon knows its session."""
         self.waits = False
         self.is_recorded = False
         self.failure: str | None = None
@@ -141,8 +139,10 @@ class Importer:
             left = self._import_all(sources, known)
             while left:
                 again = self._import_all(left, known)
-                if len(again) == len(left):
-                    self._waits = False  # nothing that they wait for will come
+                if len(again) == len(left) and not self._waits:
+                    self.results.failed += [Failure(each, "it does not say which session it is") for each in left]
+                    break
+                self._waits = len(again) < len(left)  # else nothing that they wait for will come
                 left = again
         finally:
             self._sender.shutdown(cancel_futures=True)
@@ -202,18 +202,13 @@ class Importer:
         parts = list(self._split(piece))
         for number, part in enumerate(parts):
             is_end = number == len(parts) - 1
-            stored = self._store(reading, part, part.position if is_end else before, is_last=is_last and is_end)
+            moved = replace(part, position=part.position if is_end else before)
+            stored = self._store(reading, moved, before, is_last=is_last and is_end)
             size = _estimate_bytes(part)
             if self._batch and (self._batch_bytes + size > _REQUEST_BYTES or len(self._batch) == MOST_PIECES):
                 self._flush()
             self._batch.append((reading, stored))
             self._batch_bytes += size
-            if not reading.has_state and not (is_last and is_end):
-                # Whether its session can be written at all decides what becomes of the rest.
-                self._flush()
-                self._settle(0)
-                if reading.is_over:
-                    return
 
     def _split(self, piece: Piece) -> Iterator[Piece]:
         """A piece in parts of which each fits into a request; an entry that does not is skipped."""
@@ -232,14 +227,15 @@ class Importer:
             total += size
         yield replace(piece, entries=taken, head=head, skipped=piece.skipped + skipped)
 
-    def _store(self, reading: _Reading, piece: Piece, position: str, *, is_last: bool) -> StoredPiece:
+    def _store(self, reading: _Reading, piece: Piece, before: str, *, is_last: bool) -> StoredPiece:
         source = reading.source
         place = Place(None, is_repository=False) if piece.head is None else self._locate(_directory(piece.head))
         return StoredPiece(
             vendor=source.vendor,
             source=source.key,
             entries=piece.entries,
-            position=position,
+            position=piece.position,
+            after=None if piece.head is not None else before,
             size_bytes=source.size_bytes,
             changed_ms=source.changed_ms,
             is_last=is_last,
@@ -294,8 +290,9 @@ class Importer:
     def _note(self, reading: _Reading, piece: StoredPiece, item: AddedPiece) -> None:
         reading.waits |= item.state == "waits"
         reading.is_recorded |= item.state == "recorded"
+        if item.state == "moved" and reading.failure is None:
+            reading.failure = "another import continues it; run `ramet import` again"
         if item.state == "added" and item.session_id is not None:
-            reading.has_state = True
             reading.session_id = item.session_id
             reading.is_new |= item.is_new
             reading.added += item.added
