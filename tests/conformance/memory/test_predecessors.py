@@ -312,6 +312,23 @@ def test_children_of_workrail_are_imported_behind_their_parents(world: World, tm
 
 
 @pytest.mark.requirement("R384")
+def test_a_child_that_came_before_its_parent_is_linked_when_it_is_imported_again(world: World, tmp_path: Path) -> None:
+    grandchild, child, root = (
+        sources.make_workrail_file(tmp_path / f"{name}.jsonl", sources.workrail_events(name, parent=parent))
+        for name, parent in (("sess_3", "sess_2"), ("sess_2", "sess_1"), ("sess_1", None))
+    )
+    for path in (child, grandchild, root, child, grandchild):
+        imported(world, path)
+    found = [world.call("db.session.get", session_id=f"workrail:sess_{number}") for number in (1, 2, 3)]
+    assert [each.spawn_depth for each in found] == [0, 1, 2]
+    assert {each.root_session_id for each in found} == {found[0].id}
+    assert [each.parent_session_id for each in found] == [None, found[0].id, found[1].id]
+    before = world.dump()
+    assert [imported_one(world, path).new for path in (root, child, grandchild)] == [0, 0, 0]
+    assert world.dump() == before
+
+
+@pytest.mark.requirement("R384")
 @pytest.mark.parametrize("kind", ALL)
 def test_nothing_that_is_imported_can_start_to_run(world: World, tmp_path: Path, kind: str) -> None:
     imported(world, ALL[kind](tmp_path))

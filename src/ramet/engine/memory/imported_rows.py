@@ -280,6 +280,16 @@ class ImportWriter:
             else parent.spawn_depth + 1,
         )
 
+    def link(self, new: NewSession) -> None:
+        """Give a session its parent that was imported after it."""
+        child = sessions.find_native(self._tx.db, self.system, new.native_id)
+        parent = None if new.parent_id is None else sessions.find_native(self._tx.db, self.system, new.parent_id)
+        if child is None or parent is None or child.root_session_id != child.id or parent.root_session_id == child.id:
+            return
+        predecessors.set_parent(self._tx.db, child.id, parent)
+        data = {"rows": {"session": child.id, "parent": parent.id}}
+        self._tx.record("row.imported", effort_id=child.effort_id, session_id=child.id, data=data)
+
     def _message(self, new: NewMessage, turn: Turn | None, became: ImportedRow) -> None:
         session_id = self._find(new.session, "session")
         transcript = None if session_id is None else message_rows.find_transcript(self._tx.db, session_id)

@@ -16,7 +16,7 @@ from ramet.engine.memory.imported_rows import ImportedRow, ImportWriter, Prepare
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head
 from ramet.model.history.commit import CommitFacts
-from ramet.model.memory.predecessor import ImportedBranch, SourceRow
+from ramet.model.memory.predecessor import ImportedBranch, NewSession, SourceRow
 from ramet.protocol.memory.predecessors import ImportedRows, ImportRows
 from ramet.store.history import segments
 from ramet.store.history.segments import NewCommit
@@ -84,6 +84,9 @@ class _Import:
             self._add(row, key, digest)
         elif known["digest"] == digest or predecessors.find_imported(self._tx.db, f"{key}#{digest}") is not None:
             self._counts["known"] += row.record is not None
+            for ready in row.becomes:
+                if isinstance(ready.row, NewSession):
+                    self._writer.link(ready.row)
         else:
             self._change(row, f"{key}#{digest}", digest)
 

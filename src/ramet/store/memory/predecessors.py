@@ -13,6 +13,7 @@ from ramet.model.memory.predecessor import (
     NewSkill,
     NewTask,
 )
+from ramet.model.record.session import Session
 from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import QueryFile
 
@@ -120,6 +121,12 @@ def complete_session(
         loaded_files=to_json(new.loaded_files),
         handoff=to_json(new.handoff),
     )
+
+
+def set_parent(db: Connection, session_id: int, parent: Session) -> None:
+    """Put a root session, with all below it, into the tree of its parent."""
+    place = {"root": parent.root_session_id, "depth": parent.spawn_depth + 1}
+    db.run(_sql.set_parent, id=session_id, parent=parent.id, **place)
 
 
 def add_phase(db: Connection, effort_id: int, new: NewPhase, created_at: str) -> int:

@@ -52,6 +52,12 @@ UPDATE sessions SET ended_at = :ended_at, outcome = :outcome, notes = :notes, ti
                     context_usage = :context_usage, loaded_files = :loaded_files, dehydration_payload = :handoff
 WHERE id = :id;
 
+-- name: set_parent
+-- A root session, with all below it, is in the tree of a parent that became known later.
+UPDATE sessions SET root_session_id = :root, spawn_depth = spawn_depth + :depth,
+                    parent_session_id = CASE WHEN id = :id THEN :parent ELSE parent_session_id END
+WHERE root_session_id = :id;
+
 -- name: add_phase
 -- A phase that an effort entered.
 INSERT INTO phase_history (effort_id, phase_label, proof, reason, created_at)
