@@ -5,7 +5,7 @@
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
     │   ├── InvalidParams
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
-    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · InvalidRule · Forbidden
+    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · ImportSourceInvalid · InvalidRule · Forbidden
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     it does not exist                       exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
@@ -227,6 +227,13 @@ class TaskFileInvalid(BadRequest):
         self.column = column
         where = None if line is None else f"line {line}, column {column or 1}"
         super().__init__(f"{where}: {message}" if where else message, field=field or where, value=value, fix=fix)
+
+
+class ImportSourceInvalid(BadRequest):
+    """The file to import is damaged, or its version is not known."""
+
+    code = "import_source_invalid"
+    hint = "restore the file from a backup, or import one of a version that `ramet import --help` names"
 
 
 class SkillFileInvalid(BadRequest):

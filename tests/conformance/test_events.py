@@ -42,6 +42,7 @@ def live_through_everything(world: World) -> None:
     park_a_driver(world)
     delegate(world)
     work_by_hand(world)
+    world.call("import.rows", system="gza", source="queue", rows=[{"table": "tasks", "key": "1", "values": {"id": 1}}])
 
 
 def work_by_hand(world: World) -> None:

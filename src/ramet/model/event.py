@@ -77,6 +77,7 @@ EventKind = Literal[
     "notice.added",
     "notice.dismissed",
     "ai.used",
+    "row.imported",
 ]
 
 

@@ -85,6 +85,7 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "notice.added": "Something needs a person's attention.",
     "notice.dismissed": "A person dismissed a notice.",
     "ai.used": "A model was called; `data` has its name and usage, never the prompt or the answer.",
+    "row.imported": "A row of a predecessor was imported or linked; `data` has its key and the rows that it became.",
 }
 """The meaning of each kind of event."""
 

@@ -42,6 +42,7 @@ _MOST_SHOWN = 20
         f"ramet import {registry.PREFERRED[0]} --since 2026-01-01",
         "ramet import ~/backup/projects --yes",
         "ramet import --project . --dry-run",
+        "ramet import .gza/gza.db",
     ],
 )
 @click.argument("names", metavar="[PROGRAM|PATH]...", nargs=-1)
@@ -69,8 +70,14 @@ def import_command(
     their times, usage and sub-agents, and secrets are removed. Files are only read. An import that was interrupted
     continues when you run it again; sessions that have not changed are not read again. Exits with 1 if a session could
     not be read to its end.
+
+    PATH may also be a database of tract (schema versions 2 to 4), gza (1 to 5) or Engine v3, a checkpoint of Aurora, or
+    a session of WorkRail (version 1): every row of it is imported once, and nothing of it starts to run.
     """
-    names = [name for name in names if not _import_document(invocation, name, dry_run=dry_run)] if names else names
+    if names:
+        names = [name for name in names if not _import_document(invocation, name, dry_run=dry_run)]
+        if not names:
+            return None
     sources = _choose(invocation, names, since, project)
     heads = _look_at(sources)
     surveys = survey(sources, heads)

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from ramet.cli.commands.memory.imports import predecessors
 from ramet.cli.invocation import Invocation
+from ramet.predecessors import registry
 
 
 class DocumentImport(NamedTuple):
@@ -20,7 +22,9 @@ class DocumentImport(NamedTuple):
     """Import it and say what was done; only show what there is if the last argument, `dry_run`, is set."""
 
 
-DOCUMENTS: tuple[DocumentImport, ...] = ()
+DOCUMENTS: tuple[DocumentImport, ...] = (
+    DocumentImport("the systems before Ramet", registry.recognise, predecessors.run),
+)
 
 
 def find(path: Path) -> DocumentImport | None:
