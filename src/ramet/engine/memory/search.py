@@ -42,7 +42,7 @@ def search(tx: Transaction, request: SearchMemory) -> SearchPage:
     """The hits of a query, best first."""
     query = parse(request.query)
     filters = _filters(tx, request, query)
-    if not query.terms and filters.is_empty:
+    if not query.terms and msgspec.structs.replace(filters, project_id=None).is_empty:
         raise InvalidParams(
             "the query has no words to search for", field="query", value=request.query, fix="give a word, or a filter"
         )
