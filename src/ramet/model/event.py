@@ -78,6 +78,9 @@ EventKind = Literal[
     "notice.dismissed",
     "ai.used",
     "row.imported",
+    "chunk.put",
+    "chunk.deleted",
+    "index.reset",
 ]
 
 
