@@ -1,6 +1,7 @@
 """A model in a directory, made by hand: a few words, each with a vector that says what it is about."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def safetensors(**tensors: Any) -> bytes:
     return len(head).to_bytes(8, "little") + head + body
 
 
-def write_model(folder: Path, words: dict[str, tuple[float, ...]] | None = None, kind: str = "float32") -> Path:
+def write_model(folder: Path, words: Mapping[str, tuple[float, ...]] | None = None, kind: str = "float32") -> Path:
     """A directory as model2vec writes it."""
     known = WORDS if words is None else words
     width = len(next(iter(known.values())))
