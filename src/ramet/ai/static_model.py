@@ -8,7 +8,7 @@ The packages that this needs are optional: only `ai.vector_sources` imports it, 
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,9 +18,10 @@ import splintr
 from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
+from ramet.ai import vector_arithmetic
+from ramet.ai.vector_arithmetic import Vectors
 from ramet.errors import ModelMissing
 
-Vectors = NDArray[np.float32]
 Count = Annotated[int, Meta(ge=0)]
 
 _TOKENIZER, _WEIGHTS = "tokenizer.json", "model.safetensors"
@@ -62,14 +63,18 @@ class StaticModel:
         self.dimension = int(self._vectors.shape[1])
         self.fingerprint = self._digest(tokenizer)
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """A row for each text, of length 1; of zeros if the model knows nothing in it."""
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """A vector for each text; empty if the model knows nothing in it."""
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for number, text in enumerate(texts):
             tokens = self._known(text[:_MOST_CHARACTERS])
             if len(tokens):
                 rows[number] = self._mean(tokens)
-        return rows
+        return vector_arithmetic.pack(rows)
+
+    def nearest(self, asked: bytes, rows: Iterable[tuple[int, bytes]], limit: int) -> list[tuple[int, float]]:
+        """The rows that mean most nearly what was asked."""
+        return vector_arithmetic.nearest(asked, rows, limit)
 
     def _known(self, text: str) -> NDArray[np.int64]:
         tokens: NDArray[np.int64] = np.asarray(self._tokenizer.encode(text), dtype=np.int64)
@@ -82,10 +87,7 @@ class StaticModel:
         vectors = np.asarray(self._vectors[rows], dtype=np.float32)
         if self._scales is not None:
             vectors = vectors * np.asarray(self._scales[tokens], dtype=np.float32)[:, None]
-        mean = vectors.mean(axis=0)
-        length = np.linalg.norm(mean)
-        is_direction = np.isfinite(length) and length > 0
-        return np.asarray(mean / length if is_direction else np.zeros_like(mean), dtype=np.float32)
+        return np.asarray(vectors.mean(axis=0), dtype=np.float32)
 
     # The files.
 
