@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.ai.conftest import KEY, KEY_VARIABLE
 from tests.ai.model_directory import write_model
-from tests.ai.scripted import ScriptedServer
+from tests.ai.scripted import DIMENSION, ScriptedServer
 
 from ramet.ai import vector_arithmetic
 from ramet.ai.vector_sources import open_vector_source
@@ -51,12 +52,10 @@ def test_an_endpoint_is_asked_for_the_texts_that_say_something(scripted: Scripte
     assert source is not None
     zero, empty, second = source.embed(["vouchers", "  ", "databases"])
     assert scripted.asked[-1].body["input"] == ["vouchers", "databases"]
-    assert empty == b""
-    assert len(first) == len(second) > 0
-    moved = Settings(
-        ai=AiSettings(embed_model="openai:small", base_url="http://127.0.0.1:1/v1"), search=settings.search
-    )
-    other = open_vector_source(moved, NOTHING)
+    assert zero == empty == b""  # the server's first vector is all zeros, which points nowhere
+    assert len(second) == 2 * DIMENSION
+    moved = replace(ai, base_url="http://127.0.0.1:1/v1")
+    other = open_vector_source(replace(settings, ai=moved), NOTHING)
     assert other is not None
     assert other.fingerprint != source.fingerprint
 
