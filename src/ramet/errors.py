@@ -3,7 +3,7 @@
     RametError
     ├── BadRequest                   the request is wrong                    exit 2
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
-    │   ├── InvalidParams
+    │   ├── InvalidParams · UnknownFilter
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
     │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · InvalidRule · Forbidden
     │   └── QueryRefused · QueryFailed
@@ -140,6 +140,13 @@ class InvalidParams(BadRequest):
     """A parameter is missing, is unknown or has the wrong type."""
 
     code = "invalid_params"
+
+
+class UnknownFilter(BadRequest):
+    """The query has a filter that does not exist."""
+
+    code = "unknown_filter"
+    hint = "filter with agent:, kind:, path:, project:, role:, session: or since:; quote a word that has a colon"
 
 
 class UnknownSkill(BadRequest):
