@@ -44,6 +44,8 @@ class Tensor(Struct, frozen=True):
 class StaticModel:
     """The model in one directory. Opening it reads the tokenizer; the matrix is mapped, not read."""
 
+    batch = 8
+
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         tokenizer = self._read(_TOKENIZER, _MOST_TOKENIZER_BYTES)

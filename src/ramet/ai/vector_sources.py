@@ -7,6 +7,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from ramet.ai.models import Models
 from ramet.config.environment import Environment
 from ramet.config.settings import Settings
@@ -14,6 +16,7 @@ from ramet.errors import ModelFailed, ModelMissing
 from ramet.model.memory.vector_source import VectorSource
 from ramet.protocol.system.ai import Embed, Embedded
 
+_MOST_SECONDS = 10
 _MOST_CHARACTERS = 8000
 """Of a text for an endpoint: what most embedding models take."""
 
@@ -44,7 +47,9 @@ def _open_directory(directory: str | None) -> VectorSource:
 
 
 class EndpointSource:
-    """The owner's endpoint: `ai.embed_model` at `ai.base_url`."""
+    """The owner's endpoint: `ai.embed_model` at `ai.base_url`. Its calls are short: words are searched anyway."""
+
+    batch = 64
 
     def __init__(self, settings: Settings, environment: Environment) -> None:
         try:
@@ -54,7 +59,8 @@ class EndpointSource:
         if not settings.ai.embed_model:
             raise ModelMissing("no model is configured: ai.embed_model is not set", field="ai.embed_model")
         self._arithmetic = vector_arithmetic
-        self._models = Models(settings, environment)
+        hasty = replace(settings.ai, retries=0, timeout_seconds=min(settings.ai.timeout_seconds, _MOST_SECONDS))
+        self._models = Models(replace(settings, ai=hasty), environment)
         address = hashlib.sha256((settings.ai.base_url or "").encode()).hexdigest()[:12]
         self.fingerprint = f"endpoint:{settings.ai.embed_model}:{address}"
 

@@ -78,6 +78,7 @@ EventKind = Literal[
     "ai.used",
     "chunk.put",
     "chunk.deleted",
+    "chunk.embedded",
     "index.reset",
 ]
 

@@ -15,6 +15,10 @@ class VectorSource(Protocol):
     def fingerprint(self) -> str:
         """The model, and everything else on which its vectors depend."""
 
+    @property
+    def batch(self) -> int:
+        """How many texts to give it at once: as many as take it a moment."""
+
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """A vector for each text; empty if the model knows nothing in it."""
 
