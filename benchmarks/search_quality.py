@@ -3,17 +3,21 @@
 The same words are asked in every way, with the same tokenizer; stop words are left out everywhere.
 """
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import apsw
 
 from benchmarks.search_corpus import Corpus, code, conversations
+from ramet.ai.static_model import StaticModel
 from ramet.engine.memory.ladder import Ladder
+from ramet.engine.memory.meaning import VectorFeed, by_meaning
 from ramet.model.memory.fusion import Signals, fuse, place_key, rank_sessions
 from ramet.model.memory.search_query import parse
+from ramet.model.memory.vector_source import VectorSource
 from ramet.store.database.blobs import Codec
 from ramet.store.memory.index.index_reader import Filters, IndexReader, Ranked
 from ramet.store.memory.index.index_writer import IndexWriter, NewDoc
@@ -110,12 +114,33 @@ def methods(corpus: Corpus, reader: IndexReader) -> dict[str, Method]:
     }
 
 
-def measure(name: str, corpus: Corpus) -> Iterator[Quality]:
+def with_vectors(index: SearchIndex, reader: IndexReader, source: VectorSource) -> Method:
+    """The ladder with its last rung."""
+    feed = VectorFeed(index, Codec(), source, _refuse)
+    while feed.step():
+        pass
+    semantic = by_meaning(index, Codec(), source)
+
+    def ladder(text: str) -> list[int]:
+        climb = Ladder(reader, parse(text), Filters(), Signals(NOW_MS), semantic).climb(20)
+        return _sessions([found.ranked for found in climb.found])
+
+    return ladder
+
+
+def _refuse(request: object) -> NoReturn:
+    raise AssertionError(request)  # a corpus has no texts of programs, whose vectors a daemon would keep
+
+
+def measure(name: str, corpus: Corpus, source: VectorSource | None = None) -> Iterator[Quality]:
     """All methods on one corpus."""
     with tempfile.TemporaryDirectory() as folder:
         index = SearchIndex(Path(folder) / "search.db")
         reader = build(index, corpus)
-        for method, ask in methods(corpus, reader).items():
+        asked = methods(corpus, reader)
+        if source is not None:
+            asked["the ladder, with vectors"] = with_vectors(index, reader, source)
+        for method, ask in asked.items():
             places = []
             for question in corpus.questions:
                 found = ask(question.text)
@@ -132,10 +157,11 @@ def measure(name: str, corpus: Corpus) -> Iterator[Quality]:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table. A directory with a static model can be given, to measure vectors as well."""
+    source = StaticModel(Path(sys.argv[1])) if len(sys.argv) > 1 else None
     print("| corpus | method | hit@1 | hit@5 | MRR |\n|---|---|---:|---:|---:|")
     for name, corpus in (("conversations", conversations()), ("code", code())):
-        for row in measure(name, corpus):
+        for row in measure(name, corpus, source):
             print(f"| {row.corpus} | {row.method} | {row.first:.1f} | {row.fifth:.1f} | {row.reciprocal:.3f} |")
 
 

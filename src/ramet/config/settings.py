@@ -211,6 +211,24 @@ class AiSettings(Struct, frozen=True, kw_only=True):
     ] = 2
 
 
+class SearchSettings(Struct, frozen=True, kw_only=True):
+    """Search by meaning, beside the words. It only adds to what the words find."""
+
+    embeddings: Annotated[
+        Literal["off", "directory", "endpoint"],
+        Meta(
+            description="Source of the vectors for search by meaning. directory: the model in search.model_directory; "
+            "endpoint: ai.embed_model, which then gets every stored text."
+        ),
+        OWNER,
+    ] = "off"
+    model_directory: Annotated[
+        str | None,
+        Meta(description="Directory with the tokenizer.json and model.safetensors of a static model (default: none)."),
+        OWNER,
+    ] = None
+
+
 class TokenSettings(Struct, frozen=True, kw_only=True):
     """How the tokens of a text are counted if no provider reports them."""
 
@@ -740,6 +758,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     query: QuerySettings = QuerySettings()
     limits: LimitSettings = LimitSettings()
     ai: AiSettings = AiSettings()
+    search: SearchSettings = SearchSettings()
     tokens: TokenSettings = TokenSettings()
     prices: PriceSettings = PriceSettings()
     redaction: RedactionSettings = RedactionSettings()

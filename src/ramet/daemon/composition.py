@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import logging
 import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -9,6 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from ramet.ai import Models
+from ramet.ai.vector_sources import open_vector_source
 from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.host import machine_name
@@ -33,23 +35,27 @@ from ramet.daemon.hooks.vanished_agents import VanishedAgents
 from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.wire.tokens import Tokens
 from ramet.engine import Engine
-from ramet.errors import DaemonRunning, DatabaseHeld, RametError
+from ramet.engine.memory.meaning import VectorFeed
+from ramet.errors import DaemonRunning, DatabaseHeld, ModelMissing, RametError
 from ramet.faults import Faults
 from ramet.hooks.program import is_heard_by, keep_program_current
 from ramet.model.hooks.hook import HookEvent
 from ramet.protocol.hooks.hooks import HookFacts
+from ramet.protocol.operation import Ask
 from ramet.runner.context import RunnerContext
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer
 from ramet.runner.project_files import session_files
 from ramet.runner.project_files.new_work import examine
 from ramet.store import Store, open_store
+from ramet.store.database.blobs import Codec
 from ramet.store.database.sqlite.store import SqliteStore
 from ramet.store.database.store import Topic
-from ramet.store.memory.index.search_index import SearchIndex
 from ramet.vendors import registry
 from ramet.workspace import surroundings
 from ramet.workspace.git.command import Git
+
+log = logging.getLogger(__name__)
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -111,9 +117,21 @@ def build_executor(
     return ModelExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
 
 
-def build_index_feeder(store: Store, index: SearchIndex) -> IndexFeeder:
-    """Who keeps the search index behind the database."""
-    return IndexFeeder(store, index, is_shared=not isinstance(store, SqliteStore))
+def build_index_feeder(
+    store: Store, engine: Engine, settings: Settings, environment: Environment, ask: Ask
+) -> IndexFeeder:
+    """Who keeps the search index behind the database, and gives its texts vectors if that is configured."""
+    is_shared = not isinstance(store, SqliteStore)
+    try:
+        source = open_vector_source(settings, environment)
+    except ModelMissing as error:
+        log.warning("search by meaning is off: %s", error)
+        source = None
+    if source is None:
+        return IndexFeeder(store, engine.index, is_shared=is_shared)
+    engine.search_by_meaning(source)
+    embed = VectorFeed(engine.index, Codec(), source, ask).step
+    return IndexFeeder(store, engine.index, is_shared=is_shared, embed=embed)
 
 
 def build_machine(

@@ -91,7 +91,6 @@ async def _live(
     tokens = Tokens.of_home(places.home, str(places.socket))  # first: it may be refused, and no thread runs yet
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
-    index_feeder = composition.build_index_feeder(store, engine.index)
     executor = composition.build_executor(
         store,
         engine,
@@ -99,10 +98,11 @@ async def _live(
         environment,
         clock=clock,
         faults=faults,
-        on_commit=lambda topic: _committed(server, index_feeder, topic),  # the server is made below
+        on_commit=lambda topic: _committed(server, index_feeder, topic),  # both are made below
         loop=loop,
     )
     requester = Requester(executor, loop)
+    index_feeder = composition.build_index_feeder(store, engine, settings, environment, requester.ask_from_thread)
     machine, threads = composition.build_machine(requester, settings, places, environ, loop)
     context = composition.build_context(requester, machine, tokens, faults, environ)
     crew = Crew(context)

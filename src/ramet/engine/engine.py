@@ -22,11 +22,14 @@ from ramet.engine.context_cache import ContextCache
 from ramet.engine.history import model_answers
 from ramet.engine.history.model_answers import Filled
 from ramet.engine.memory.index_feed import IndexFeed
+from ramet.engine.memory.ladder import Semantic
+from ramet.engine.memory.meaning import by_meaning
 from ramet.engine.record.skills import Discovered, FoundSkills
 from ramet.engine.transaction import Rules, Transaction
 from ramet.errors import IdempotencyConflict, RametError
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.history.tokens import TokenCounter, make_counter
+from ramet.model.memory.vector_source import VectorSource
 from ramet.model.principal import asking_session
 from ramet.model.redaction import Redactor
 from ramet.model.spawn.confinement import Confinement
@@ -82,6 +85,7 @@ class Engine:
         self.index = index or SearchIndex()
         if index is None:
             self.feed_on_demand()
+        self._semantic: Semantic | None = None
         self._answers = load()
 
     @classmethod
@@ -117,6 +121,10 @@ class Engine:
     def feed_on_demand(self) -> None:
         """Bring the index up to date before each query, in the transaction of whoever asks: no daemon feeds it."""
         self.index.freshen = IndexFeed(self.index, self._codec).catch_up
+
+    def search_by_meaning(self, source: VectorSource) -> None:
+        """Ask for the meaning of a query, too, if its words do not fill the page."""
+        self._semantic = by_meaning(self.index, self._codec, source)
 
     def prepare(self, operation: Operation, request: Request[Any], principal: str) -> Call:
         """What needs no transaction: redact, hash and compress. May run on any thread."""
@@ -169,6 +177,7 @@ class Engine:
             ring=call.operation.ring,
         )
         tx.index = self.index
+        tx.semantic = self._semantic
         tx.found_skills = call.found_skills or {}
         tx.start = call.start
         scopes.admit(tx, call.operation)

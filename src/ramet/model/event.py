@@ -80,6 +80,7 @@ EventKind = Literal[
     "row.imported",
     "chunk.put",
     "chunk.deleted",
+    "chunk.embedded",
     "index.reset",
 ]
 

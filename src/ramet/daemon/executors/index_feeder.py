@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from ramet.engine.memory.index_feed import IndexFeed
-from ramet.errors import DatabaseForeign
+from ramet.errors import DatabaseForeign, RametError
 from ramet.store import Store
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
@@ -42,10 +42,20 @@ _MANY_STEPS = 50
 class IndexFeeder:
     """Feeds one index from one database."""
 
-    def __init__(self, store: Store, index: SearchIndex, *, is_shared: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        index: SearchIndex,
+        *,
+        is_shared: bool,
+        embed: Callable[[], bool] | None = None,
+    ) -> None:
+        """`embed` gives a few more texts their vectors; False if all have theirs."""
         self._store = store
         self._index = index
         self._feed = IndexFeed(index, Codec())
+        self._embed = embed
+        self._embed_after = 0.0
         self._poll_seconds = _SHARED_SECONDS if is_shared else None
         self._count_requests: Callable[[], int] = int
         self._requests = 0
@@ -123,8 +133,30 @@ class IndexFeeder:
         with self._changed:
             self._steps, self._served, self._is_urgent = 0, asked, self._asked > asked
             self._changed.notify_all()
-        self._wait(self._poll_seconds, lambda: self._is_awake)
-        self._wait(_GATHER_SECONDS, lambda: self._is_urgent)
+        if not self._give_vectors():
+            self._wait(self._pause_seconds(), lambda: self._is_awake)
+            self._wait(_GATHER_SECONDS, lambda: self._is_urgent)
+
+    def _give_vectors(self) -> bool:
+        """Give a few texts their vectors, now that all words are read; False if there is nothing to do, or a model has
+        failed a moment ago.
+        """
+        started = time.perf_counter()
+        if self._embed is None or time.monotonic() < self._embed_after:
+            return False
+        try:
+            has_more = self._embed()
+        except (RametError, OSError, ValueError) as error:
+            log.warning("no vectors for the search index error=%s: %s", type(error).__name__, error)
+            self._embed_after = time.monotonic() + _RETRY_SECONDS
+            return False
+        self._rest(time.perf_counter() - started)
+        return has_more
+
+    def _pause_seconds(self) -> float | None:
+        """How long to wait for something to be written; less if a model is to be asked again."""
+        retry = max(self._embed_after - time.monotonic(), 0.0) or None
+        return min(filter(None, (self._poll_seconds, retry)), default=None)
 
     def _step(self) -> bool:
         if self._db is None or self._db.is_broken:

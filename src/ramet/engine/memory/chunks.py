@@ -1,5 +1,7 @@
 """Texts that programs give to be searched, and the state of the index. A query needs no model: it asks for words."""
 
+import struct
+
 from ramet.engine.answers import answers
 from ramet.engine.memory import index_feed, search
 from ramet.engine.record import lookup
@@ -13,6 +15,7 @@ from ramet.protocol.memory.chunks import (
     ChunkHits,
     DeleteChunks,
     DeletedChunks,
+    PutVectors,
     QueryChunks,
     Reindex,
     Reindexing,
@@ -46,6 +49,15 @@ def upsert(tx: Transaction, request: UpsertChunk) -> Chunk:
     )
     tx.record("chunk.put", project_id=project_id, data={"chunks": [chunk.id]})
     return chunk
+
+
+@answers(PutVectors)
+def put_vectors(tx: Transaction, request: PutVectors) -> None:
+    """Keep vectors beside their texts."""
+    for each in request.vectors:
+        embedding = struct.pack(f"<{len(each.values)}f", *each.values)
+        chunks.put_vector(tx.db, each.chunk_id, request.model, len(each.values), embedding)
+    tx.record("chunk.embedded", data={"chunks": [each.chunk_id for each in request.vectors]})
 
 
 @answers(DeleteChunks)

@@ -43,6 +43,7 @@ _SILENT = frozenset(
         "agent.released",
         "budget.set",
         "ai.used",
+        "chunk.embedded",
     }
 )
 """Events that bring no text."""

@@ -33,6 +33,22 @@ class UpsertChunk(Change[Chunk], frozen=True, kw_only=True):
     project_id: Id | None = None
 
 
+class ChunkVector(Struct, frozen=True):
+    """The vector of a text."""
+
+    chunk_id: Id
+    values: Annotated[list[float], Meta(min_length=1, max_length=16384)]
+
+
+class PutVectors(Change[None], frozen=True, kw_only=True):
+    """Keep the vectors that a model computed for texts of programs. Texts that were deleted meanwhile are skipped."""
+
+    op = Operation("search.put_vectors", audience="internal")
+
+    model: Name
+    vectors: Annotated[list[ChunkVector], Meta(max_length=200)]
+
+
 class ChunkHit(Struct, frozen=True, kw_only=True):
     """A text that answers a query. Of a message, `source_path` names its place, such as `s7:120`."""
 

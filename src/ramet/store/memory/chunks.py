@@ -22,6 +22,11 @@ def put(db: Connection, *, project_id: int | None, source_type: str, source_path
     )
 
 
+def put_vector(db: Connection, chunk_id: int, model: str, dimension: int, embedding: bytes) -> None:
+    """The vector of a text, as 32-bit floats."""
+    db.run(_sql.put_vector, id=chunk_id, model=model, dimension=dimension, embedding=embedding)
+
+
 def delete(db: Connection, source_path: str, project_id: int | None) -> list[int]:
     """Delete the texts of a source path; their ids."""
     return [row[0] for row in db.all(_sql.delete, source_path=source_path, project_id=project_id)]

@@ -296,7 +296,7 @@ CREATE TABLE embeddings (
 
 -- Two rows without a project are the same row too, which a plain UNIQUE would not see.
 CREATE UNIQUE INDEX idx_embeddings_source
-    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash, coalesce(model, ''));
+    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash);
 CREATE INDEX idx_embeddings_path ON embeddings (source_path);
 
 -- Who is doing what. An effort may have several open sessions (sub-agents); of the holder's own, the one nearest the

@@ -16,7 +16,7 @@ CREATE TABLE sessions (
 -- A text that can be found: a message, or another text of a session, an effort or a program. `source` names one that is
 -- no message. The text itself is kept, compressed: a word is removed from the index by giving the text again.
 CREATE TABLE docs (
-    id         INTEGER PRIMARY KEY,
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
     source     TEXT,
     kind       TEXT NOT NULL,
     role       TEXT,
@@ -39,6 +39,17 @@ CREATE UNIQUE INDEX docs_source ON docs (source) WHERE source IS NOT NULL;
 CREATE INDEX docs_session ON docs (session_id, unit_id);
 CREATE INDEX docs_effort ON docs (effort_id) WHERE session_id IS NULL;
 CREATE INDEX docs_passing ON docs (session_id, message_id) WHERE is_passing = 1;
+
+-- The vector of a text, if vectors are configured; empty if the model knows nothing in it. `meta` names the model, and the
+-- last text that has one: no id is used twice.
+CREATE TABLE vectors (
+    doc_id INTEGER PRIMARY KEY,
+    data   BLOB NOT NULL
+) STRICT;
+
+CREATE TRIGGER docs_vector AFTER DELETE ON docs BEGIN
+    DELETE FROM vectors WHERE doc_id = old.id;
+END;
 
 -- A prompt, or the answers up to the next prompt. Only the last one of a session is open.
 CREATE TABLE units (

@@ -17,8 +17,10 @@ from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
 from ramet.cli.repository import git_version
-from ramet.errors import SandboxUnavailable
+from ramet.config.environment import read_environment
+from ramet.errors import ModelMissing, SandboxUnavailable
 from ramet.protocol.hooks.hooks import ListTimings
+from ramet.protocol.memory.chunks import SearchStatus
 from ramet.protocol.record.agents import CountRows
 from ramet.protocol.system.daemon import DaemonStatus
 from ramet.protocol.system.database import CheckDatabase
@@ -266,6 +268,24 @@ def examine_keepers(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("keepers", "ok", detail)
 
 
+def examine_search(invocation: Invocation) -> Iterator[Finding]:
+    """How far the index is, and whether the model that vectors need can be used."""
+    state = invocation.ask(SearchStatus())
+    detail = f"{count(state.texts, 'text')} of {count(state.sessions, 'session')}, {state.lag} changes behind"
+    settings = invocation.configuration.settings
+    if settings.search.embeddings == "off":
+        yield Finding("search", "ok", detail)
+        return
+    from ramet.ai.vector_sources import open_vector_source  # noqa: PLC0415 - imports much, and is seldom configured
+
+    try:
+        open_vector_source(settings, read_environment(invocation.environ, settings))
+    except ModelMissing as error:
+        yield Finding("search", "warn", f"{detail}; no vectors: {error.message}", error.fix)
+    else:
+        yield Finding("search", "ok", f"{detail}; vectors from the {settings.search.embeddings}")
+
+
 EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "python": examine_python,
     "packages": examine_packages,
@@ -284,6 +304,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "hooks": examine_hooks,
     "worktrees": examine_worktrees,
     "keepers": examine_keepers,
+    "search": examine_search,
 }
 """In order: each check needs those before it."""
 

@@ -80,16 +80,16 @@ class IndexReader:
         scopes = [] if table == "tools" else self._small_scopes(filters)
         match = " AND ".join([*(f"scope : {token}" for token in scopes), f"({match})"])
         top = _TOP if filters.is_empty else _FILTERED_TOP
-        rows = self._index.all(query, match=match, top=max(top, limit), limit=limit, **self._params(filters))
+        rows = self._index.all(query, match=match, top=max(top, limit), limit=limit, **self.params(filters))
         return [Ranked(*row) for row in rows]
 
     def newest(self, filters: Filters, limit: int) -> list[Ranked]:
         """The newest texts that pass the filters."""
-        return [Ranked(*row) for row in self._index.all(_sql.newest_texts, limit=limit, **self._params(filters))]
+        return [Ranked(*row) for row in self._index.all(_sql.newest_texts, limit=limit, **self.params(filters))]
 
     def failed_with(self, signature: str, filters: Filters, limit: int) -> list[Ranked]:
         """The commands that failed with an error of this signature, the newest first."""
-        rows = self._index.all(_sql.docs_of_signature, signature=signature, limit=limit, **self._params(filters))
+        rows = self._index.all(_sql.docs_of_signature, signature=signature, limit=limit, **self.params(filters))
         return [Ranked(*row) for row in rows]
 
     def named(self, kind: Literal["path", "error"], part: str, filters: Filters, limit: int) -> list[Ranked]:
@@ -97,7 +97,7 @@ class IndexReader:
         if len(part) <= _LONGEST_SHORT_NAME:
             return []
         rows = self._index.all(
-            _sql.docs_of_names, match=_quoted(part), name_kind=kind, limit=limit, **self._params(filters)
+            _sql.docs_of_names, match=_quoted(part), name_kind=kind, limit=limit, **self.params(filters)
         )
         return [Ranked(*row) for row in rows]
 
@@ -171,7 +171,8 @@ class IndexReader:
         row = self._index.one(_index.scope_size, token=token)
         return 0 if row is None else int(row[0])
 
-    def _params(self, filters: Filters) -> dict[str, object]:
+    def params(self, filters: Filters) -> dict[str, object]:
+        """The filters as the queries take them."""
         return {
             "project_id": filters.project_id,
             "session_id": filters.session_id,

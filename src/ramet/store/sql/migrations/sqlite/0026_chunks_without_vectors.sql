@@ -1,5 +1,5 @@
--- A text that a program gave to be searched has a vector only if a model has computed one. SQLite changes no column in
--- place.
+-- A text that a program gave to be searched is one row. It has a vector only if a model has computed one. SQLite changes
+-- no column in place.
 ALTER TABLE embeddings RENAME TO old_embeddings;
 DROP INDEX idx_embeddings_source;
 CREATE TABLE embeddings (
@@ -18,10 +18,12 @@ CREATE TABLE embeddings (
 INSERT INTO embeddings (id, project_id, source_type, source_path, chunk_text, content_hash, model, dimension, embedding,
                         updated_at)
 SELECT id, project_id, source_type, source_path, chunk_text, content_hash, model, dimension, embedding, updated_at
-FROM old_embeddings;
+FROM old_embeddings
+WHERE id IN (SELECT max(o.id) FROM old_embeddings o
+             GROUP BY coalesce(o.project_id, 0), o.source_type, o.source_path, o.content_hash);
 DROP TABLE old_embeddings;
 
 -- Two rows without a project are the same row too, which a plain UNIQUE would not see.
 CREATE UNIQUE INDEX idx_embeddings_source
-    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash, coalesce(model, ''));
+    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash);
 CREATE INDEX idx_embeddings_path ON embeddings (source_path);
