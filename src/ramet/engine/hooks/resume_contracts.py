@@ -24,6 +24,7 @@ from ramet.model.hooks.resume_contract import (
     read_said,
     texts,
 )
+from ramet.model.hooks.worked_commands import WorkedCommand, describe, list_worked
 from ramet.model.record.effort import Effort
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.session import Session
@@ -40,6 +41,10 @@ _MOST_WINDOWS = 100
 _MOST_HANDED = 5
 """How many hand-offs back are still told of."""
 _MOST_CALLS = 1000
+_MOST_COMMAND_EFFORTS = 3
+_MOST_COMMAND_SESSIONS = 10
+_MOST_COMMAND_TURNS = 600
+"""Of each session, from its end."""
 _MOST_DEBRIEFS = 10
 _AFTER_LOSS: tuple[Source, ...] = ("compact", "resume")
 
@@ -86,12 +91,31 @@ def make(tx: Transaction, session: Session, uncommitted: list[str]) -> str:
         open_items=_unique([*_open_items(tx, windows), *_next_steps(said)]),
         decisions=_unique(item for each in said for item in each.decisions),
         failed_approaches=_unique(item for each in said for item in each.failed_approaches),
+        commands=describe(_worked(tx, [effort.id])),
         children=trees.list_live_children(tx, session),
         uncommitted=uncommitted,
         required_files=_required_files(windows, effort),
         debriefs=[f"e{each.id} {each.skill}, {each.outcome}: {path}" for each, path in _debriefs(tx, effort)],
     )
     return compose(facts, tx.hooks.contract_tokens)
+
+
+def worked_before(tx: Transaction, effort: Effort) -> list[WorkedCommand]:
+    """The commands that worked in the efforts of the task that came before an effort."""
+    if light_efforts.is_adhoc(effort):
+        return []
+    earlier = efforts.list_finished_before(tx.db, effort, _MOST_COMMAND_EFFORTS)
+    return _worked(tx, [each.id for each in reversed(earlier)])
+
+
+def _worked(tx: Transaction, effort_ids: Iterable[int]) -> list[WorkedCommand]:
+    """The commands that worked in the newest sessions of these efforts, which are given oldest first."""
+    return list_worked(
+        run
+        for effort_id in effort_ids
+        for session_id in reversed(resume_contracts.list_effort_sessions(tx.db, effort_id, _MOST_COMMAND_SESSIONS))
+        for run in resume_contracts.list_command_runs(tx.db, tx.codec, session_id, _MOST_COMMAND_TURNS)
+    )
 
 
 def find_skill(tx: Transaction, effort: Effort) -> Skill | None:

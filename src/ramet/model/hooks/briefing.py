@@ -43,6 +43,8 @@ class Opening(Struct, frozen=True, kw_only=True):
     sessions: Sequence[Session]
     """Those of the task before this one, the newest first."""
     directives: Sequence[str]
+    commands: Sequence[str] = ()
+    """The commands that worked in earlier efforts of the task, each with its exit status."""
 
 
 def open_effort(opening: Opening) -> str:
@@ -59,6 +61,7 @@ def open_effort(opening: Opening) -> str:
             "SRC_RELEVANT_DOCS": [],
             "SRC_DIRECTIVES": _list(opening.directives),
             "SRC_NEXT_SKILLS": _list(opening.next_skills),
+            "SRC_COMMANDS": _commands(opening.commands),
         },
     )
 
@@ -120,6 +123,11 @@ def _debrief(debrief: Debrief) -> str:
 def _session(session: Session) -> str:
     ended = f"ended with {session.outcome}" if session.ended_at else "open"
     return f"- s{session.id} on e{session.effort_id}, {ended}"
+
+
+def _commands(commands: Sequence[str]) -> list[str]:
+    heads = ["Commands that worked in earlier efforts of this task, as material:"] if commands else []
+    return [*heads, *_list(commands)]
 
 
 def _cut(text: str) -> str:

@@ -76,6 +76,7 @@ def start_effort(machine: Machine, request: OpenEffort) -> Opened:
         debriefs=debriefs,
         sessions=[session for session in sessions if session.id != begun.session.id],
         directives=told,
+        commands=begun.commands,
     )
     return Opened(
         effort=begun.effort,

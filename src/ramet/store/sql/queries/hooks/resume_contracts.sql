@@ -46,3 +46,21 @@ JOIN messages m ON m.id = p.id
 JOIN commits c ON c.id = m.commit_id
 JOIN blobs b ON b.id = c.blob_id
 ORDER BY m.timestamp, m.id;
+
+-- name: effort_sessions
+-- The newest sessions of an effort.
+SELECT id FROM sessions WHERE effort_id = :effort_id ORDER BY id DESC LIMIT :limit;
+
+-- name: command_runs
+-- The calls of tools that run commands, among so many of a session's newest turns, and how each ended; oldest first.
+-- Neither a result's text nor that of a very long call is read.
+SELECT m.role, m.timestamp, b.codec, b.size, CASE WHEN m.role = 'assistant' AND b.size <= :bytes THEN b.data END,
+       c.metadata
+FROM (SELECT id FROM messages WHERE session_id = :session_id ORDER BY timestamp DESC, id DESC LIMIT :limit) p
+JOIN messages m ON m.id = p.id
+JOIN commits c ON c.id = m.commit_id
+JOIN blobs b ON b.id = c.blob_id
+WHERE m.role IN ('assistant', 'tool')
+  AND m.tool_name IN ('Bash', 'bash', 'command_execution', 'exec_command', 'local_shell', 'run_shell_command',
+                      'run_terminal_cmd', 'shell', 'shell_command')
+ORDER BY m.timestamp, m.id;
