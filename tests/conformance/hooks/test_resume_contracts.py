@@ -296,3 +296,40 @@ def test_commands_of_earlier_windows_of_the_effort_are_told_and_those_of_other_e
     second = world.call("db.session.continue", session_id=above)
     assert "- make test [exit 0]" in second.context
     assert "make other" not in second.context
+
+
+@pytest.mark.requirement("R455")
+def test_text_that_a_hook_gives_to_an_agent_is_counted(world: World) -> None:
+    above = start(world)
+    assert world.call("events.list", kind="session.injected").items == []
+    text = contract(world, above)
+    world.call("hooks.injected", session_id=above, moment="user_prompt", size=400, tokens=100, places=["s1:2"])
+    told, recalled = world.call("events.list", kind="session.injected").items
+    assert (told.session_id, told.data["source"], told.data["bytes"]) == (above, "rules", len(text.encode()))
+    assert abs(told.data["tokens"] - len(text) / 4) < 2
+    assert recalled.data == {
+        "moment": "user_prompt",
+        "source": "recall",
+        "bytes": 400,
+        "tokens": 100,
+        "places": ["s1:2"],
+    }
+
+
+@pytest.mark.requirement("R455")
+def test_only_a_prompt_and_a_window_that_continues_ask_earlier_sessions(world: World) -> None:
+    started = hook(world, "session_start", source="startup")
+    assert started.answer.recall is None
+    prompted = hook(world, "user_prompt", prompt="mend the cart", prompt_id="p1")
+    assert (prompted.answer.recall.query, prompted.answer.recall.is_start) == ("mend the cart", False)
+    assert hook(world, "post_tool_use", tool="Bash", tool_use_id="t1").answer.recall is None
+    lost = hook(world, "session_start", source="compact").answer
+    assert (lost.recall.query, lost.recall.is_start) == ("mend the cart", True)
+
+
+def test_an_agent_that_a_keeper_holds_asks_for_itself(world: World) -> None:
+    attempt = queue_worker.start(world, driver="claude")
+    started = hook(world, "session_start", source="compact", session=attempt.session.id)
+    prompted = hook(world, "user_prompt", prompt="mend the cart", prompt_id="p1", session=attempt.session.id)
+    assert started.answer.recall is None
+    assert prompted.answer.recall is None

@@ -33,7 +33,9 @@ def test_a_command_that_never_worked_is_left_out_and_one_that_fails_since_says_s
     assert describe(list_worked([*runs(("make", False)), CommandRun("make", True, 9)])) == ["make [exit 0]"]
 
 
-@pytest.mark.parametrize("command", ["ls -la", "cat a.py", "grep -rn x .", "cd /tmp && ls | sort", "x" * 500, "cat <<E\nmake\nE"])
+@pytest.mark.parametrize(
+    "command", ["ls -la", "cat a.py", "grep -rn x .", "cd /tmp && ls | sort", "x" * 500, "cat <<E\nmake\nE"]
+)
 def test_commands_that_only_look_or_cannot_be_shown_whole_are_left_out(command: str) -> None:
     assert list_worked(runs((command, True))) == []
 

@@ -31,6 +31,7 @@ class Window(Struct, frozen=True):
 
     session_id: int
     payload: dict[str, Any] | None
+    effort_id: int
 
 
 def list_boundaries(db: Connection, codec: Codec, spans: list[Span], limit: int) -> list[Boundary]:
@@ -48,7 +49,7 @@ def list_boundaries(db: Connection, codec: Codec, spans: list[Span], limit: int)
 def list_windows(db: Connection, session_id: int, steps: int) -> list[Window]:
     """A session and those that it continues, the newest first."""
     rows = db.all(_sql.windows, session_id=session_id, steps=steps)
-    return [Window(row[0], None if row[1] is None else msgspec.json.decode(row[1])) for row in rows]
+    return [Window(row[0], None if row[1] is None else msgspec.json.decode(row[1]), row[2]) for row in rows]
 
 
 def list_prompts(db: Connection, codec: Codec, session_id: int) -> list[str]:
@@ -75,9 +76,9 @@ def list_calls(db: Connection, codec: Codec, session_id: int, limit: int) -> lis
     return [ListCall(tool, given, answers.get(call_id)) for tool, given, call_id in calls]
 
 
-def list_effort_sessions(db: Connection, effort_id: int, limit: int) -> list[int]:
-    """The newest sessions of an effort, the newest first."""
-    return [row[0] for row in db.all(_sql.effort_sessions, effort_id=effort_id, limit=limit)]
+def list_ended(db: Connection, effort_id: int, limit: int) -> list[int]:
+    """The sessions of an effort that ended last, the newest first."""
+    return [row[0] for row in db.all(_sql.ended_sessions, effort_id=effort_id, limit=limit)]
 
 
 def list_command_runs(db: Connection, codec: Codec, session_id: int, limit: int) -> list[CommandRun]:
