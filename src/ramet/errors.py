@@ -142,6 +142,13 @@ class InvalidParams(BadRequest):
     code = "invalid_params"
 
 
+class UnknownFilter(BadRequest):
+    """The query has a filter that does not exist."""
+
+    code = "unknown_filter"
+    hint = "filter with agent:, kind:, path:, project:, role:, session: or since:; quote a word that has a colon"
+
+
 class UnknownSkill(BadRequest):
     """This project has no such skill."""
 
