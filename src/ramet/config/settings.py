@@ -376,7 +376,9 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     ] = 10_000
     tools: Annotated[
         bool,
-        Meta(description="Give agents that support it Ramet's own tools: spawn, wait, read, log, phase and report."),
+        Meta(
+            description="Give agents that support it Ramet's own tools: spawn, wait, read, recall, log, phase and report."
+        ),
         OWNER,
     ] = True
     prefer_newer_file: Annotated[

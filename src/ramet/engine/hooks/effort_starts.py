@@ -52,6 +52,7 @@ def begin_effort(tx: Transaction, request: BeginEffort) -> Begun:
         phases=[phase.label for phase in parse_phases(skill.phases)],
         next_skills=skill.next_skills or [],
         commands=describe(resume_contracts.worked_before(tx, effort)),
+        topic="\n".join(text for text in (task.title, task.description, task.keywords) if text),
     )
 
 

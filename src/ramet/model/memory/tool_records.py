@@ -16,7 +16,9 @@ _COMMANDS = ("command", "cmd", "script")
 _PATHS = ("file_path", "path", "filePath", "notebook_path", "target_file", "filename", "absolute_path", "relative_path")
 _NEW_TEXTS = ("new_string", "content", "new_str", "newString", "new_source", "patch", "input", "diff")
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\+\+\+ b/(.+)$", re.MULTILINE)
-_EXIT = re.compile(r"(?:exit(?:ed)?(?: with)?(?: code| status)?|exit_code\"?|returned)[:= ]+(-?\d{1,3})\b", re.IGNORECASE)
+_EXIT = re.compile(
+    r"(?:exit(?:ed)?(?: with)?(?: code| status)?|exit_code\"?|returned)[:= ]+(-?\d{1,3})\b", re.IGNORECASE
+)
 _ERROR_LINE = re.compile(
     r"\b(?:error|exception|panic(?:ked)?|fatal|failed|failure|traceback|not found|no such|denied|undefined|cannot|refused)",
     re.IGNORECASE,
