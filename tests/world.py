@@ -308,6 +308,7 @@ def places_in(folder: Path, database: Path | None) -> Places:
         agents_socket=folder / "agents.sock",
         pid_file=folder / "ramet.pid",
         log_file=folder / "ramet.log",
+        index=folder / "search.db",
         backups=folder / "backups",
         lock_file=folder / "ramet.lock",
         keepers=folder / "keepers",

@@ -3,7 +3,7 @@
     RametError
     ├── BadRequest                   the request is wrong                    exit 2
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
-    │   ├── InvalidParams
+    │   ├── InvalidParams · UnknownFilter
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
     │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · InvalidRule · Forbidden
     │   └── QueryRefused · QueryFailed

@@ -795,6 +795,8 @@ class Places(Struct, frozen=True, kw_only=True):
     """The socket of agents, on which every call needs a token."""
     pid_file: Path
     log_file: Path
+    index: Path
+    """The search index, which is derived from the database and can be deleted."""
     backups: Path
     lock_file: Path
     """Locked by the process that has the database open: the daemon, or a program that called `ramet.open`."""

@@ -21,6 +21,7 @@ from ramet.engine.contents import Contents
 from ramet.engine.context_cache import ContextCache
 from ramet.engine.history import model_answers
 from ramet.engine.history.model_answers import Filled
+from ramet.engine.memory.index_feed import IndexFeed
 from ramet.engine.record.skills import Discovered, FoundSkills
 from ramet.engine.transaction import Rules, Transaction
 from ramet.errors import IdempotencyConflict, RametError
@@ -38,6 +39,7 @@ from ramet.protocol.system.ai import Answer, Question
 from ramet.store import idempotency
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
+from ramet.store.memory.index.search_index import SearchIndex
 
 Handler = Callable[[Transaction, Any], Any]
 
@@ -63,17 +65,35 @@ class Engine:
     """Performs operations. Everything is in the database; what it keeps of its own are answers worked out before."""
 
     def __init__(
-        self, rules: Rules, *, codec: Codec, redactor: Redactor, count_tokens: TokenCounter = estimate_tokens
+        self,
+        rules: Rules,
+        *,
+        codec: Codec,
+        redactor: Redactor,
+        count_tokens: TokenCounter = estimate_tokens,
+        index: SearchIndex | None = None,
     ) -> None:
+        """Without an index of its owner's it has a temporary one, which is fed when somebody searches."""
         self._rules = rules
         self._codec = codec
         self.redactor = redactor
         self._contents = Contents(redactor, codec, count_tokens)
         self._contexts = ContextCache()
+        self.index = index or SearchIndex()
+        if index is None:
+            self.feed_on_demand()
         self._answers = load()
 
     @classmethod
-    def configured(cls, settings: Settings, environment: Environment, profiles: Mapping[str, Confinement]) -> Self:
+    def configured(
+        cls,
+        settings: Settings,
+        environment: Environment,
+        profiles: Mapping[str, Confinement],
+        *,
+        resume_commands: Mapping[str, tuple[str, ...]] | None = None,
+        index: SearchIndex | None = None,
+    ) -> Self:
         """As the settings say, with the secrets and the drivers that the entry point found."""
         redaction, tokens = settings.redaction, settings.tokens
         rules = Rules(
@@ -84,13 +104,19 @@ class Engine:
             hooks=settings.hooks,
             prices=Prices(decode_table(read_table()).models, own_models(**asdict(settings.prices))),
             profiles=profiles,
+            resume_commands=resume_commands or {},
         )
         return cls(
             rules,
             codec=Codec(),
             redactor=Redactor(redaction.patterns, environment.denied, is_enabled=redaction.enabled),
             count_tokens=make_counter(tokens.counter, tokens.model, tokens.calibration),
+            index=index,
         )
+
+    def feed_on_demand(self) -> None:
+        """Bring the index up to date before each query, in the transaction of whoever asks: no daemon feeds it."""
+        self.index.freshen = IndexFeed(self.index, self._codec).catch_up
 
     def prepare(self, operation: Operation, request: Request[Any], principal: str) -> Call:
         """What needs no transaction: redact, hash and compress. May run on any thread."""
@@ -139,6 +165,7 @@ class Engine:
             codec=self._codec,
             contents=self._contents,
             contexts=self._contexts,
+            index=self.index,
             asker=asking_session(call.principal),
             ring=call.operation.ring,
         )

@@ -126,6 +126,7 @@ from ramet.protocol.hooks.moments import (
 from ramet.protocol.hooks.notes import AppendLog, Logged
 from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
 from ramet.protocol.hooks.transcripts import Ingests, ListIngests
+from ramet.protocol.memory.search import SearchMemory, SearchPage
 from ramet.protocol.record.agents import (
     AssignAgent,
     CountRows,
@@ -1554,6 +1555,62 @@ class IngestOperations(Namespace):
         return self._call(ListIngests, {"session_id": session_id, "path": path})
 
 
+class MemoryOperations(Namespace):
+    """`memory.…`"""
+
+    def search(
+        self,
+        query: str,
+        *,
+        project: int | str | None = None,
+        kind: Literal[
+            "prompt",
+            "answer",
+            "instruction",
+            "title",
+            "goal",
+            "decision",
+            "note",
+            "finding",
+            "phase",
+            "handoff",
+            "report",
+            "command",
+            "output",
+            "error",
+            "edit",
+            "path",
+            "chunk",
+        ]
+        | None = None,
+        agent: str | None = None,
+        path: str | None = None,
+        since: str | None = None,
+        role: Role | None = None,
+        session: int | str | None = None,
+        limit: int = 20,
+        cursor: str | None = None,
+    ) -> SearchPage:
+        """Search messages, prompts, reports, notes, decisions and handoffs, and with `kind` also commands,
+        output and paths.
+        """
+        return self._call(
+            SearchMemory,
+            {
+                "query": query,
+                "project": project,
+                "kind": kind,
+                "agent": agent,
+                "path": path,
+                "since": since,
+                "role": role,
+                "session": session,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+
 class NamesOperations(Namespace):
     """`names.…`"""
 
@@ -2138,6 +2195,7 @@ class Operations(Namespace):
         self.history = HistoryOperations(transport)
         self.hooks = HooksOperations(transport)
         self.ingest = IngestOperations(transport)
+        self.memory = MemoryOperations(transport)
         self.names = NamesOperations(transport)
         self.report = ReportOperations(transport)
         self.run = RunOperations(transport)

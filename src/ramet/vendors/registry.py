@@ -108,6 +108,11 @@ def own_variables() -> frozenset[str]:
     return frozenset().union(*(each.own_variables for each in facts().values()))
 
 
+def resume_commands() -> dict[str, tuple[str, ...]]:
+    """What a person types before the program's own name of a session, to open that session again."""
+    return {name: (name, *each.resume_arguments) for name, each in facts().items() if each.resume_arguments}
+
+
 def directive_files() -> list[str]:
     """The names of the files from which programs read a project's directives."""
     return [each.directive_file for each in facts().values() if each.directive_file]

@@ -47,7 +47,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     """Names the place: `s7:120` is message 120 of session 7, `s7` the session, `e12` the effort."""
     time: str
     snippet: str
-    highlights: list[tuple[int, int]]
+    highlights: list[list[int]]
     """Where the words of the query stand in the snippet: start and end, in characters."""
     rung: Rung
     score: float

@@ -15,10 +15,7 @@ _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\
 _MOST_PARTS = 2000
 
 STOP_WORDS = frozenset(
-    """a about after all also am an and any are as at be because been before but by can could did do does doing for from
-    get got had has have he her here him his how i if in into is it its just me my no not of off on one or other our out
-    over own s same she should so some such t than that the their them then there these they this those to too under
-    up us very was we were what when where which while who whom why will with would you your""".split()
+    ["a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "but", "by", "can", "could", "did", "do", "does", "doing", "for", "from", "get", "got", "had", "has", "have", "he", "her", "here", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me", "my", "no", "not", "of", "off", "on", "one", "or", "other", "our", "out", "over", "own", "s", "same", "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "under", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "why", "will", "with", "would", "you", "your"]
 )
 """Words that are in nearly every text. A query leaves them out unless it has no others."""
 

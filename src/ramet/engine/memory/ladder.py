@@ -1,0 +1,209 @@
+"""The ladder: how a query is asked, from the strictest form to the loosest, until a page is full.
+
+Each rung asks for texts and for units and fuses the two rankings. What costs is the number of postings that the index
+has to read, not the number of hits; so a loose rung asks only for the rare words of a query, up to a budget. That makes
+the answer the same on a slow machine and on a fast one.
+"""
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from ramet.model.memory import spelling
+from ramet.model.memory.fusion import Signals, fuse, place_key
+from ramet.model.memory.hit import TOOL_KINDS, Rung
+from ramet.model.memory.search_query import SearchQuery, Term
+from ramet.model.memory.tool_records import is_error_like, sign
+from ramet.store.memory.index.index_reader import Filters, IndexReader, Ranked, Table
+
+MOST_COUNTED = 60_000
+"""A word in more texts than this is common, however many more."""
+_POSTINGS = 60_000
+"""How many postings the words of a loose question may have together."""
+_DEPTH = 100
+"""How many places a rung looks at, at least."""
+_MOST_DROPPED = 2
+_LEAST_KEPT = 2
+_SHORTEST_PREFIX = 4
+_PER_SESSION = 3
+"""How many hits of one session stand before those of others."""
+
+Semantic = Callable[[str, Filters, int], list[Ranked]]
+"""Finds texts by their meaning: the query, the filters and how many; best first."""
+
+
+class Found(Struct, frozen=True):
+    """A place that answers a query, and by which rung it was found."""
+
+    ranked: Ranked
+    rung: Rung
+    score: float
+    is_unit: bool
+    """Whether only the unit matched, so that the text in it is still to be chosen."""
+
+
+class Climb(Struct, kw_only=True):
+    """What the ladder gave."""
+
+    found: list[Found] = []
+    dropped: list[str] = []
+    corrected: dict[str, str] = {}
+    """Misspelt words, and what was looked for instead."""
+    prefixes: list[str] = []
+
+
+class Counted(Struct, frozen=True):
+    """A term, and in how many texts it is."""
+
+    term: Term
+    texts: int
+
+
+class Ladder:
+    """One query on its way down."""
+
+    def __init__(
+        self,
+        reader: IndexReader,
+        query: SearchQuery,
+        filters: Filters,
+        signals: Signals,
+        semantic: Semantic | None = None,
+    ) -> None:
+        self._reader = reader
+        self._query = query
+        self._filters = filters
+        self._signals = signals
+        self._semantic = semantic
+        self._in_tools = filters.kind in TOOL_KINDS
+        self._result = Climb()
+        self._seen: set[tuple[str, int]] = set()
+
+    def climb(self, wanted: int) -> Climb:
+        """Places for a page, those of a stricter rung first."""
+        result = self._result
+        if not self._query.terms:
+            newest = self._reader.newest(self._filters, wanted)
+            result.found = [Found(each, "all", 0.0, is_unit=False) for each in newest]
+            return result
+        counted = self._count()
+        for rung in (self._strict, self._without_common, self._rare, self._forms, self._errors, self._by_meaning):
+            for found in rung(counted, max(wanted, _DEPTH)):
+                key = place_key(found.ranked)
+                if key not in self._seen:
+                    self._seen.add(key)
+                    result.found.append(found)
+            if len(result.found) >= wanted:
+                break
+        result.found = _spread(result.found, is_spread=self._filters.session_id is None)
+        return result
+
+    def _count(self) -> list[Counted]:
+        """The terms of the query, the rarest first."""
+        counted = [
+            Counted(term, self._reader.count(term.match, MOST_COUNTED, in_tools=self._in_tools))
+            for term in self._query.terms
+        ]
+        return sorted(counted, key=lambda each: each.texts)
+
+    # The rungs.
+
+    def _strict(self, counted: list[Counted], depth: int) -> Iterator[Found]:
+        rung: Rung = "phrase" if self._query.phrases else "all"
+        if all(each.texts for each in counted):
+            yield from self._ask(" AND ".join(each.term.match for each in counted), rung, depth)
+
+    def _without_common(self, counted: list[Counted], depth: int) -> Iterator[Found]:
+        """All words that are known but the commonest one or two."""
+        known = [each for each in counted if each.texts]
+        for dropped in range(0 if len(known) < len(counted) else 1, _MOST_DROPPED + 1):
+            kept = known[: len(known) - dropped]
+            left_out = [each.term for each in known[len(known) - dropped :]]
+            if len(kept) < _LEAST_KEPT or any(term.is_phrase for term in left_out):
+                return
+            found = list(self._ask(" AND ".join(each.term.match for each in kept), "most", depth))
+            if found:
+                self._result.dropped = [each.term.text for each in counted if each not in kept]
+                yield from found
+                return
+
+    def _rare(self, counted: list[Counted], depth: int) -> Iterator[Found]:
+        """Any of the rare words."""
+        postings, chosen = 0, []
+        for each in counted:
+            if each.texts and (not chosen or postings + each.texts <= _POSTINGS):
+                postings += each.texts
+                chosen.append(each.term)
+        if chosen:
+            required = [f"({term.match})" for term in self._query.phrases]
+            loose = " OR ".join(term.match for term in chosen)
+            yield from self._ask(" AND ".join([*required, f"({loose})"]), "some", depth)
+
+    def _forms(self, counted: list[Counted], depth: int) -> Iterator[Found]:
+        """Words that begin like those of the query; and for a word that nothing has, the nearest one."""
+        if len(self._result.found) >= depth:
+            return
+        matches = []
+        for each in counted:
+            corrected = None if each.texts or each.term.is_phrase else self._correct(each.term)
+            if corrected is not None:
+                matches.append(f'"{corrected}"')
+            elif each.term.is_phrase or len(each.term.text) < _SHORTEST_PREFIX or " " in each.term.text:
+                matches.append(each.term.match)
+            else:
+                self._result.prefixes.append(each.term.text)
+                matches.append(f'({each.term.match} OR "{each.term.text}"*)')
+        yield from self._ask(" AND ".join(matches), "forms", depth)
+
+    def _correct(self, term: Term) -> str | None:
+        tokens = self._reader.tokenize(term.text)
+        stem = tokens[0].stem if len(tokens) == 1 else ""
+        if not spelling.allowed_edits(stem):
+            return None
+        known = [
+            word for start in spelling.prefixes(stem) for word in self._reader.similar(start, start + "\U0010ffff")
+        ]
+        found = spelling.best(stem, known)
+        if found is not None:
+            self._result.corrected[term.text] = self._reader.spell(found)
+        return found
+
+    def _errors(self, counted: list[Counted], depth: int) -> Iterator[Found]:  # noqa: ARG002
+        """Commands that failed with this error."""
+        text = self._query.text
+        if is_error_like(text):
+            for ranked in self._reader.failed_with(sign(text), self._filters, depth):
+                yield Found(ranked, "error", 0.0, is_unit=False)
+
+    def _by_meaning(self, counted: list[Counted], depth: int) -> Iterator[Found]:  # noqa: ARG002
+        if self._semantic is not None and self._query.text.strip():
+            for ranked in self._semantic(self._query.text, self._filters, depth):
+                yield Found(ranked, "semantic", 0.0, is_unit=False)
+
+    # Asking.
+
+    def _ask(self, match: str, rung: Rung, depth: int) -> Iterator[Found]:
+        """The places that match, best first by both rankings."""
+        tables: tuple[Table, ...] = ("tools",) if self._in_tools else ("texts", "units")
+        rankings = [self._reader.rank(table, match, self._filters, depth) for table in tables]
+        texts = {}
+        for ranked in rankings[0]:
+            texts.setdefault(place_key(ranked), ranked)
+        units = {place_key(ranked): ranked for ranking in rankings[1:] for ranked in ranking}
+        scores = fuse(rankings, self._signals)
+        for key, score in sorted(scores.items(), key=lambda each: (-each[1], each[0])):
+            yield Found(texts.get(key) or units[key], rung, score, is_unit=key not in texts)
+
+
+def _spread(found: list[Found], *, is_spread: bool) -> list[Found]:
+    """The same, with no more than a few of one session before those of others."""
+    if not is_spread:
+        return found
+    counts: dict[int | None, int] = {}
+    first, later = [], []
+    for each in found:
+        session_id = each.ranked.session_id
+        counts[session_id] = counts.get(session_id, 0) + 1
+        is_first = session_id is None or counts[session_id] <= _PER_SESSION
+        (first if is_first else later).append(each)
+    return first + later
