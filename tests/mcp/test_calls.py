@@ -253,7 +253,7 @@ def test_recall_answers_with_a_text_and_with_no_block_if_nothing_is_relevant(scr
         async with Client(build(Calls(Uplink(str(daemon.path), TOKEN), 20)), mode="legacy") as client:
             answer = await client.call_tool("recall", {"query": query, "mode": "how"})
         assert not answer.is_error
-        return [block.text for block in answer.content]
+        return [block.text for block in answer.content if block.type == "text"]
 
     assert anyio.run(ask, "paint") == ["s7:120 2026-11-02, decision\n> use lacquer"]
     assert anyio.run(ask, "rockets") == []

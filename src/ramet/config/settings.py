@@ -377,7 +377,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     tools: Annotated[
         bool,
         Meta(
-            description="Give agents that support it Ramet's own tools: spawn, wait, read, recall, log, phase and report."
+            description="Give agents that support it Ramet's tools: spawn, wait, read, recall, log, phase and report."
         ),
         OWNER,
     ] = True

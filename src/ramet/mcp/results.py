@@ -19,7 +19,9 @@ class Answer(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As JSON, unless it is a text. Half a character that an agent sent, and that came back, becomes a question mark."""
+        """As JSON, unless it is a text. Half a character that an agent sent, and that came back, becomes a question
+        mark.
+        """
         document = self.document
         text = document if isinstance(document, str) else json.dumps(msgspec.to_builtins(document), ensure_ascii=False)
         return text.encode(errors="replace").decode()

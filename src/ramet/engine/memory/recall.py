@@ -7,8 +7,6 @@ a tool is used and which files belong to a topic are read from recorded commands
 import posixpath
 import re
 
-from msgspec.structs import replace
-
 from ramet.engine.answers import answers
 from ramet.engine.memory import opened_places
 from ramet.engine.memory import search as searches
@@ -20,7 +18,7 @@ from ramet.model.instant import to_iso
 from ramet.model.memory import search_query, tool_records
 from ramet.model.memory.hit import Hit, Kind
 from ramet.model.memory.recollection import Recollection, clip, inject, parse_place, render
-from ramet.model.memory.relevance import WeighedWord, is_relevant
+from ramet.model.memory.relevance import WeighedWord, Weighing
 from ramet.protocol.memory.recall import Recall, Recalled
 from ramet.protocol.memory.search import SearchMemory
 from ramet.store.database.connection import Connection
@@ -30,6 +28,9 @@ from ramet.store.record import efforts
 
 _MOST_HITS = 20
 """That are looked at; a page beyond them is not relevant."""
+_MOST_WEIGHED = 12
+_MOST_WORDS = 16
+"""Of a question that are looked for in each hit."""
 _MOST_ITEMS = 8
 _MOST_OF_A_SESSION = 2
 _MOST_COMMANDS = 20
@@ -68,11 +69,12 @@ def _reply(text: str, items: list[Recollection]) -> Recalled:
 
 def _find_project(tx: Transaction, request: Recall) -> int | None:
     """The only project whose history the asker gets; None for every project."""
+    named = lookup.project_id(tx, request.project)  # which refuses an agent that names another one
     if request.session_id is not None:
         return efforts.project_of(tx.db, lookup.session(tx, request.session_id).effort_id)
     if tx.asker is not None:
         return efforts.project_of(tx.db, lookup.session(tx, tx.asker).effort_id)
-    return lookup.project_id(tx, request.project)
+    return named
 
 
 class Question:
@@ -84,31 +86,34 @@ class Question:
         self.project_id = project_id
         self.is_hint = request.is_hint
         self.own_session = None if request.session_id is None else lookup.session(tx, request.session_id).id
+        if tx.index.freshen is not None:
+            tx.index.freshen(tx.db)
         self.index: Connection | None = tx.index.reader()
 
     def search(self, kind: Kind | None = None) -> list[Hit]:
         """The relevant hits, best first; what the asker said itself is none."""
         asked = SearchMemory(query=_plain(self.text), project=self.project_id, kind=kind, limit=_MOST_HITS)
         hits = searches.search(self.tx, asked).items
-        words = self.weigh()
+        weighing = self._weigh()
+        others = [hit for hit in hits if hit.session_id is None or hit.session_id != self.own_session]
         return [
             hit
-            for hit in hits
-            if hit.session_id != self.own_session or hit.session_id is None
-            if is_relevant(hit.rung, words, self._find_words(hit, words), is_hint=self.is_hint)
+            for hit in others[:_MOST_WEIGHED]
+            if weighing.is_relevant(hit.rung, self._find_words(hit, weighing), is_hint=self.is_hint)
         ]
 
-    def weigh(self) -> list[WeighedWord]:
-        """The words of the question, with how many texts have each."""
+    def _weigh(self) -> Weighing:
+        """The rarest words of the question, with how many texts have each."""
+        if self.index is None:
+            return Weighing([], 0)
         terms = search_query.parse(_plain(self.text)).terms
-        return [WeighedWord(term.match, self._count(term.match)) for term in terms]
+        words = [WeighedWord(term.match, recollections.count_texts(self.index, term.match)) for term in terms]
+        rarest = sorted(words, key=lambda word: word.texts)[:_MOST_WORDS]
+        return Weighing(rarest, recollections.count_all(self.index))
 
-    def _count(self, match: str) -> int:
-        return 0 if self.index is None else recollections.count_texts(self.index, match)
-
-    def _find_words(self, hit: Hit, words: list[WeighedWord]) -> set[str]:
+    def _find_words(self, hit: Hit, weighing: Weighing) -> set[str]:
         """Which words of the question a hit has, or the unit that it belongs to."""
-        matches = [word.match for word in words]
+        matches = [word.match for word in weighing.words]
         if self.index is None or hit.session_id is None or hit.message_id is None:
             shown = f"{hit.title or ''} {hit.snippet}".lower()
             return {match for match in matches if match.strip('"').lower() in shown}
@@ -166,8 +171,8 @@ def _fix(question: Question) -> list[Recollection]:
     line = tool_records.find_error_line(question.text) or question.text
     fixed = recollections.list_fixed(question.index, tool_records.sign(line), question.project_id, _MOST_HITS)
     if not fixed:
-        hits = [hit for hit in question.search("error") if hit.session_id is not None and hit.message_id is not None]
-        candidates = (recollections.find_fixed(question.index, hit.session_id, hit.message_id) for hit in hits)
+        places = [(hit.session_id, hit.message_id) for hit in question.search("error")]
+        candidates = (recollections.find_fixed(question.index, *place) for place in places)
         fixed = [each for each in candidates if each is not None]
     described = {each.id: _describe_fix(question, each) for each in fixed}
     unique = {each.text: each for each in described.values()}

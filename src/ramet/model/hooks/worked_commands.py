@@ -28,8 +28,40 @@ _MOST_SHOWN = 12
 _LONGEST = 200
 """Characters of a command. A longer one could only be shown cut, and would not run."""
 _LOOKING = frozenset(
-    "awk cat cd cut date echo env false file find grep head jq less ls nl printf pwd rg sed sleep sort stat tail test "
-    "tr tree true type uniq wc which".split()
+    {
+        "awk",
+        "cat",
+        "cd",
+        "cut",
+        "date",
+        "echo",
+        "env",
+        "false",
+        "file",
+        "find",
+        "grep",
+        "head",
+        "jq",
+        "less",
+        "ls",
+        "nl",
+        "printf",
+        "pwd",
+        "rg",
+        "sed",
+        "sleep",
+        "sort",
+        "stat",
+        "tail",
+        "test",
+        "tr",
+        "tree",
+        "true",
+        "type",
+        "uniq",
+        "wc",
+        "which",
+    }
 )
 """The first words of commands that only look."""
 _PARTS = re.compile(r"&&|\|\|?|;")

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ramet.model.hooks.resume_contract import disarm
 
 Mode = Literal["recall", "fix", "how", "files"]
-"""The question: what is known about something; what ended an error; how a tool is used; which files belong to a topic."""
+"""What is asked: what is known about something; what ended an error; how a tool is used; the files of a topic."""
 
 MOST_BYTES = 4096
 _NAME = "ramet-recall"

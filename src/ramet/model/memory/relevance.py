@@ -1,8 +1,13 @@
 """Whether a hit answers a question, or only shares words with it.
 
 A ladder always finds something in the end. An agent pays for every word that it reads, so what is not relevant must not
-be shown. A word weighs more the fewer texts have it; a word that no text has weighs most. A hit is relevant if it has
-enough of the weight of the question. The limits were chosen on the corpora of `benchmarks` (docs/benchmarks.md).
+be shown. Two measures decide, both from how many texts have each word of the question:
+
+- the share of the question: a word weighs more the fewer texts have it, and a word that no text has weighs most;
+- the surprise: how unlikely it is, in bits, that any text has all the words that this one has, if words were spread by
+  chance. A long prompt has many words that no answer has, so the share says little about it; the surprise does.
+
+The limits were chosen on the corpora of `benchmarks` (docs/benchmarks.md).
 """
 
 from collections.abc import Collection
@@ -12,10 +17,12 @@ from msgspec import Struct
 
 from ramet.model.memory.hit import Rung
 
-_CERTAIN: frozenset[Rung] = frozenset({"phrase", "error"})
-"""A quoted phrase and the signature of an error are not shared by chance."""
-_LEAST_SHARE = 0.5
-_LEAST_HINT_SHARE = 0.6
+_CERTAIN: frozenset[Rung] = frozenset({"phrase", "error", "forms"})
+"""A quoted phrase and the signature of an error are not shared by chance; a corrected word has been chosen."""
+_LEAST_SHARE = 0.6
+_LEAST_BITS = 6.0
+_LEAST_WORDS = 2
+_LEAST_HINT_BITS = 10.0
 """If nobody asked, a wrong answer costs more than none."""
 _LEAST_HINT_WORDS = 3
 
@@ -34,15 +41,27 @@ class WeighedWord(Struct, frozen=True):
         return 1 / log2(2 + self.texts)
 
 
-def share(words: Collection[WeighedWord], found: Collection[str]) -> float:
-    """How much of a question's weight a text has."""
-    whole = sum(word.weight for word in words)
-    return sum(word.weight for word in words if word.match in found) / whole if whole else 0.0
+class Weighing(Struct, frozen=True):
+    """The words of a question, among so many texts."""
 
+    words: list[WeighedWord]
+    total: int
 
-def is_relevant(rung: Rung, words: Collection[WeighedWord], found: Collection[str], *, is_hint: bool) -> bool:
-    """Whether to show a hit of this rung that has these words; `is_hint`: whether nobody asked."""
-    if is_hint:
-        has_enough = len(found) >= _LEAST_HINT_WORDS and share(words, found) >= _LEAST_HINT_SHARE
-        return has_enough or (rung == "error" and len(found) >= _LEAST_HINT_WORDS)
-    return rung in _CERTAIN or rung == "forms" or share(words, found) >= _LEAST_SHARE
+    def share(self, found: Collection[str]) -> float:
+        """How much of the question's weight a text has that has these words."""
+        whole = sum(word.weight for word in self.words)
+        return sum(word.weight for word in self.words if word.match in found) / whole if whole else 0.0
+
+    def surprise(self, found: Collection[str]) -> float:
+        """How unlikely it is that a text has these words by chance, in bits."""
+        among = max(self.total, 2)
+        counts = [max(word.texts, 1) for word in self.words if word.match in found]
+        bits = sum(log2(among / min(count, among)) for count in counts)
+        return bits - log2(among) if counts else 0.0
+
+    def is_relevant(self, rung: Rung, found: Collection[str], *, is_hint: bool) -> bool:
+        """Whether to show a hit of this rung that has these words; `is_hint`: whether nobody asked."""
+        if is_hint:
+            return len(found) >= _LEAST_HINT_WORDS and self.surprise(found) >= _LEAST_HINT_BITS
+        is_surprising = len(found) >= _LEAST_WORDS and self.surprise(found) >= _LEAST_BITS
+        return rung in _CERTAIN or is_surprising or self.share(found) >= _LEAST_SHARE

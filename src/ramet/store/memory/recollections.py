@@ -63,6 +63,11 @@ def count_texts(index: Connection, match: str) -> int:
     return int(index.must(_sql.count_texts, match=match, most=_MOST_COUNTED)[0])
 
 
+def count_all(index: Connection) -> int:
+    """How many texts the index has, without what tools were given and returned."""
+    return int(index.must(_sql.count_all)[0])
+
+
 def find_words(index: Connection, session_id: int, message_id: int, matches: Sequence[str]) -> set[str]:
     """Which of these words a message has, or the unit that it belongs to."""
     row = index.one(_sql.texts, session_id=session_id, message_id=message_id)
@@ -105,7 +110,7 @@ def list_fixed(index: Connection, signature: str, project_id: int | None, limit:
     return [Fixed(*row) for row in rows]
 
 
-def find_fixed(index: Connection, session_id: int, message_id: int) -> Fixed | None:
+def find_fixed(index: Connection, session_id: int | None, message_id: int | None) -> Fixed | None:
     """The failure whose command or result is a message, if the command succeeded later."""
     row = index.one(_sql.fixed_by_result, session_id=session_id, message_id=message_id)
     return None if row is None else Fixed(*row)

@@ -10,6 +10,10 @@ SELECT 1 FROM unit_words WHERE unit_words MATCH :match AND rowid = :id;
 -- In how many texts a word is, as far as somebody counts.
 SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH :match LIMIT :most);
 
+-- name: count_all
+-- How many texts there are: each has one kind.
+SELECT coalesce(sum(docs), 0) FROM scopes WHERE token >= 'zk' AND token < 'zl';
+
 -- name: texts
 -- The whole of some texts, with their units.
 SELECT d.id, d.unit_id, d.session_id, d.message_id, d.codec, d.size, d.data
