@@ -15,6 +15,7 @@ from ramet.config.host import machine_name
 from ramet.config.layers import load_own
 from ramet.config.settings import Places, RecallSettings, Settings
 from ramet.daemon.executors.executor import Executor
+from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.model_executor import ModelExecutor
 from ramet.daemon.executors.requester import Requester
@@ -46,6 +47,7 @@ from ramet.runner.project_files.new_work import examine
 from ramet.store import Store, open_store
 from ramet.store.database.sqlite.store import SqliteStore
 from ramet.store.database.store import Topic
+from ramet.store.memory.index.search_index import SearchIndex
 from ramet.vendors import registry
 from ramet.workspace import surroundings
 from ramet.workspace.git.command import Git
@@ -108,6 +110,11 @@ def build_executor(
             loop=loop,
         )
     return ModelExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
+
+
+def build_index_feeder(store: Store, index: SearchIndex) -> IndexFeeder:
+    """Who keeps the search index behind the database."""
+    return IndexFeeder(store, index, is_shared=not isinstance(store, SqliteStore))
 
 
 def build_machine(

@@ -165,10 +165,10 @@ class Engine:
             codec=self._codec,
             contents=self._contents,
             contexts=self._contexts,
-            index=self.index,
             asker=asking_session(call.principal),
             ring=call.operation.ring,
         )
+        tx.index = self.index
         tx.found_skills = call.found_skills or {}
         tx.start = call.start
         scopes.admit(tx, call.operation)

@@ -36,6 +36,9 @@ class Rules(Struct, frozen=True, kw_only=True):
     """How each agent program is called to resume a session by its own name of it."""
 
 
+_NO_INDEX = SearchIndex()
+
+
 class Transaction:
     """One operation's view of the world."""
 
@@ -48,7 +51,6 @@ class Transaction:
         codec: Codec,
         contents: Contents,
         contexts: ContextCache,
-        index: SearchIndex | None = None,
         asker: int | None = None,
         ring: Ring = "user",
     ) -> None:
@@ -65,7 +67,8 @@ class Transaction:
         self.codec = codec
         self.contents = contents
         self.contexts = contexts
-        self.index = index or SearchIndex()
+        self.index = _NO_INDEX
+        """The search index, which the engine's owner feeds."""
         self.asker = asker
         """The session of the agent that asks; None where it is the user, who may ask for everything."""
         self.ring = ring

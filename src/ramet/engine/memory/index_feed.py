@@ -1,6 +1,6 @@
 """Feeding the index: behind the event log, from a stored cursor, in steps that are short and can be cut off anywhere.
 
-A step is one transaction of the index: it reads some rows of the database, writes their words, and moves the cursor. New
+A step is one transaction of the index: it reads some rows of the database, writes their words and moves the cursor. New
 events come first. What was there before the index is read session by session, the newest first, so that a long build is
 useful from its beginning. Each part can be read again without harm: a session remembers its last message, every other
 text its source.
@@ -293,8 +293,16 @@ class IndexFeed:
     ) -> None:
         effort = sources.find_effort(db, effort_id)
         if effort is not None:
-            scope = {"effort_id": effort_id, "project_id": effort.project_id, "driver": effort.driver}
-            writer.put_source(NewDoc(kind="note", text=text, time_ms=at_ms, source=f"n{event_id}", **scope))
+            doc = NewDoc(
+                kind="note",
+                text=text,
+                time_ms=at_ms,
+                source=f"n{event_id}",
+                effort_id=effort_id,
+                project_id=effort.project_id,
+                driver=effort.driver,
+            )
+            writer.put_source(doc)
 
 
 def lag(db: Connection, index: SearchIndex, codec: Codec) -> int:

@@ -129,7 +129,8 @@ class Ladder:
 
     def _rare(self, counted: list[Counted], depth: int) -> Iterator[Found]:
         """Any of the rare words."""
-        postings, chosen = 0, []
+        postings = 0
+        chosen: list[Term] = []
         for each in counted:
             if each.texts and (not chosen or postings + each.texts <= _POSTINGS):
                 postings += each.texts
@@ -186,7 +187,7 @@ class Ladder:
         """The places that match, best first by both rankings."""
         tables: tuple[Table, ...] = ("tools",) if self._in_tools else ("texts", "units")
         rankings = [self._reader.rank(table, match, self._filters, depth) for table in tables]
-        texts = {}
+        texts: dict[tuple[str, int], Ranked] = {}
         for ranked in rankings[0]:
             texts.setdefault(place_key(ranked), ranked)
         units = {place_key(ranked): ranked for ranking in rankings[1:] for ranked in ranking}
@@ -200,7 +201,8 @@ def _spread(found: list[Found], *, is_spread: bool) -> list[Found]:
     if not is_spread:
         return found
     counts: dict[int | None, int] = {}
-    first, later = [], []
+    first: list[Found] = []
+    later: list[Found] = []
     for each in found:
         session_id = each.ranked.session_id
         counts[session_id] = counts.get(session_id, 0) + 1

@@ -50,7 +50,7 @@ class Signals(Struct, frozen=True):
 def boost(candidate: Candidate, signals: Signals) -> float:
     """How much a score grows, at most `LARGEST_BOOST`: for decisions and notes, the own project, and a young age."""
     age = max(signals.now_ms - candidate.time_ms, 0) / _HALF_LIFE_MS
-    grown = _RECENT_BOOST * 0.5**age
+    grown: float = _RECENT_BOOST * 0.5**age
     grown += _KIND_BOOST if candidate.kind in _BOOSTED else 0
     grown += _PROJECT_BOOST if signals.own_project is not None and candidate.project_id == signals.own_project else 0
     return min(grown, LARGEST_BOOST)

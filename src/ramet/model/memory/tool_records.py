@@ -20,7 +20,8 @@ _EXIT = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?|exit_code\"?|returned)[:= ]+(-?\d{1,3})\b", re.IGNORECASE
 )
 _ERROR_LINE = re.compile(
-    r"\b(?:error|exception|panic(?:ked)?|fatal|failed|failure|traceback|not found|no such|denied|undefined|cannot|refused)",
+    r"\b(?:error|exception|panic(?:ked)?|fatal|failed|failure|traceback|not found|no such|denied"
+    r"|undefined|cannot|refused)",
     re.IGNORECASE,
 )
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt)\b")

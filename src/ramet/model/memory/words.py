@@ -14,110 +14,14 @@ _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MOST_PARTS = 2000
 
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "for",
-        "from",
-        "get",
-        "got",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "here",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "just",
-        "me",
-        "my",
-        "no",
-        "not",
-        "of",
-        "off",
-        "on",
-        "one",
-        "or",
-        "other",
-        "our",
-        "out",
-        "over",
-        "own",
-        "s",
-        "same",
-        "she",
-        "should",
-        "so",
-        "some",
-        "such",
-        "t",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "to",
-        "too",
-        "under",
-        "up",
-        "us",
-        "very",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "whom",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
+_COMMON = """
+a about after all also am an and any are as at be because been before but by can could did do does doing for from get
+got had has have he her here him his how i if in into is it its just me my no not of off on one or other our out over
+own s same she should so some such t than that the their them then there these they this those to too under up us very
+was we were what when where which while who whom why will with would you your
+"""
+
+STOP_WORDS = frozenset(_COMMON.split())
 """Words that are in nearly every text. A query leaves them out unless it has no others."""
 
 
@@ -128,7 +32,7 @@ def split_identifier(word: str) -> list[str]:
 
 
 def pair_characters(run: str) -> list[str]:
-    """The overlapping pairs of a run of characters: scripts without spaces have no other words that a rule could find."""
+    """The overlapping pairs of a run of characters: no rule could find the words of a script without spaces."""
     return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 

@@ -26,7 +26,7 @@ class SearchPage(Struct, frozen=True, kw_only=True):
 
 
 class SearchMemory(Request[SearchPage], frozen=True, kw_only=True):
-    """Search messages, prompts, reports, notes, decisions and handoffs, and with `kind` also commands, output and paths.
+    """Search messages, reports, notes, decisions and handoffs; with `kind` also commands, output, errors and paths.
 
     The query can have filters as well: `kind:command since:7d "exact phrase"`. A field takes precedence over a filter.
     """

@@ -120,12 +120,12 @@ def find_effort(db: Connection, effort_id: int) -> SourceEffort | None:
 
 def list_phases(db: Connection, effort_id: int) -> list[tuple[int, str, str | None, str | None, str]]:
     """What was proved of an effort's phases: id, label, proof, reason and time."""
-    return [tuple(row) for row in db.all(_sql.phases, effort_id=effort_id)]  # type: ignore[misc]
+    return [tuple(row) for row in db.all(_sql.phases, effort_id=effort_id)]
 
 
 def list_findings(db: Connection, effort_id: int) -> list[tuple[int, str, str | None, int | None, str]]:
     """What a review found: id, severity, file, line and text."""
-    return [tuple(row) for row in db.all(_sql.findings, effort_id=effort_id)]  # type: ignore[misc]
+    return [tuple(row) for row in db.all(_sql.findings, effort_id=effort_id)]
 
 
 def list_sessions_before(db: Connection, before: int, limit: int) -> list[int]:

@@ -1,6 +1,6 @@
 """Asking the index: what matches, best first, and how common a word is. What is asked next is for the ladder to say."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import apsw
 from msgspec import Struct
@@ -141,8 +141,8 @@ class IndexReader:
     def tokenize(self, text: str) -> list[Token]:
         """The words of a text as the index sees them."""
         tokenizer = self._index.database.fts5_tokenizer(*TOKENIZER)
-        found = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
-        return [Token(start, end, stem) for start, end, stem in found]
+        found: Any = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
+        return [Token(*each) for each in found]
 
     def totals(self) -> tuple[int, int, int, int]:
         """How many texts, units, sessions and commands the index has."""
