@@ -196,10 +196,7 @@ def test_odd_questions_get_an_answer_or_a_clear_refusal(world: World) -> None:
     fill(world)
     for mode, query in product(("recall", "fix", "how", "files"), ODD):
         assert len(recall(world, query, mode=mode).text.encode()) <= 4096
-    for mode in ("recall", "files"):
-        with pytest.raises(InvalidParams) as refused:
-            recall(world, "!?", mode=mode)
-        assert (refused.value.field, refused.value.fix) == ("query", "give a word, or a filter")
+        assert recall(world, "!?", mode=mode).text == ""
 
 
 @pytest.mark.requirement("R391")
@@ -239,6 +236,8 @@ def test_a_hint_is_given_only_for_several_matching_words_and_between_tags(world:
     sessions = fill(world)
     asking: dict[str, Any] = {"session_id": sessions["filler"], "is_hint": True, "max_bytes": 1536}
     prompt = "Please look why the webhook signature does not match the raw body"
+    assert recall(world, prompt, **asking).text == "", "a hook does not wait for the index"
+    assert recall(world, prompt).text
     hint = recall(world, prompt, **asking)
     assert hint.text.startswith("<ramet-recall>\nFrom earlier sessions")
     assert len(hint.text.encode()) <= 1536

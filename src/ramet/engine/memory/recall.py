@@ -20,9 +20,9 @@ from ramet.model.memory.hit import Hit, Kind
 from ramet.model.memory.recollection import Recollection, clip, inject, parse_place, render
 from ramet.model.memory.relevance import WeighedWord, Weighing
 from ramet.protocol.memory.recall import Recall, Recalled
-from ramet.protocol.memory.search import SearchMemory
 from ramet.store.database.connection import Connection
 from ramet.store.memory import recollections
+from ramet.store.memory.index.index_reader import Filters
 from ramet.store.memory.recollections import Fixed, Step
 from ramet.store.record import efforts
 
@@ -86,14 +86,17 @@ class Question:
         self.project_id = project_id
         self.is_hint = request.is_hint
         self.own_session = None if request.session_id is None else lookup.session(tx, request.session_id).id
-        if tx.index.freshen is not None:
-            tx.index.freshen(tx.db)
+        self.query = search_query.parse(_plain(self.text))
+        if tx.index.freshen is not None and not self.is_hint:
+            tx.index.freshen(tx.db)  # once, and never for a hook, which must not wait
         self.index: Connection | None = tx.index.reader()
 
     def search(self, kind: Kind | None = None) -> list[Hit]:
         """The relevant hits, best first; what the asker said itself is none."""
-        asked = SearchMemory(query=_plain(self.text), project=self.project_id, kind=kind, limit=_MOST_HITS)
-        hits = searches.search(self.tx, asked).items
+        if not self.query.terms:
+            return []
+        filters = Filters(project_id=self.project_id, kind=kind)
+        hits = searches.find(self.tx, self.query, filters, _MOST_HITS, freshens=False).items
         weighing = self._weigh()
         others = [hit for hit in hits if hit.session_id is None or hit.session_id != self.own_session]
         return [
@@ -106,8 +109,8 @@ class Question:
         """The rarest words of the question, with how many texts have each."""
         if self.index is None:
             return Weighing([], 0)
-        terms = search_query.parse(_plain(self.text)).terms
-        words = [WeighedWord(term.match, recollections.count_texts(self.index, term.match)) for term in terms]
+        matches = [term.match for term in self.query.terms]
+        words = [WeighedWord(match, recollections.count_texts(self.index, match)) for match in matches]
         rarest = sorted(words, key=lambda word: word.texts)[:_MOST_WORDS]
         return Weighing(rarest, recollections.count_all(self.index))
 
@@ -210,7 +213,7 @@ def _one_line(text: str) -> str:
 def _how(question: Question) -> list[Recollection]:
     """The commands of a tool that worked."""
     words = question.text.split()
-    match = " AND ".join(term.match for term in search_query.parse(_plain(question.text)).terms)
+    match = " AND ".join(term.match for term in question.query.terms)
     if question.index is None or not match:
         return []
     runs = recollections.list_worked(question.index, f"text : ({match})", question.project_id, 10 * _MOST_COMMANDS)
