@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.agents.hooked import Hooked
 from tests.agents.project import Project
 from tests.agents.scripts import SCRIPTS
 from tests.agents.stage import Stage, a_stage
@@ -22,7 +23,8 @@ def _scripts(driver: str) -> dict[str, Any]:
         return {"tool": "mcp__ramet__recall", "input": given}
 
     calls = [[tool(ASKED["found"])], [tool(ASKED["nothing"])], [{"text": "I know."}]]
-    return {**SCRIPTS, "telling": [[{"text": KNOWN}]], "asking": calls}
+    weather = [{"text": f"Report {number} of the weather speaks of clouds."} for number in range(30)]
+    return {**SCRIPTS, "telling": [[{"text": KNOWN}, *weather]], "asking": calls, "plain": [[{"text": "Fine."}]]}
 
 
 @pytest.fixture(params=["claude", "codex"])
@@ -49,3 +51,21 @@ def test_what_an_earlier_session_said_is_in_the_next_request_of_an_agent_that_as
         assert len(bodies[2]) - len(bodies[1]) < 2000, "nothing relevant costs an agent nothing but its question"
     finally:
         project("daemon", "stop")
+
+
+@pytest.mark.requirement("R455")
+def test_a_prompt_of_a_person_gets_what_an_earlier_session_said(stage: Stage) -> None:
+    hooked = Hooked(stage)
+    try:
+        hooked.run("Why do signatures fail? [[telling]]")
+        hooked.settle()
+        hooked.ok("recall", "-A", "webhook signature raw body")
+        hooked.run("Look at the webhook signature of the raw body. [[plain]]")
+        assert "<ramet-recall>" in hooked.asked()
+        assert f"> {KNOWN}" in hooked.asked()
+        hooked.run("Paint the ceiling of the chapel. [[plain]]")
+        assert "<ramet-recall>" not in hooked.asked()
+        (injected,) = hooked.ask("events.list", kind="session.injected")["items"]
+        assert injected["data"]["source"] == "recall"
+    finally:
+        hooked.close()
