@@ -124,9 +124,12 @@ async def _live(
         composition.renew_hook_program(environ, places)
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
         _detach()
-        vanished_agents = composition.build_vanished_agents(requester, machine, transcript_feed)
-        following = [slot_loans.tend(), transcript_feed.follow(), vanished_agents.follow()]
-        following.append(index_feeder.follow(server.count_requests))
+        following = [
+            slot_loans.tend(),
+            transcript_feed.follow(),
+            composition.build_vanished_agents(requester, machine, transcript_feed).follow(),
+            index_feeder.follow(server.count_requests),
+        ]
         if notifications is not None:
             following.append(notifications.follow())
         await _follow(server, places, following)

@@ -77,6 +77,9 @@ EventKind = Literal[
     "notice.added",
     "notice.dismissed",
     "ai.used",
+    "chunk.put",
+    "chunk.deleted",
+    "index.reset",
 ]
 
 

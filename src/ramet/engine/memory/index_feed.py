@@ -67,6 +67,10 @@ class _Budget(Struct):
         self.characters -= characters
 
 
+class _RebuildAsked(Exception):
+    """The index is to be built again."""
+
+
 class _OtherDatabase(Exception):
     """The index was made from another database, or from a state that was since undone."""
 
@@ -92,6 +96,10 @@ class IndexFeed:
             connection.rollback()
             self.index.discard()
             self._is_checked = False
+            return True
+        except _RebuildAsked:
+            connection.rollback()
+            self.index.supersede()
             return True
         except BaseException:
             connection.rollback()
@@ -168,6 +176,8 @@ class IndexFeed:
             self._must_scrub = True
         if kind == "session.logged" and event.data is not None and event.effort_id is not None:
             self._put_note(db, writer, event.id, from_datetime(event.at), event.effort_id, event.data["text"])
+        if kind == "index.reset":
+            raise _RebuildAsked  # the new one begins behind this event
         if kind.startswith("chunk."):
             self._follow_chunk(db, writer, event)
         if event.effort_id is not None and kind.startswith(("effort.", "run.", "session.reported", "session.ended")):

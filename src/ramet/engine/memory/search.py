@@ -12,7 +12,7 @@ from ramet.engine.memory import index_feed
 from ramet.engine.memory.ladder import Climb, Found, Ladder
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
-from ramet.errors import InvalidParams, ProjectNotFound
+from ramet.errors import DatabaseForeign, InvalidParams, ProjectNotFound
 from ramet.model.instant import to_iso
 from ramet.model.memory import snippet
 from ramet.model.memory.fusion import Signals
@@ -42,7 +42,7 @@ def search(tx: Transaction, request: SearchMemory) -> SearchPage:
     """The hits of a query, best first."""
     query = parse(request.query)
     filters = _filters(tx, request, query)
-    if not query.terms and filters.is_empty:
+    if not query.terms and msgspec.structs.replace(filters, project_id=None).is_empty:
         raise InvalidParams(
             "the query has no words to search for", field="query", value=request.query, fix="give a word, or a filter"
         )
@@ -68,8 +68,23 @@ def find(
     lag = index_feed.lag(tx.db, tx.index, tx.codec)
     if connection is None:
         return SearchPage(items=[], lag=lag)
+    try:
+        return _find(tx, IndexReader(connection, tx.codec), query, filters, limit, cursor, lag)
+    except DatabaseForeign:
+        tx.index.is_damaged = True  # its writer makes a new one
+        return SearchPage(items=[], lag=max(lag, 1))
+
+
+def _find(
+    tx: Transaction,
+    reader: IndexReader,
+    query: SearchQuery,
+    filters: Filters,
+    limit: int,
+    cursor: str | None,
+    lag: int,
+) -> SearchPage:
     offset = _read_cursor(cursor, query, filters)
-    reader = IndexReader(connection, tx.codec)
     ladder = Ladder(reader, query, filters, Signals(tx.now_ms), tx.semantic)
     climb = ladder.climb(min(offset + limit + 1, _DEEPEST))
     page = climb.found[offset : offset + limit]

@@ -66,6 +66,11 @@ def parse(typed: str) -> SearchQuery:
     return SearchQuery(text=" ".join(rest), terms=list(chosen.values())[:MOST_TERMS], filters=filters)
 
 
+def parse_plain(typed: str) -> SearchQuery:
+    """Read a query that has no filters: a colon in it is only a colon."""
+    return parse(typed.replace(":", " "))
+
+
 def _is_filter(piece: "re.Match[str]") -> bool:
     """Whether a word with a colon is a filter. `https://…`, `std::vector` and `main.py:12` are none."""
     name, value = piece["filter"].lower(), piece["value"] or ""

@@ -287,15 +287,17 @@ CREATE TABLE embeddings (
     source_path  TEXT NOT NULL,
     chunk_text   TEXT,
     content_hash BYTEA NOT NULL CHECK (length(content_hash) = 32),
-    model        TEXT NOT NULL,
-    dimension    INTEGER NOT NULL CHECK (dimension > 0),
-    embedding    BYTEA NOT NULL CHECK (length(embedding) = 4 * dimension),
-    updated_at   TEXT NOT NULL DEFAULT (to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    model        TEXT,
+    dimension    INTEGER CHECK (dimension > 0),
+    embedding    BYTEA CHECK (length(embedding) = 4 * dimension),
+    updated_at   TEXT NOT NULL DEFAULT (to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+    CHECK ((model IS NULL) = (embedding IS NULL) AND (dimension IS NULL) = (embedding IS NULL))
 );
 
 -- Two rows without a project are the same row too, which a plain UNIQUE would not see.
 CREATE UNIQUE INDEX idx_embeddings_source
-    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash, model);
+    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash, coalesce(model, ''));
+CREATE INDEX idx_embeddings_path ON embeddings (source_path);
 
 -- Who is doing what. An effort may have several open sessions (sub-agents); of the holder's own, the one nearest the
 -- root speaks for it.

@@ -277,21 +277,23 @@ CREATE INDEX idx_messages_lists ON messages (session_id, timestamp)
     WHERE tool_name IN ('TodoWrite', 'TaskCreate', 'TaskUpdate', 'update_plan');
 
 CREATE TABLE embeddings (
-    id           INTEGER PRIMARY KEY,
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
     project_id   INTEGER REFERENCES projects (id) ON DELETE CASCADE,
     source_type  TEXT NOT NULL,
     source_path  TEXT NOT NULL,
     chunk_text   TEXT,
     content_hash BLOB NOT NULL CHECK (length(content_hash) = 32),
-    model        TEXT NOT NULL,
-    dimension    INTEGER NOT NULL CHECK (dimension > 0),
-    embedding    BLOB NOT NULL CHECK (length(embedding) = 4 * dimension),
-    updated_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    model        TEXT,
+    dimension    INTEGER CHECK (dimension > 0),
+    embedding    BLOB CHECK (length(embedding) = 4 * dimension),
+    updated_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    CHECK ((model IS NULL) = (embedding IS NULL) AND (dimension IS NULL) = (embedding IS NULL))
 ) STRICT;
 
 -- Two rows without a project are the same row too, which a plain UNIQUE would not see.
 CREATE UNIQUE INDEX idx_embeddings_source
-    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash, model);
+    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash, coalesce(model, ''));
+CREATE INDEX idx_embeddings_path ON embeddings (source_path);
 
 -- Who is doing what. An effort may have several open sessions (sub-agents); of the holder's own, the one nearest the
 -- root speaks for it.

@@ -31,10 +31,6 @@ Freshen = Callable[[Connection], None]
 """Brings the index up to date before a query, as far as that is quick. It is given the asker's connection."""
 
 
-class IndexDamaged(Exception):
-    """The file is no index, or a part of it cannot be read."""
-
-
 @cache
 def _schema() -> str:
     return (files("ramet.store") / "sql" / "search.sql").read_text(encoding="utf-8")
@@ -101,6 +97,14 @@ class SearchIndex:
         if self.path is not None:
             _remove(self._next_path())
             _remove(self.path)
+
+    def supersede(self) -> None:
+        """Begin a new index beside this one, which answers until the new one is complete."""
+        if self._writer is not None and self.path is not None and not self._is_next:
+            self._writer.run(_sql.put_meta, name="rules", value=f"{self.rules.partition('/')[0]}/superseded")
+            self.close_writer()
+        else:
+            self.discard()
 
     def scrub(self) -> None:
         """What was deleted is in no file any more: the free pages are zero, and the log is empty."""
