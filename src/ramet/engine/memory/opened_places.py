@@ -3,13 +3,13 @@
 from ramet.engine import scopes
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
-from ramet.errors import Forbidden, SessionNotFound
+from ramet.errors import Forbidden, InvalidParams, SessionNotFound
 from ramet.model.instant import from_datetime, to_iso
 from ramet.model.memory import tool_records
 from ramet.model.memory.recollection import Place, Recollection
 from ramet.model.record.effort import Effort
 from ramet.model.record.session import Session
-from ramet.store.memory import recalled_turns
+from ramet.store.memory import chunks, recalled_turns
 from ramet.store.memory.recalled_turns import Turn
 from ramet.store.record import efforts, sessions
 
@@ -24,6 +24,8 @@ def open_place(tx: Transaction, place: Place, project_id: int | None) -> list[Re
     """
     if place.effort_id is not None:
         return _open_effort(_find_effort(tx, place.effort_id, project_id))
+    if place.document_id is not None:
+        return [_open_document(tx, place.document_id, project_id)]
     assert place.session_id is not None  # noqa: S101
     session = _find_session(tx, place.session_id, project_id)
     if place.message is None:
@@ -71,6 +73,20 @@ def _open_effort(effort: Effort) -> list[Recollection]:
         for kind, text in texts.items()
         if text
     ]
+
+
+def _open_document(tx: Transaction, document_id: int, project_id: int | None) -> Recollection:
+    """A text that a program gave to be searched."""
+    found, name = chunks.find(tx.db, document_id), f"c{document_id}"
+    if found is None:
+        raise InvalidParams(f"there is no document {name}", field=_FIELD, value=name, fix="use a place of an answer")
+    if found.project_id is not None:
+        _require(tx, found.project_id, project_id, name)
+    elif tx.asker is not None or project_id is not None:
+        raise Forbidden(f"{name} belongs to no project", field=_FIELD, value=name)
+    return Recollection(
+        place=name, kind=found.source_type, time=found.updated_at, text=found.chunk_text, title=found.source_path
+    )
 
 
 def _find_session(tx: Transaction, session_id: int, project_id: int | None) -> Session:

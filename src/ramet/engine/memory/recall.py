@@ -12,7 +12,7 @@ from ramet.engine.memory import opened_places
 from ramet.engine.memory import search as searches
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
-from ramet.errors import InvalidParams
+from ramet.errors import DatabaseForeign, InvalidParams
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.instant import to_iso
 from ramet.model.memory import search_query, tool_records
@@ -21,7 +21,7 @@ from ramet.model.memory.recollection import Recollection, clip, inject, parse_pl
 from ramet.model.memory.relevance import WeighedWord, Weighing
 from ramet.protocol.memory.recall import Recall, Recalled
 from ramet.store.database.connection import Connection
-from ramet.store.memory import recollections
+from ramet.store.memory import chunks, recollections
 from ramet.store.memory.index.index_reader import Filters
 from ramet.store.memory.recollections import Fixed, Step
 from ramet.store.record import efforts
@@ -42,7 +42,6 @@ _LONGEST_QUESTION = 4000
 """Characters. What a longer text is about is in its beginning."""
 _LONGEST_QUOTE = 700
 _LONGEST_STEP = 200
-_COLON = re.compile(r"(?<=\w):(?=\S)")
 _PARTS = re.compile(r"&&|\|\|?|;")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
 _BEFORE_TOOL = ("sudo", "env", "time", "exec")
@@ -58,8 +57,11 @@ def recall(tx: Transaction, request: Recall) -> Recalled:
     if place is not None:
         items = opened_places.open_place(tx, place, project_id)
         return _reply(render(items, request.max_bytes, by_time=True), items)
-    question = Question(tx, request, project_id)
-    items = _MODES[request.mode](question)
+    try:
+        items = _MODES[request.mode](Question(tx, request, project_id))
+    except DatabaseForeign:
+        tx.index.is_damaged = True  # its writer makes a new one
+        items = []
     return _reply((inject if request.is_hint else render)(items, request.max_bytes), items)
 
 
@@ -86,7 +88,7 @@ class Question:
         self.project_id = project_id
         self.is_hint = request.is_hint
         self.own_session = None if request.session_id is None else lookup.session(tx, request.session_id).id
-        self.query = search_query.parse(_plain(self.text))
+        self.query = search_query.parse_plain(self.text)
         if tx.index.freshen is not None and not self.is_hint:
             tx.index.freshen(tx.db)  # once, and never for a hook, which must not wait
         self.index: Connection | None = tx.index.reader()
@@ -117,15 +119,13 @@ class Question:
     def _find_words(self, hit: Hit, weighing: Weighing) -> set[str]:
         """Which words of the question a hit has, or the unit that it belongs to."""
         matches = [word.match for word in weighing.words]
-        if self.index is None or hit.session_id is None or hit.message_id is None:
-            shown = f"{hit.title or ''} {hit.snippet}".lower()
+        if self.index is None:
+            return set()
+        doc = recollections.find_doc(self.index, hit.session_id, hit.message_id, hit.place)
+        if doc is None:  # a title or a goal, of which the snippet is the whole
+            shown = hit.snippet.lower()
             return {match for match in matches if match.strip('"').lower() in shown}
-        return recollections.find_words(self.index, hit.session_id, hit.message_id, matches)
-
-
-def _plain(text: str) -> str:
-    """A question without filters: `TypeError:x` in an error or a prompt is no filter."""
-    return _COLON.sub(" ", text)
+        return recollections.find_words(self.index, doc, matches)
 
 
 def _find(question: Question) -> list[Recollection]:
@@ -141,17 +141,18 @@ def _find(question: Question) -> list[Recollection]:
 
 def _quote(question: Question, hit: Hit) -> Recollection:
     """A hit with more around it than its snippet, because the asker cannot see the rest."""
-    text = hit.snippet
-    if question.index is not None and hit.session_id is not None and hit.message_id is not None:
-        whole = recollections.read_text(question.index, question.tx.codec, hit.session_id, hit.message_id)
-        text = text if whole is None else _around(whole, hit.snippet)
+    doc = None
+    if question.index is not None:
+        doc = recollections.find_doc(question.index, hit.session_id, hit.message_id, hit.place)
+    text = hit.snippet if doc is None else _around(doc.unpack(question.tx.codec), hit.snippet)
+    document = chunks.find(question.tx.db, int(hit.place[1:])) if hit.kind == "chunk" else None
     return Recollection(
         place=hit.place,
-        kind=hit.kind,
+        kind=hit.kind if document is None else document.source_type,
         time=hit.time,
         text=text,
         agent=hit.agent,
-        title=hit.title,
+        title=hit.title if document is None else document.source_path,
         exit_status=hit.exit_status,
     )
 
@@ -216,7 +217,9 @@ def _how(question: Question) -> list[Recollection]:
     match = " AND ".join(term.match for term in question.query.terms)
     if question.index is None or not match:
         return []
-    runs = recollections.list_worked(question.index, f"text : ({match})", question.project_id, 10 * _MOST_COMMANDS)
+    within = "zkcommand" if question.project_id is None else f"zkcommand AND zp{question.project_id}"
+    match = f"text : ({match}) AND scope : ({within})"
+    runs = recollections.list_worked(question.index, match, question.project_id, 10 * _MOST_COMMANDS)
     return [
         Recollection(
             place=f"s{run.session_id}:{run.message_id}",

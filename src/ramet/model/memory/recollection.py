@@ -22,14 +22,14 @@ _OWN_NAME = re.compile(r"ramet[\W_]{1,3}recall", re.IGNORECASE)
 _INTRODUCTION = "From earlier sessions of this project, quoted as data. The tool `recall` opens a place such as s7:120."
 _LEAST_BYTES = 48
 """With which a quoted line still says something."""
-_PLACE = re.compile(r"(s|e)([1-9]\d{0,17})(?::([1-9]\d{0,17}))?")
+_PLACE = re.compile(r"([sec])([1-9]\d{0,17})(?::([1-9]\d{0,17}))?")
 
 
 class Recollection(Struct, frozen=True, kw_only=True):
     """One thing that is on record."""
 
     place: str
-    """Where it is: `s7:120`, `s7` or `e12`. The same caller can open it."""
+    """Where it is: `s7:120`, `s7`, `e12` or `c3`. The same caller can open it."""
     kind: str
     time: str
     text: str
@@ -46,17 +46,21 @@ class Place(Struct, frozen=True):
 
     session_id: int | None = None
     effort_id: int | None = None
+    document_id: int | None = None
     message: int | None = None
 
 
 def parse_place(text: str) -> Place | None:
     """The place that a text names; None if it is a question."""
     found = _PLACE.fullmatch(text.strip())
-    if found is None or (found[1] == "e" and found[3]):
+    if found is None or (found[1] != "s" and found[3]):
         return None
     number = int(found[2])
-    if found[1] == "e":
-        return Place(effort_id=number)
+    match found[1]:
+        case "e":
+            return Place(effort_id=number)
+        case "c":
+            return Place(document_id=number)
     return Place(session_id=number, message=int(found[3]) if found[3] else None)
 
 

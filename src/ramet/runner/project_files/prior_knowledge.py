@@ -16,8 +16,8 @@ from ramet.protocol.memory.recall import Recall
 from ramet.runner.machine import Machine
 from ramet.runner.projects import Site
 
-_DOCUMENT = "chunk"
-"""The kind of a text that a program gave to `search.upsert`."""
+_DOCUMENTS = ("doc", "directive")
+"""The kinds of texts that programs gave to `search.upsert`."""
 _LEAST_BYTES = 100
 
 
@@ -52,7 +52,7 @@ def _find_room(machine: Machine, site: Site) -> int:
 
 
 def _render(found: list[Recollection], room: int, *, is_document: bool) -> str:
-    return render([each for each in found if (each.kind == _DOCUMENT) == is_document], room)
+    return render([each for each in found if (each.kind in _DOCUMENTS) == is_document], room)
 
 
 def _note(machine: Machine, begun: Begun, text: str, places: list[str]) -> None:

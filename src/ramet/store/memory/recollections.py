@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from ramet.model.memory.hit import TOOL_KINDS
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import QueryFile
@@ -12,6 +13,21 @@ _sql = QueryFile("memory/recollections")
 _MOST_COUNTED = 5000
 _MOST_RUNS = 2000
 """Of commands that are looked at for one tool."""
+
+
+class FoundDoc(Struct, frozen=True):
+    """A text of the index, packed."""
+
+    id: int
+    unit_id: int | None
+    kind: str
+    code: int
+    size: int
+    data: bytes
+
+    def unpack(self, codec: Codec) -> str:
+        """The whole text."""
+        return codec.unpack(self.code, self.size, self.data).decode(errors="replace")
 
 
 class WorkedRun(Struct, frozen=True, kw_only=True):
@@ -68,21 +84,21 @@ def count_all(index: Connection) -> int:
     return int(index.must(_sql.count_all)[0])
 
 
-def find_words(index: Connection, session_id: int, message_id: int, matches: Sequence[str]) -> set[str]:
-    """Which of these words a message has, or the unit that it belongs to."""
-    row = index.one(_sql.texts, session_id=session_id, message_id=message_id)
-    if row is None:
-        return set()
-    doc_id, unit_id = row[:2]
-    if unit_id is not None:
-        return {match for match in matches if index.one(_sql.has_unit_words, match=match, id=unit_id)}
-    return {match for match in matches if index.one(_sql.has_words, match=match, id=doc_id)}
+def find_doc(index: Connection, session_id: int | None, message_id: int | None, source: str) -> FoundDoc | None:
+    """The text of a message, or else of a source; None if there is none, such as for a title."""
+    if message_id is not None:
+        row = index.one(_sql.text_of_message, session_id=session_id, message_id=message_id)
+    else:
+        row = index.one(_sql.text_of_source, source=source)
+    return None if row is None else FoundDoc(*row)
 
 
-def read_text(index: Connection, codec: Codec, session_id: int, message_id: int) -> str | None:
-    """The whole text of a message, as the index has it."""
-    row = index.one(_sql.texts, session_id=session_id, message_id=message_id)
-    return None if row is None else codec.unpack(*row[4:]).decode(errors="replace")
+def find_words(index: Connection, doc: FoundDoc, matches: Sequence[str]) -> set[str]:
+    """Which of these words a text has, or the unit that it belongs to, or what a tool was given or returned."""
+    if doc.unit_id is not None:
+        return {match for match in matches if index.one(_sql.has_unit_words, match=match, id=doc.unit_id)}
+    query = _sql.has_tool_words if doc.kind in TOOL_KINDS else _sql.has_words
+    return {match for match in matches if index.one(query, match=match, id=doc.id)}
 
 
 def list_worked(index: Connection, match: str, project_id: int | None, limit: int) -> list[WorkedRun]:

@@ -6,6 +6,10 @@ SELECT 1 FROM words WHERE words MATCH :match AND rowid = :id;
 -- Whether a unit has a word.
 SELECT 1 FROM unit_words WHERE unit_words MATCH :match AND rowid = :id;
 
+-- name: has_tool_words
+-- Whether what a tool was given or returned has a word.
+SELECT 1 FROM tool_words WHERE tool_words MATCH :match AND rowid = :id;
+
 -- name: count_texts
 -- In how many texts a word is, as far as somebody counts.
 SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH :match LIMIT :most);
@@ -14,10 +18,14 @@ SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH :match LIMIT :mo
 -- How many texts there are: each has one kind.
 SELECT coalesce(sum(docs), 0) FROM scopes WHERE token >= 'zk' AND token < 'zl';
 
--- name: texts
--- The whole of some texts, with their units.
-SELECT d.id, d.unit_id, d.session_id, d.message_id, d.codec, d.size, d.data
-FROM docs d WHERE d.session_id = :session_id AND d.message_id = :message_id ORDER BY d.id LIMIT 1;
+-- name: text_of_message
+-- The text of a message of a session.
+SELECT id, unit_id, kind, codec, size, data FROM docs
+WHERE message_id = :message_id AND +session_id = :session_id ORDER BY id LIMIT 1;
+
+-- name: text_of_source
+-- The text of a source that is no message.
+SELECT id, unit_id, kind, codec, size, data FROM docs WHERE source = :source;
 
 -- name: worked_commands
 -- The commands that match and worked, each with its newest run; the most repeated first.
@@ -49,7 +57,8 @@ ORDER BY c.id DESC LIMIT 1;
 -- What a session ran and edited between two of its messages, the newest first.
 SELECT d.kind, d.message_id, d.codec, d.size, d.data, c.is_error
 FROM docs d LEFT JOIN commands c ON c.id = d.id
-WHERE d.session_id = :session_id AND d.message_id > :first AND d.message_id < :last AND d.kind IN ('command', 'edit')
+WHERE +d.session_id = :session_id AND d.message_id > :first AND d.message_id < :last
+  AND d.kind IN ('command', 'edit')
 ORDER BY d.message_id DESC, d.id DESC LIMIT :limit;
 
 -- name: touched_files
@@ -57,9 +66,9 @@ ORDER BY d.message_id DESC, d.id DESC LIMIT :limit;
 SELECT n.text, count(DISTINCT d.session_id) AS sessions, max(d.kind = 'edit') AS is_edited, max(d.time_ms) AS newest,
        max(d.id) AS id
 FROM json_each(:sessions) chosen
-JOIN docs d ON d.session_id = chosen.value
-JOIN name_docs l ON l.doc_id = d.id
-JOIN names n ON n.id = l.name_id
+CROSS JOIN name_docs l ON l.session_id = chosen.value
+CROSS JOIN names n ON n.id = l.name_id
+CROSS JOIN docs d ON d.id = l.doc_id
 WHERE n.kind = 'path' AND d.kind IN ('edit', 'path')
 GROUP BY n.id ORDER BY sessions DESC, is_edited DESC, newest DESC LIMIT :limit;
 
