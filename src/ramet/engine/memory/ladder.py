@@ -10,16 +10,18 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from ramet.model.memory import spelling
-from ramet.model.memory.fusion import Signals, fuse, place_key
+from ramet.model.memory.fusion import Signals, fuse, place_key, rank_sessions
 from ramet.model.memory.hit import TOOL_KINDS, Rung
 from ramet.model.memory.search_query import SearchQuery, Term
 from ramet.model.memory.tool_records import is_error_like, sign
-from ramet.store.memory.index.index_reader import Filters, IndexReader, Ranked, Table
+from ramet.store.memory.index.index_reader import Filters, IndexReader, Ranked
 
 MOST_COUNTED = 60_000
 """A word in more texts than this is common, however many more."""
 _POSTINGS = 60_000
 """How many postings the words of a loose question may have together."""
+_WIDESPREAD = 10_000
+"""A word in more texts says little about a session."""
 _DEPTH = 100
 """How many places a rung looks at, at least."""
 _MOST_DROPPED = 2
@@ -77,6 +79,7 @@ class Ladder:
         self._semantic = semantic
         self._in_tools = filters.kind in TOOL_KINDS
         self._result = Climb()
+        self._sessions: dict[int, int] = {}
         self._seen: set[tuple[str, int]] = set()
 
     def climb(self, wanted: int) -> Climb:
@@ -87,6 +90,8 @@ class Ladder:
             result.found = [Found(each, "all", 0.0, is_unit=False) for each in newest]
             return result
         counted = self._count()
+        if not self._in_tools:
+            self._sessions = self._rank_sessions(counted)
         for rung in (self._strict, self._without_common, self._rare, self._forms, self._errors, self._by_meaning):
             for found in rung(counted, max(wanted, _DEPTH)):
                 key = place_key(found.ranked)
@@ -105,6 +110,12 @@ class Ladder:
             for term in self._query.terms
         ]
         return sorted(counted, key=lambda each: each.texts)
+
+    def _rank_sessions(self, counted: list[Counted]) -> dict[int, int]:
+        """The sessions by the words that they have anywhere. Common words say little, and have many postings."""
+        asked = [each.term.match for each in counted if 0 < each.texts <= _WIDESPREAD]
+        having = [self._reader.having(match, _WIDESPREAD) for match in asked]
+        return rank_sessions(having, self._reader.count_sessions())
 
     # The rungs.
 
@@ -185,13 +196,13 @@ class Ladder:
 
     def _ask(self, match: str, rung: Rung, depth: int) -> Iterator[Found]:
         """The places that match, best first by both rankings."""
-        tables: tuple[Table, ...] = ("tools",) if self._in_tools else ("texts", "units")
-        rankings = [self._reader.rank(table, match, self._filters, depth) for table in tables]
+        ranked_texts = self._reader.rank("tools" if self._in_tools else "texts", match, self._filters, depth)
+        ranked_units = [] if self._in_tools else self._reader.rank("units", match, self._filters, depth)
         texts: dict[tuple[str, int], Ranked] = {}
-        for ranked in rankings[0]:
+        for ranked in ranked_texts:
             texts.setdefault(place_key(ranked), ranked)
-        units = {place_key(ranked): ranked for ranking in rankings[1:] for ranked in ranking}
-        scores = fuse(rankings, self._signals)
+        units = {place_key(ranked): ranked for ranked in ranked_units}
+        scores = fuse(ranked_texts, ranked_units, self._sessions, self._signals)
         for key, score in sorted(scores.items(), key=lambda each: (-each[1], each[0])):
             yield Found(texts.get(key) or units[key], rung, score, is_unit=key not in texts)
 

@@ -1,15 +1,19 @@
 """Fusing rankings: reciprocal ranks, with signals that are too small to turn a clear order round.
 
-A text and the unit around it are two opinions about the same place. Their ranks are added as 1 / (60 + rank), which
-needs no common scale.
+A text, the unit around it and the session around both are three opinions about the same place. Their ranks are added as
+1 / (60 + rank), which needs no common scale.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import log
 from typing import Protocol
 
 from msgspec import Struct
 
 K = 60
+UNIT_WEIGHT = 0.25
+"""Measured (docs/benchmarks.md): at equal weight, units turn first hits of texts round; the sessions' ranks do not."""
+_SATURATION = 0.6
 BELOW_RANKS = 5
 """By how many ranks a hit of a sub-agent or of a fork stands lower: what its parent said comes first."""
 LARGEST_BOOST = 0.15
@@ -26,6 +30,8 @@ class Candidate(Protocol):
 
     @property
     def id(self) -> int: ...
+    @property
+    def session_id(self) -> int | None: ...
     @property
     def unit_id(self) -> int | None: ...
     @property
@@ -61,15 +67,40 @@ def place_key(candidate: Candidate) -> tuple[str, int]:
     return ("text", candidate.id) if candidate.unit_id is None else ("unit", candidate.unit_id)
 
 
-def fuse(rankings: Sequence[Sequence[Candidate]], signals: Signals) -> dict[tuple[str, int], float]:
-    """The score of each place, from every ranking that has it. A place counts once in each."""
+def fuse(
+    texts: Sequence[Candidate], units: Sequence[Candidate], sessions: Mapping[int, int], signals: Signals
+) -> dict[tuple[str, int], float]:
+    """The score of each place, from three opinions: the texts, the units, and the sessions by how many of the words
+    they have anywhere. A place without a session is ranked among the sessions as among the texts.
+    """
     scores: dict[tuple[str, int], float] = {}
-    for ranking in rankings:
-        ordered = sorted(ranking, key=lambda each: (each.rank * (1 + boost(each, signals)), each.id))
-        places: dict[tuple[str, int], Candidate] = {}
-        for candidate in ordered:
-            places.setdefault(place_key(candidate), candidate)
-        for rank, (key, candidate) in enumerate(places.items()):
+    for weight, ranking in ((1.0, texts), (UNIT_WEIGHT, units)):
+        for rank, (key, candidate) in enumerate(_places(ranking, signals).items()):
             lower = BELOW_RANKS if candidate.is_below else 0
-            scores[key] = scores.get(key, 0.0) + 1 / (K + 1 + rank + lower)
+            gained = weight / (K + 1 + rank + lower)
+            if key not in scores:
+                among = rank if candidate.session_id is None else sessions.get(candidate.session_id, len(sessions))
+                gained += 1 / (K + 1 + among + lower)
+            scores[key] = scores.get(key, 0.0) + gained
     return scores
+
+
+def _places(ranking: Sequence[Candidate], signals: Signals) -> dict[tuple[str, int], Candidate]:
+    """The places of a ranking, best first, each once."""
+    places: dict[tuple[str, int], Candidate] = {}
+    for candidate in sorted(ranking, key=lambda each: (each.rank * (1 + boost(each, signals)), each.id)):
+        places.setdefault(place_key(candidate), candidate)
+    return places
+
+
+def rank_sessions(having: Sequence[Mapping[int, int]], total: int) -> dict[int, int]:
+    """The sessions by the words that they have, the rarer the better: `having` is, for each word, the sessions that have
+    it and in how many units. A second unit with the same word counts less than the first.
+    """
+    scores: dict[int, float] = {}
+    for sessions in having:
+        rarity = log(1 + (max(total, len(sessions)) - len(sessions) + 0.5) / (len(sessions) + 0.5))
+        for session_id, units in sessions.items():
+            scores[session_id] = scores.get(session_id, 0.0) + rarity * units / (units + _SATURATION)
+    ordered = sorted(scores, key=lambda session_id: (-scores[session_id], session_id))
+    return {session_id: rank for rank, session_id in enumerate(ordered)}

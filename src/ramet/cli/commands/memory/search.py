@@ -52,7 +52,7 @@ _RUNGS = {
 @click.option("--open", "opens", is_flag=True, help="Open the first hit.")
 @everywhere_option("Search every project, and show which one each hit is of.")
 @click.pass_context
-def search(ctx: click.Context, words: tuple[str, ...], opens: bool, everywhere: bool, **filters: Any) -> None:
+def search(ctx: click.Context, /, words: tuple[str, ...], opens: bool, everywhere: bool, **filters: Any) -> None:
     """Search what agents and people said in this project: prompts, answers, notes, decisions, handoffs, reports.
 
     All words are looked for first, then fewer, then similar ones; each hit says how it was found. "quoted words" stand

@@ -106,6 +106,14 @@ class IndexReader:
         query = _sql.count_tools if in_tools else _sql.count_texts
         return int(self._index.must(query, match=match, most=most)[0])
 
+    def having(self, match: str, most: int) -> dict[int, int]:
+        """The sessions that have a word, and in how many units."""
+        return dict(self._index.all(_sql.sessions_having, match=match, most=most))
+
+    def count_sessions(self) -> int:
+        """How many sessions there are."""
+        return int(self._index.must(_sql.count_sessions)[0])
+
     def similar(self, first: str, last: str) -> list[tuple[str, int]]:
         """The words between two, as the index has them, with the number of texts."""
         return [(str(term), int(docs)) for term, docs in self._index.all(_sql.similar_words, first=first, last=last)]

@@ -112,3 +112,13 @@ ORDER BY d.id DESC LIMIT :limit;
 -- name: exit_statuses
 -- How some commands ended.
 SELECT c.id, c.exit_status, c.is_error FROM json_each(:ids) chosen JOIN commands c ON c.id = chosen.value;
+
+-- name: sessions_having
+-- The sessions that have a word, and in how many units; of a common word, only as far as somebody counts.
+SELECT u.session_id, count(*)
+FROM (SELECT rowid AS id FROM unit_words WHERE unit_words MATCH :match LIMIT :most) w JOIN units u ON u.id = w.id
+GROUP BY u.session_id;
+
+-- name: count_sessions
+-- How many sessions the index has read.
+SELECT count(*) FROM sessions;
