@@ -3,7 +3,8 @@
 A ladder always finds something in the end. An agent pays for every word that it reads, so what is not relevant must not
 be shown. Two measures decide, both from how many texts have each word of the question:
 
-- the share of the question: a word weighs more the fewer texts have it, and a word that no text has weighs most;
+- the share of the question: a word weighs more the fewer texts have it. A word that no text has weighs as much as one
+  that a few have: it may name what is missing, but also be a mere turn of phrase;
 - the surprise: how unlikely it is, in bits, that any text has all the words that this one has, if words were spread by
   chance. A long prompt has many words that no answer has, so the share says little about it; the surprise does.
 
@@ -22,6 +23,7 @@ _CERTAIN: frozenset[Rung] = frozenset({"phrase", "error", "forms"})
 _LEAST_SHARE = 0.6
 _LEAST_BITS = 6.0
 _LEAST_WORDS = 2
+_UNKNOWN_WEIGHT = 0.3
 _LEAST_HINT_BITS = 10.0
 """If nobody asked, a wrong answer costs more than none."""
 _LEAST_HINT_WORDS = 3
@@ -37,8 +39,8 @@ class WeighedWord(Struct, frozen=True):
 
     @property
     def weight(self) -> float:
-        """1 for a word that no text has, less for commoner ones."""
-        return 1 / log2(2 + self.texts)
+        """Less for commoner words."""
+        return 1 / log2(2 + self.texts) if self.texts else _UNKNOWN_WEIGHT
 
 
 class Weighing(Struct, frozen=True):
@@ -63,5 +65,5 @@ class Weighing(Struct, frozen=True):
         """Whether to show a hit of this rung that has these words; `is_hint`: whether nobody asked."""
         if is_hint:
             return len(found) >= _LEAST_HINT_WORDS and self.surprise(found) >= _LEAST_HINT_BITS
-        is_surprising = len(found) >= _LEAST_WORDS and self.surprise(found) >= _LEAST_BITS
-        return rung in _CERTAIN or is_surprising or self.share(found) >= _LEAST_SHARE
+        has_enough = self.surprise(found) >= _LEAST_BITS or self.share(found) >= _LEAST_SHARE
+        return rung in _CERTAIN or (has_enough and len(found) >= min(_LEAST_WORDS, len(self.words)))
