@@ -49,6 +49,12 @@ MORE: dict[str, Commands] = {
         "handoff": (f"{_COMMANDS}.record.handoff:handoff", "End a session and leave notes for the next one."),
         "note": (f"{_COMMANDS}.record.note:note", "Add a note to an effort's log."),
     },
+    "Memory": {
+        "recall": (f"{_COMMANDS}.memory.recall:recall", "Show what earlier sessions know about something."),
+        "fix": (f"{_COMMANDS}.memory.recall:fix", "Show what ended an error before."),
+        "how": (f"{_COMMANDS}.memory.recall:how", "List the commands of a tool that worked."),
+        "files": (f"{_COMMANDS}.memory.recall:files", "List the files that sessions about a topic touched."),
+    },
     "Records": {
         "project": (f"{_COMMANDS}.record.project:project", "Add, list and remove projects."),
         "task": (f"{_COMMANDS}.record.task:task", "Add, list and find tasks."),

@@ -13,6 +13,11 @@ def ago(moment: datetime | None, now: datetime | None = None) -> str | None:
     return duration(elapsed.total_seconds())
 
 
+def ago_text(moment: str) -> str | None:
+    """The same for an instant as rows have it."""
+    return ago(datetime.fromisoformat(moment))
+
+
 def until(moment: datetime, now: datetime | None = None) -> str:
     """`3m` for an instant three minutes ahead; `0s` for one that is past."""
     return duration((moment - (now or datetime.now(UTC))).total_seconds())

@@ -394,7 +394,9 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     ] = 10_000
     tools: Annotated[
         bool,
-        Meta(description="Give agents that support it Ramet's own tools: spawn, wait, read, log, phase and report."),
+        Meta(
+            description="Give agents that support it Ramet's tools: spawn, wait, read, recall, log, phase and report."
+        ),
         OWNER,
     ] = True
     prefer_newer_file: Annotated[
@@ -663,6 +665,31 @@ class HookSettings(Struct, frozen=True, kw_only=True):
     ] = 5000
 
 
+class RecallSettings(Struct, frozen=True, kw_only=True):
+    """Earlier sessions of the project that agents get to read without asking for them."""
+
+    start_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=2048,
+            description="Maximum size of what an agent gets from earlier sessions when its context window starts, in "
+            "bytes; 0 turns it off.",
+        ),
+        NARROWS,
+    ] = 2048
+    prompt_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1536,
+            description="Maximum size of what an agent gets from earlier sessions with a prompt, in bytes; 0 turns it "
+            "off.",
+        ),
+        NARROWS,
+    ] = 1536
+
+
 class WorktreeSettings(Struct, frozen=True, kw_only=True):
     """Where agents work, and what git may run there."""
 
@@ -770,6 +797,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     runs: RunSettings = RunSettings()
     spawn: SpawnSettings = SpawnSettings()
     hooks: HookSettings = HookSettings()
+    recall: RecallSettings = RecallSettings()
     worktree: WorktreeSettings = WorktreeSettings()
     notify: NotifySettings = NotifySettings()
 

@@ -15,7 +15,7 @@ from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.host import machine_name
 from ramet.config.layers import load_own
-from ramet.config.settings import Places, Settings
+from ramet.config.settings import Places, RecallSettings, Settings
 from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.machine_threads import MachineThreads
@@ -28,6 +28,7 @@ from ramet.daemon.hooks.channels import open_channels
 from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
 from ramet.daemon.hooks.notifications import Notifications
 from ramet.daemon.hooks.project_redaction import ProjectRedaction
+from ramet.daemon.hooks.recalled_history import RecalledHistory
 from ramet.daemon.hooks.service import HookService
 from ramet.daemon.hooks.transcript_feed import TranscriptFeed
 from ramet.daemon.hooks.unrecorded_sessions import UnrecordedSessions
@@ -36,7 +37,7 @@ from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.wire.tokens import Tokens
 from ramet.engine import Engine
 from ramet.engine.memory.meaning import VectorFeed
-from ramet.errors import DaemonRunning, DatabaseHeld, ModelMissing, RametError
+from ramet.errors import ConfigError, DaemonRunning, DatabaseHeld, ModelMissing, RametError
 from ramet.faults import Faults
 from ramet.hooks.program import is_heard_by, keep_program_current
 from ramet.model.hooks.hook import HookEvent
@@ -184,8 +185,9 @@ def build_hook_service(
         are_gaps_ours=partial(is_heard_by, places),
         only_registered=only_registered,
     )
+    recalled = RecalledHistory(redacting, machine.settings.recall, partial(_recall_settings, machine), loop)
     hook_service = HookService(
-        redacting,
+        recalled,
         gather,
         partial(vanished_agents.find_process, host=host),
         lookers,
@@ -195,6 +197,14 @@ def build_hook_service(
         unrecorded=UnrecordedSessions(places.home) if only_registered else None,
     )
     return hook_service, transcript_feed
+
+
+def _recall_settings(machine: Machine, folder: str) -> RecallSettings:
+    """How much of earlier sessions agents get in a folder. A project's file can only lower it."""
+    try:
+        return machine.settings_in(folder).recall
+    except (ConfigError, OSError):
+        return machine.settings.recall
 
 
 def build_calling_sessions(requester: Requester, machine: Machine, loop: asyncio.AbstractEventLoop) -> CallingSessions:

@@ -12,6 +12,7 @@ from ramet.mcp.uplink import Uplink
 from ramet.model.spawn.child import SpawnResult
 from ramet.protocol.history.child_branches import Report
 from ramet.protocol.hooks.notes import AppendLog
+from ramet.protocol.memory.recall import Recall
 from ramet.protocol.record.efforts import EnterPhase
 from ramet.protocol.spawn.children import ReportSession, Results, SpawnAgents
 from ramet.protocol.work.queue import GetWork
@@ -35,6 +36,7 @@ class Calls:
             "await_sessions": self._await_sessions,
             "report": self._report,
             "read_output": self._read_output,
+            "recall": self._recall,
             "log": self._log,
             "phase": self._phase,
         }
@@ -101,6 +103,11 @@ class Calls:
                 "nextOffset": end if output is not None and end < len(output) else None,
             }
         )
+
+    async def _recall(self, given: dict[str, Any]) -> Answer:
+        asked = arguments.check(arguments.Recall, given)
+        request = Recall(query=asked.query, mode=asked.mode, session_id=self._uplink.session)
+        return Answer((await self._uplink.ask(request, self.seconds)).text)
 
     async def _phase(self, given: dict[str, Any]) -> Answer:
         asked = arguments.check(arguments.EnterPhase, given)

@@ -50,6 +50,7 @@ EventKind = Literal[
     "session.handed_off",
     "session.logged",
     "session.directed",
+    "session.injected",
     "hook.seen",
     "message.appended",
     "commit.added",

@@ -51,10 +51,20 @@ def search(tx: Transaction, request: SearchMemory) -> SearchPage:
     return find(tx, query, filters, request.limit, request.cursor)
 
 
-def find(tx: Transaction, query: SearchQuery, filters: Filters, limit: int, cursor: str | None = None) -> SearchPage:
-    """The same for a query that was read. An agent finds nothing outside its own project, whatever the filters say."""
+def find(
+    tx: Transaction,
+    query: SearchQuery,
+    filters: Filters,
+    limit: int,
+    cursor: str | None = None,
+    *,
+    freshens: bool = True,
+) -> SearchPage:
+    """The same for a query that was read. An agent finds nothing outside its own project, whatever the filters say.
+    `freshens`: whether to wait a moment for what was written just before; a hook does not.
+    """
     filters = _within_scope(tx, filters)
-    if tx.index.freshen is not None:
+    if freshens and tx.index.freshen is not None:
         tx.index.freshen(tx.db)
     connection = tx.index.reader()
     lag = index_feed.lag(tx.db, tx.index, tx.codec)

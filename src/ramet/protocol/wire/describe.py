@@ -58,6 +58,7 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "session.handed_off": "A session recorded a handoff for the next one; `data` has the boundary commit.",
     "session.logged": "A note was added to an effort's log; its sessions' counts of tool calls were reset.",
     "session.directed": "A session received the directives for its directory; `data` has their paths.",
+    "session.injected": "A hook gave a session text to read; `data` has its source, size in bytes and tokens.",
     "hook.seen": "A hook was called that changes nothing else; `data` has the moment and its name.",
     "message.appended": "A message was added to a session's transcript.",
     "commit.added": "A commit was added to a branch.",

@@ -37,6 +37,7 @@ CREATE TABLE docs (
 
 CREATE UNIQUE INDEX docs_source ON docs (source) WHERE source IS NOT NULL;
 CREATE INDEX docs_session ON docs (session_id, unit_id);
+CREATE INDEX docs_message ON docs (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX docs_effort ON docs (effort_id) WHERE session_id IS NULL;
 CREATE INDEX docs_passing ON docs (session_id, message_id) WHERE is_passing = 1;
 
@@ -102,6 +103,7 @@ CREATE TABLE name_docs (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX name_docs_doc ON name_docs (doc_id);
+CREATE INDEX name_docs_session ON name_docs (session_id) WHERE session_id IS NOT NULL;
 
 -- How many texts each scope has, so that a small one is searched for and a large one filtered.
 CREATE TABLE scopes (
