@@ -73,6 +73,7 @@ MORE: dict[str, Commands] = {
     },
     "Context": {
         "history": (f"{_COMMANDS}.history.history:history", "Branch, compress, merge and undo what agents know."),
+        "why": (f"{_COMMANDS}.memory.why:why", "Show which edit, prompt and effort a line comes from."),
     },
     "Set up": {
         "config": (f"{_COMMANDS}.system.config:config", "Show, set and unset configuration keys."),

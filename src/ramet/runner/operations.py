@@ -7,6 +7,7 @@ from ramet.runner import drivers
 from ramet.runner.answers import answers
 from ramet.runner.attempts import prompts
 from ramet.runner.machine import Machine
+from ramet.runner.memory import notes, why
 from ramet.runner.project_files import directives, effort_starts, files, session_undo, skills
 from ramet.runner.runs import branches
 from ramet.runner.settlement import kept_refs, reports, validation, worktrees
@@ -20,11 +21,13 @@ _REGISTERED = (
     effort_starts,
     files,
     kept_refs,
+    notes,
     prompts,
     reports,
     session_undo,
     skills,
     validation,
+    why,
     worktrees,
 )
 

@@ -18,6 +18,7 @@ from ramet.errors import UnknownDriver
 
 if TYPE_CHECKING:
     from ramet.vendors.contract.driver_protocol import Driver
+    from ramet.vendors.contract.edits.calls import EditCalls
     from ramet.vendors.contract.hook_protocol import Hooks
     from ramet.vendors.contract.hook_settings import Program
     from ramet.vendors.contract.session_sources import Sessions
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ramet.vendors.contract.vendor_facts import Facts
     from ramet.vendors.contract.vendor_state import State
 
-Part = Literal["driver", "facts", "hooks", "sessions", "settings", "state", "tools", "transcript"]
+Part = Literal["driver", "edits", "facts", "hooks", "sessions", "settings", "state", "tools", "transcript"]
 
 PREFERRED = ("claude", "codex")
 """If no driver is named or configured: the first of these that is installed. Examples in help texts name them too."""
@@ -82,6 +83,12 @@ def tools() -> Mapping[str, "Tools"]:
 def transcripts() -> Mapping[str, "Transcripts"]:
     """The transcripts of every vendor that can be read."""
     return _load_all("transcript")
+
+
+@cache
+def edits() -> Mapping[str, "EditCalls"]:
+    """The tools that change files of every vendor whose calls can be read."""
+    return _load_all("edits")
 
 
 @cache

@@ -34,6 +34,7 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "effort.late_report": "A worker that had lost its lease reported an outcome; it was recorded and ignored.",
     "effort.stop_requested": "A stop of a running effort was requested.",
     "effort.output": "The text of an effort's output was replaced.",
+    "effort.edits": "Edits of an effort were recorded: the lines that its calls or commits added to files.",
     "effort.awaited": "A session started to wait for an effort, which then leaves the queue, or stopped waiting.",
     "session.spawned": "A session spawned a child; `data` has the parent and the depth.",
     "session.started": "A session started to work on an effort.",
