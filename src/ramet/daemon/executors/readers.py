@@ -16,6 +16,7 @@ from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import Done
 from ramet.engine import Engine
 from ramet.errors import DatabaseUnreachable, RametError
+from ramet.protocol.memory.usage import ForecastUsage, ShowUsage
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
 from ramet.protocol.record.messages import ListMessages
@@ -133,4 +134,6 @@ class Readers:
 
 
 def _is_long(request: Request[Any]) -> bool:
+    if isinstance(request, ShowUsage | ForecastUsage):
+        return True
     return isinstance(request, ListMessages | ListEvents) and request.limit > _SHORT_PAGE
