@@ -60,7 +60,9 @@ def sum_times(db: Connection, periods: Iterable[Period], by: Iterable[str], proj
 def find_first(db: Connection) -> int | None:
     """When the first session started, or used something; None if there is none."""
     used_ms, started = db.must(_sql.first)
-    known = [each for each in (used_ms, None if started is None else from_datetime(from_iso(started))) if each is not None]
+    known = [
+        each for each in (used_ms, None if started is None else from_datetime(from_iso(started))) if each is not None
+    ]
     return min(known, default=None)
 
 
