@@ -149,7 +149,8 @@ def show_next(tx: Transaction, request: NextWork) -> EffortReply | None:
     if request.run is not None and not run_lines.are_waiting(tx, request.run):
         return None
     project_id = lookup.project_id(tx, request.project)
-    scope = Scope(skills=claims, project_id=project_id, run_id=request.run, host=request.host)
+    held = request.held or None
+    scope = Scope(skills=claims, project_id=project_id, run_id=request.run, host=request.host, held=held)
     ready = queue.find_ready(tx.db, scope, tx.now)
     lost = [effort for effort in leases.list_expired(tx.db, tx.now) if _is_within(tx, effort, scope)]
     found = min([*([ready] if ready else []), *lost], key=lambda each: (-each.priority, each.id), default=None)

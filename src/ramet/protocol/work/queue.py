@@ -111,6 +111,8 @@ class NextWork(Request[EffortReply | None], frozen=True, kw_only=True):
     project: ProjectRef | None = None
     run: Id | None = None
     host: Name | None = None
+    held: list[Id] | None = None
+    """Projects to leave out: their budgets are used up."""
 
 
 class Blocked(Struct, frozen=True, kw_only=True):

@@ -44,3 +44,23 @@ def count_injected(db: Connection, session_id: int, tokens: int, at_ms: int) -> 
 def forget_estimates(db: Connection, session_id: int) -> None:
     """The cost of a session is known: its calls need no estimates."""
     db.run(_sql.forget_estimates, session_id=session_id)
+
+
+class Spent(Struct, frozen=True):
+    """What was used since a time."""
+
+    tokens: float
+    cost_usd: float
+    is_cost_estimated: bool
+
+
+def sum_since(db: Connection, since_ms: int, project_id: int | None) -> Spent:
+    """What a project used since a time; None: all projects together."""
+    query = _sql.since_in_all if project_id is None else _sql.since_in_project
+    given = {} if project_id is None else {"project_id": project_id}
+    tokens, cost_usd, estimated_usd = db.must(query, since_ms=since_ms // QUARTER_MS * QUARTER_MS, **given)
+    return Spent(tokens, cost_usd, abs(estimated_usd) > _VISIBLE_USD)
+
+
+_VISIBLE_USD = 1e-9
+"""Estimates that were replaced by costs leave the rounding of their sums."""
