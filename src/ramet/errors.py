@@ -5,7 +5,7 @@
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
     │   ├── InvalidParams
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
-    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · InvalidRule · Forbidden
+    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · InvalidRule · Forbidden · UnmeasurableBound
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     it does not exist                       exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
@@ -140,6 +140,13 @@ class InvalidParams(BadRequest):
     """A parameter is missing, is unknown or has the wrong type."""
 
     code = "invalid_params"
+
+
+class UnmeasurableBound(BadRequest):
+    """This limit cannot be measured."""
+
+    code = "unmeasurable_bound"
+    hint = "set the model's prices.input and prices.output with `ramet config set`, or limit the tokens instead"
 
 
 class UnknownSkill(BadRequest):
@@ -516,7 +523,7 @@ class BudgetExceeded(Conflict):
     """The budget does not allow this."""
 
     code = "budget"
-    hint = "`ramet budget` shows the budgets; a person can raise one with `ramet budget SESSION --tokens N`"
+    hint = "`ramet budget` shows the budgets; a person can raise one with `ramet budget SESSION --max-tokens N`"
 
 
 class LeaseLost(Conflict):

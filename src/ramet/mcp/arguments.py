@@ -29,6 +29,10 @@ class ReadOutput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     offset: Annotated[int, Meta(ge=0)] = 0
 
 
+class Nothing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """No arguments."""
+
+
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: Annotated[str, Meta(min_length=1)]
 

@@ -160,6 +160,14 @@ TOOLS = (
         ),
     ),
     Tool(
+        name="budget",
+        description=(
+            "Ask what is left of your budget before you delegate or start something long. Returns {budgets, used, "
+            "children}: each limit with its `left`, what you and your children used, and what each child used."
+        ),
+        schema=_object({}),
+    ),
+    Tool(
         name="log",
         description=(
             "Write a note into the log of your effort, with the time: what you found, decided or will try next. Write "

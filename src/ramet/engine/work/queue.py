@@ -19,6 +19,7 @@ from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings
 from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, InvalidParams, NotFinished
 from ramet.model.instant import from_datetime, to_datetime, to_iso
+from ramet.model.record.budget import Limit, as_metadata
 from ramet.model.record.effort import Effort, Failure
 from ramet.model.record.prompt import EXACT
 from ramet.model.record.task import task_path, title_of
@@ -79,7 +80,7 @@ def add(tx: Transaction, request: AddWork) -> AddedWork:
         model=request.model,
         priority=request.priority,
         timeout_seconds=request.timeout_seconds,
-        metadata={EXACT: True} if request.is_exact else None,
+        metadata=_facts(request),
         base_commit=tx.start.commit,
         base_branch=tx.start.branch,
         base_changes=tx.start.changes,
@@ -91,6 +92,12 @@ def add(tx: Transaction, request: AddWork) -> AddedWork:
         uncommitted=tx.start.uncommitted,
         base_note=tx.start.note,
     )
+
+
+def _facts(request: AddWork) -> dict[str, object] | None:
+    """What the runner and the budgets have to know of it."""
+    limit = Limit(tokens=request.max_tokens, cost_usd=request.max_cost_usd)
+    return {**({EXACT: True} if request.is_exact else {}), **as_metadata(limit)} or None
 
 
 def _task(tx: Transaction, request: AddWork, based_on: Effort | None) -> tuple[str, int]:

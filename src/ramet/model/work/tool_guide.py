@@ -33,11 +33,12 @@ def compose(*, spawn_depth: int, max_depth: int) -> str:
     lines = [
         "# Ramet's tools",
         "",
-        "You run under Ramet, which records what you do. It gives you six tools:",
+        "You run under Ramet, which records what you do. It gives you seven tools:",
         "",
         f"- `spawn_agent` delegates a goal to another agent. {WHEN} {RETURNS} {CLOCK} {_SEVERAL}",
         "- `await_sessions` waits for children that are not done yet.",
         "- `read_output` reads the plan, report or result of another effort, by its number.",
+        "- `budget` says what you may still use, and what each child used. Ask before you spawn several.",
         "- `log` adds a note to your effort's log: what you found or decided, while it is fresh.",
         "- `phase` enters a phase of your skill. If your prompt lists phases, enter each one when you start it.",
         f"- {_REPORT}",

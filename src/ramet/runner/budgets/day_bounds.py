@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from ramet.config.settings import BudgetSettings, ProjectBudget
-from ramet.errors import ProjectNotFound
+from ramet.errors import BudgetExceeded, ConfigError, ProjectNotFound
 from ramet.model.record.budget import Unit
-from ramet.model.record.day_budget import Bound, BudgetUse
+from ramet.model.record.day_budget import Bound, BudgetUse, describe
 from ramet.model.record.project import Project, contains
 from ramet.protocol.record.day_budgets import ListBudgets, MeasureBounds
 from ramet.protocol.record.projects import ListProjects
@@ -33,6 +33,23 @@ def find(
     """The budgets that apply to a project."""
     settings = machine.settings_in(project_path, environ, flags).budget
     return list(_list(settings, project_path, (now or datetime.now(UTC)).astimezone()))
+
+
+def require_room(machine: Machine, project_path: str, effort_id: int) -> None:
+    """Refuse a child if a budget is used up: its parent would wait for it in vain."""
+    try:
+        bounds = find(machine, project_path)
+    except (ConfigError, OSError):
+        return
+    uses = machine.ask(MeasureBounds(bounds=bounds, effort_id=effort_id)).items if bounds else []
+    for use in uses:
+        if use.is_reached:
+            raise BudgetExceeded(
+                describe(use),
+                field=use.key,
+                value=use.limit,
+                fix="finish the work without children; a person can raise the budget with `ramet config set`",
+            )
 
 
 def _list(settings: BudgetSettings, project_path: str, now: datetime) -> Iterator[Bound]:
