@@ -143,5 +143,5 @@ def test_nothing_that_an_agent_may_say_names_its_session() -> None:
 
 
 def test_the_tools_are_few_and_small() -> None:
-    assert len(TOOLS) == 6
+    assert len(TOOLS) == 7
     assert sum(len(json.dumps([tool.description, tool.schema])) for tool in TOOLS) < 6600

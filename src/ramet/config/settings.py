@@ -376,7 +376,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     ] = 10_000
     tools: Annotated[
         bool,
-        Meta(description="Give agents that support it Ramet's own tools: spawn, wait, read, log, phase and report."),
+        Meta(description="Give agents that support it Ramet's own tools: spawn, wait, read, budget, log, phase, report."),
         OWNER,
     ] = True
     prefer_newer_file: Annotated[
@@ -584,7 +584,7 @@ class ProjectBudget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     daily_usd: _BudgetDollars = 0.0
     daily_tokens: _Tokens = 0
     total_usd: _BudgetDollars = 0.0
-    """Since the beginning, not only today."""
+    """Of all days together."""
     total_tokens: _Tokens = 0
 
 

@@ -17,6 +17,7 @@ from ramet.model.history.child_branch import CollapseResult, SpawnFamily, SpawnI
 from ramet.model.history.content import ContentPayload, Priority
 from ramet.model.notice import Notice
 from ramet.model.record.agent import Agent, FleetMember
+from ramet.model.record.day_budget import BudgetUse
 from ramet.model.record.effort import Changes, Failure, Lifecycle, Outcome
 from ramet.model.record.message import Message, Role
 from ramet.model.record.project import Project
@@ -126,6 +127,7 @@ from ramet.protocol.hooks.moments import (
 from ramet.protocol.hooks.notes import AppendLog, Logged
 from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
 from ramet.protocol.hooks.transcripts import Ingests, ListIngests
+from ramet.protocol.memory.usage import ForecastReply, ForecastUsage, Planned, ShowUsage, UsageReply, UtcOffset
 from ramet.protocol.record.agents import (
     AssignAgent,
     CountRows,
@@ -137,6 +139,7 @@ from ramet.protocol.record.agents import (
     RegisterAgent,
 )
 from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
+from ramet.protocol.record.day_budgets import ListBudgets
 from ramet.protocol.record.efforts import (
     EffortDetail,
     EffortReply,
@@ -317,9 +320,17 @@ class AiOperations(Namespace):
 class BudgetOperations(Namespace):
     """`budget.…`"""
 
-    def get(self, session_id: int | str) -> BudgetReply:
+    def get(self, *, session_id: int | str | None = None) -> BudgetReply:
         """Show the budget of a session and its descendants: the limits, the usage and the reservations."""
         return self._call(GetBudget, {"session_id": session_id})
+
+    def list(
+        self, *, project: int | str | None = None, session_id: int | str | None = None, effort_id: int | None = None
+    ) -> Page[BudgetUse]:
+        """List the daily and project budgets that are configured, and what was used of each. A budget that is
+        used up starts no more work until it resets or is raised.
+        """
+        return self._call(ListBudgets, {"project": project, "session_id": session_id, "effort_id": effort_id})
 
     def set(
         self,
@@ -1847,6 +1858,32 @@ class SpawnOperations(Namespace):
         return self._call(AwaitChildren, {"session_ids": session_ids, "timeout_seconds": timeout_seconds})
 
 
+class UsageOperations(Namespace):
+    """`usage.…`"""
+
+    def forecast(self, planned: Sequence[Planned], *, project: int | str | None = None) -> ForecastReply:
+        """Estimate what efforts will use, from finished efforts of the same project, skill and model."""
+        return self._call(ForecastUsage, {"planned": planned, "project": project})
+
+    def show(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        by: Sequence[Literal["day", "project", "model", "agent", "skill", "effort"]] = (),
+        project: int | str | None = None,
+        offsets: Sequence[UtcOffset] = (),
+        limit: int = 1000,
+    ) -> UsageReply:
+        """Show tokens, cost, cache share, time and calls of a period, in groups. Each call is counted once,
+        sub-agents included; copies of sessions do not count what their originals used.
+        """
+        return self._call(
+            ShowUsage,
+            {"since": since, "until": until, "by": by, "project": project, "offsets": offsets, "limit": limit},
+        )
+
+
 class WorkOperations(Namespace):
     """`work.…`"""
 
@@ -1865,6 +1902,8 @@ class WorkOperations(Namespace):
         timeout_seconds: int | None = None,
         start: StartAt | Mapping[str, Any] | None = None,
         accept_no_change: bool = False,
+        max_tokens: int | None = None,
+        max_cost_usd: float | None = None,
         is_exact: bool = False,
         idempotency_key: str | None = None,
     ) -> AddedWork:
@@ -1887,6 +1926,8 @@ class WorkOperations(Namespace):
                 "timeout_seconds": timeout_seconds,
                 "start": start,
                 "accept_no_change": accept_no_change,
+                "max_tokens": max_tokens,
+                "max_cost_usd": max_cost_usd,
                 "is_exact": is_exact,
             },
         )
@@ -1908,6 +1949,7 @@ class WorkOperations(Namespace):
         project: int | str | None = None,
         run: int | None = None,
         host: str | None = None,
+        held: Sequence[int] | None = None,
         lease_seconds: int | None = None,
         idempotency_key: str | None = None,
     ) -> Claimed | Refused:
@@ -1922,6 +1964,7 @@ class WorkOperations(Namespace):
                 "project": project,
                 "run": run,
                 "host": host,
+                "held": held,
                 "lease_seconds": lease_seconds,
             },
         )
@@ -2001,9 +2044,10 @@ class WorkOperations(Namespace):
         project: int | str | None = None,
         run: int | None = None,
         host: str | None = None,
+        held: Sequence[int] | None = None,
     ) -> EffortReply | None:
         """Show the effort that would be claimed next, without claiming it."""
-        return self._call(NextWork, {"worker": worker, "project": project, "run": run, "host": host})
+        return self._call(NextWork, {"worker": worker, "project": project, "run": run, "host": host, "held": held})
 
     def prompt(self, effort_id: int) -> Prompt:
         """Show the exact prompt for an effort's agent, including the outputs of the effort's chain."""
@@ -2142,5 +2186,6 @@ class Operations(Namespace):
         self.report = ReportOperations(transport)
         self.run = RunOperations(transport)
         self.spawn = SpawnOperations(transport)
+        self.usage = UsageOperations(transport)
         self.work = WorkOperations(transport)
         self.worktree = WorktreeOperations(transport)

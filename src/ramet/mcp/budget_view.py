@@ -1,4 +1,4 @@
-"""What an agent is told about its budget: every limit that applies to it, with what is left."""
+"""What an agent sees of its budget: every limit that applies to it, with what is left."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -162,8 +162,8 @@ TOOLS = (
     Tool(
         name="budget",
         description=(
-            "Ask what is left of your budget before you delegate or start something long. Returns {budgets, used, "
-            "children}: each limit with its `left`, what you and your children used, and what each child used."
+            "Ask what is left of your budget. Returns {budgets, used, children}: each limit with `left`, and what you "
+            "and each child used."
         ),
         schema=_object({}),
     ),

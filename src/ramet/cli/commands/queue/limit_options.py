@@ -13,7 +13,7 @@ _MOST_TOKENS = 2**53
 
 
 class Dollars(click.ParamType[float]):
-    """A positive amount in USD; `$` may stand before it."""
+    """A positive amount in USD; `$` is allowed in front of it."""
 
     name = "usd"
 
