@@ -29,5 +29,5 @@ def says(text: str) -> dict[str, Any]:
     return {"event": {"kind": "text", "text": text}}
 
 
-def uses(tokens: int, cost_usd: float, key: str = "m1") -> dict[str, Any]:
+def uses(tokens: int, cost_usd: float | None = None, key: str = "m1") -> dict[str, Any]:
     return {"event": {"kind": "usage", "key": key, "input_tokens": tokens, "cost_usd": cost_usd}}

@@ -10,6 +10,7 @@ from tests.world import PROFILES, World
 
 from ramet.engine import Engine
 from ramet.engine.transaction import Rules
+from ramet.errors import UnmeasurableBound
 from ramet.model.redaction import Redactor
 from ramet.model.work.price import Price, PricedModel, Prices, Rate
 from ramet.store.database.blobs import Codec
@@ -62,13 +63,15 @@ def test_a_session_whose_program_says_no_cost_has_an_estimate_and_its_context_wh
     assert priced.call("fleet.status").items[0].context_usage == 0.5
 
 
-@pytest.mark.requirement("R371")
+@pytest.mark.requirement("R371", "R397")
 def test_a_cost_that_nobody_knows_is_none_and_not_zero(priced: World) -> None:
     above = start(priced)
+    priced.call("budget.set", session_id=above, cost_usd=1.0)
     ingest(priced, above, used(model="home-made", input_tokens=1000, context_tokens=1000))
     assert costs(priced, above) == [(None, False)] * 4
     assert session(priced, above).context_usage is None
-    priced.call("budget.set", session_id=above, cost_usd=1.0)
+    with pytest.raises(UnmeasurableBound, match="its model home-made has no price"):
+        priced.call("budget.set", session_id=above, cost_usd=2.0)
     assert priced.call("budget.get", session_id=above).own.spent_cost_usd is None
 
 

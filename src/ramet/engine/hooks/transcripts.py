@@ -6,6 +6,7 @@ before the file had it gives way to it.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -167,6 +168,8 @@ class Writing:
         """What was used, by its key: programs repeat it with every line, and what is said last holds."""
         self._model: str | None = None
         """The model that the transcript has named, if it names it apart from what was used."""
+        self._at: datetime | None = None
+        """The time of the newest entry that has one, for those without."""
         self._origin: str | None = None
         self._newest_ms = 0
         self._answered_ms = 0
@@ -185,6 +188,7 @@ class Writing:
             self._put(each)
 
     def _put(self, read: Read) -> None:
+        self._at = read.entry.at or self._at
         if read.entry.kind == "meta":
             self._note_meta(read.entry)
         if read.entry.usage and self._counts:
@@ -212,7 +216,7 @@ class Writing:
         before = self._usage.pop(entry.key, None)
         if before is not None and entry.key.startswith(MESSAGE_USAGE) and _output(before) > _output(entry):
             entry = before
-        self._usage[entry.key] = replace(entry, model=entry.model or self._model)
+        self._usage[entry.key] = replace(entry, model=entry.model or self._model, at=entry.at or self._at)
 
     def _note_meta(self, entry: Entry) -> None:
         """What a transcript says of its session as a whole."""

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 Unit = Literal["tokens", "cost_usd"]
@@ -36,6 +37,21 @@ class Limit(Struct, frozen=True, kw_only=True):
 
     def __bool__(self) -> bool:
         return self.tokens is not None or self.cost_usd is not None
+
+
+LIMITS = "limits"
+"""The name of an effort's own limit among its facts."""
+
+
+def limit_of(metadata: Mapping[str, object] | None) -> Limit:
+    """The limit that an effort was queued with."""
+    said = (metadata or {}).get(LIMITS)
+    return msgspec.convert(said, Limit) if isinstance(said, dict) else Limit()
+
+
+def as_metadata(limit: Limit) -> dict[str, object]:
+    """The same as facts of a new effort; nothing without a limit."""
+    return {LIMITS: {unit: value for unit in UNITS if (value := getattr(limit, unit)) is not None}} if limit else {}
 
 
 class Budget(Struct, frozen=True, kw_only=True):

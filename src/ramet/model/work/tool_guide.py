@@ -43,6 +43,7 @@ def compose(*, spawn_depth: int, max_depth: int) -> str:
         "- `await_sessions` waits for children that are not done yet.",
         "- `read_output` reads the plan, report or result of another effort, by its number.",
         f"- {_RECALL}",
+        "- `budget` says what you may still use, and what each child used. Ask before you spawn several.",
         "- `log` adds a note to your effort's log: what you found or decided, while it is fresh.",
         "- `phase` enters a phase of your skill. If your prompt lists phases, enter each one when you start it.",
         f"- {_REPORT}",
