@@ -15,7 +15,7 @@ Q = TypeVar("Q", bound=Request[Any])
 
 answers = Answers[Transaction]("engine")
 
-_SUBJECTS = ("history", "record", "runs", "spawn", "work", "hooks")
+_SUBJECTS = ("history", "record", "runs", "spawn", "work", "hooks", "memory")
 
 _preparations: dict[type[Request[Any]], Callable[[Any, Contents], Any]] = {}
 

@@ -30,6 +30,7 @@ from ramet.protocol.hooks.moments import (
 )
 from ramet.protocol.hooks.notes import NoteLog
 from ramet.protocol.hooks.transcripts import AddEntries
+from ramet.protocol.memory.archives import AddArchiveRows
 from ramet.protocol.record.agents import RegisterAgent
 from ramet.protocol.record.efforts import EnterPhase, FinishEffort, StartEffort
 from ramet.protocol.record.messages import AppendMessage
@@ -88,6 +89,7 @@ PREPARED: dict[type[Struct], tuple[str, ...]] = {
     BeginAttempt: ("prompt",),
     ReportStream: ("events",),
     AddEntries: ("entries",),
+    AddArchiveRows: ("rows",),
     HookUserPrompt: ("prompt",),
     HookEvent: ("prompt", "tool_input"),
     HookPreToolUse: ("args",),
