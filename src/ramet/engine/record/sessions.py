@@ -125,6 +125,7 @@ def find_matching(tx: Transaction, request: FindSessions) -> Page[ListedSession]
         agent_id=request.agent_id,
         is_open=request.open,
         project_id=lookup.project_id(tx, request.project),
+        archived=request.archived,
         before=request.cursor or _NEWEST,
         limit=limit + 1,
     )

@@ -137,6 +137,9 @@ class PurgePlan(Struct, frozen=True, kw_only=True):
 
     branch: str | None
     spans: list[PurgeSpan] = []
+    """Contents to remove; the rest follows when none is left."""
+    event_ids: list[int] = []
+    image_hashes: list[str] = []
     left: int = 0
     """How many branches wait."""
 
@@ -145,6 +148,9 @@ class PlanPurge(Request[PurgePlan], frozen=True, kw_only=True):
     """Find the next branch whose contents are to be removed, and the parts of it that no other history shows."""
 
     op = Operation("memory.purgePlan", host="store", audience="internal")
+
+    is_last: bool = False
+    """Whether contents were removed before, so that the log of the database is to be emptied too if none is left."""
 
 
 class PurgeStepReply(Struct, frozen=True, kw_only=True):
@@ -156,12 +162,14 @@ class PurgeStepReply(Struct, frozen=True, kw_only=True):
 
 
 class PurgeStep(Change[PurgeStepReply], frozen=True, kw_only=True):
-    """Remove a few contents of a branch that is being purged; without a span, end its purge."""
+    """Remove a few contents of a branch that is being purged, or what is noted beside them. Without any, end its purge."""
 
     op = Operation("memory.purgeStep", audience="internal")
 
     branch: Path
     span: PurgeSpan | None = None
+    event_ids: Annotated[list[Id], Meta(max_length=1000)] = []
+    image_hashes: Annotated[list[Name], Meta(max_length=100_000)] = []
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50
 
 

@@ -58,6 +58,10 @@ class Store(ABC):
         """Every text in the database, on one of its connections that may write."""
 
     @abstractmethod
+    def forget_deleted(self) -> None:
+        """Leave nothing of what was overwritten in the log of the database, if nobody reads it just now."""
+
+    @abstractmethod
     def erase(self) -> None:
         """Remove everything. What is left is only good for closing."""
 

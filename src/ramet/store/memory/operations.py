@@ -1,7 +1,8 @@
 """The operations about exports and purges that read beside the writer, however long they take."""
 
-from ramet.protocol.memory.archives import Export, ExportReport
+from ramet.protocol.memory.archives import Export, ExportReport, PlanPurge, PurgePlan
 from ramet.store.database.operations import Asked, answers
+from ramet.store.memory import purges
 from ramet.store.memory.export_file import write_export
 
 
@@ -13,3 +14,18 @@ def export(asked: Asked, request: Export) -> ExportReport:
         return write_export(db, request)
     finally:
         db.close()
+
+
+@answers(PlanPurge)
+def plan_purge(asked: Asked, request: PlanPurge) -> PurgePlan:
+    """What is to be purged next."""
+    db = asked.store.connect_reader()
+    try:
+        db.begin_reading()
+        plan = purges.plan(db)
+    finally:
+        db.rollback()
+        db.close()
+    if plan.branch is None and request.is_last:
+        asked.store.forget_deleted()
+    return plan

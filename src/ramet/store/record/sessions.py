@@ -293,12 +293,13 @@ def list_matching(
     agent_id: str | None = None,
     is_open: bool | None = None,
     project_id: int | None = None,
+    archived: bool = True,
     before: int,
     limit: int,
 ) -> list[ListedSession]:
     """Sessions below an id, the newest first, found by the narrowest index that the criteria allow."""
     is_listed = None if is_open is None else int(is_open)
-    page = {"open": is_listed, "project_id": project_id, "before": before, "limit": limit}
+    page = {"open": is_listed, "project_id": project_id, "archived": int(archived), "before": before, "limit": limit}
     if effort_id is not None:
         scope = {"effort_id": effort_id, "agent_id": agent_id, "task_id": task_id}
         return db.structs(ListedSession, _sql.of_effort, **scope, **page)

@@ -125,6 +125,9 @@ class PostgresStore(Store):
         assert isinstance(connection, PostgresConnection)  # noqa: S101
         return PostgresTextRows(connection)
 
+    def forget_deleted(self) -> None:
+        """The server removes old versions of rows by itself; its files and its log are its administrator's."""
+
     def erase(self) -> None:
         connection = self.connect()
         try:
