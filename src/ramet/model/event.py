@@ -27,6 +27,7 @@ EventKind = Literal[
     "effort.stop_requested",
     "effort.output",
     "effort.awaited",
+    "effort.purged",
     "session.spawned",
     "session.started",
     "session.resumed",

@@ -11,10 +11,10 @@ from tests.conformance import family, queue_worker, run_steps, spending
 from tests.conformance.history import story
 from tests.world import DATABASE_NAME, World, open_world
 
-from ramet.cli.commands.memory import archive_file
-from ramet.cli.commands.memory.archive_file import ImportReport
+from ramet.cli.commands.memory.archives import file as archive_file
+from ramet.cli.commands.memory.archives.file import ImportReport
 from ramet.config.settings import QuerySettings
-from ramet.model.memory.archive_tables import TABLES
+from ramet.model.memory.exports.archive_tables import TABLES
 from ramet.protocol.memory.archives import AddArchiveRows, AddedRows
 from ramet.protocol.system.database import CheckDatabase
 from ramet.store.database import purge

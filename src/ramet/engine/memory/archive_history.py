@@ -15,7 +15,7 @@ from ramet.errors import ArchiveInvalid
 from ramet.model.history.branch import Head
 from ramet.model.history.commit import CommitFacts, hash_commit
 from ramet.model.history.image import Image
-from ramet.model.memory.archive import (
+from ramet.model.memory.exports.archive import (
     ArchiveRow,
     check_row,
     facts_of,
@@ -23,11 +23,11 @@ from ramet.model.memory.archive import (
     verify_blob,
     verify_image,
 )
-from ramet.model.memory.archive_tables import TABLES
+from ramet.model.memory.exports.archive_tables import TABLES
 from ramet.store.database.blobs import Blob
 from ramet.store.history import branches, commits, images, segments
 from ramet.store.history.segments import NewCommit
-from ramet.store.memory import archive_rows
+from ramet.store.memory.exports import archive_rows
 
 _TABLES = {"tombstones", "blobs", "images", "commits"}
 _SECRET = "a secret was found in it when it was imported"

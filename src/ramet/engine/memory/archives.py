@@ -18,10 +18,10 @@ from ramet.engine.transaction import Transaction
 from ramet.errors import ArchiveInvalid
 from ramet.model.history.branch import branch_session, session_branch
 from ramet.model.history.content import BUILTIN_CONTENT_TYPES
-from ramet.model.memory.archive import ArchiveRow
-from ramet.model.memory.archive_tables import TABLES, Value
+from ramet.model.memory.exports.archive import ArchiveRow
+from ramet.model.memory.exports.archive_tables import TABLES, Value
 from ramet.protocol.memory.archives import AddArchiveRows, AddedRows
-from ramet.store.memory import archive_rows
+from ramet.store.memory.exports import archive_rows
 from ramet.store.record import agents, efforts, sessions
 
 _KEPT = "="

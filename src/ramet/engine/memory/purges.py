@@ -89,10 +89,10 @@ def _purge(tx: Transaction, session_ids: Iterable[int], burial: Burial) -> list[
             )
     purged = [each for each in found.values() if not each.is_purged]
     for each in purged:
-        purges.begin(tx.db, each, burial)
-        tx.record(
-            "session.purged", effort_id=each.effort_id, session_id=each.session_id, data={"by": burial.purged_by}
-        )
+        is_last = purges.begin(tx.db, each, burial)
+        tx.record("session.purged", effort_id=each.effort_id, session_id=each.session_id)
+        if is_last:
+            tx.record("effort.purged", effort_id=each.effort_id)
     return [each.session_id for each in purged]
 
 
@@ -108,6 +108,10 @@ def purge_step(tx: Transaction, request: PurgeStep) -> PurgeStepReply:
     purges.empty_notes(tx.db, request.branch, request.event_ids, request.image_hashes)
     if not request.event_ids:
         purges.finish(tx.db, request.branch)
+        session_id = purges.find_session(tx.db, request.branch)
+        if session_id is not None:
+            # Again: whoever derives something from texts may have read some of them meanwhile.
+            tx.record("session.purged", session_id=session_id)
     return PurgeStepReply(blobs=0, next=None)
 
 

@@ -16,7 +16,7 @@ from ramet.errors import (
     SessionOpen,
     StorageFailed,
 )
-from ramet.model.memory.archive import ArchiveRow
+from ramet.model.memory.exports.archive import ArchiveRow
 from ramet.model.record.session import Session
 from ramet.protocol.fields import Id, Name, Path, ProjectRef, SessionId, Text
 from ramet.protocol.operation import Change, Operation, Request
@@ -193,11 +193,14 @@ class ApplyRetention(Change[RetentionReply], frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=100)] = 5
 
 
+SizeKind = Literal["content", "records", "index", "file"]
+
+
 class SizePart(Struct, frozen=True, kw_only=True):
     """Something that takes space."""
 
     name: str
-    kind: Literal["content", "records", "index", "file"]
+    kind: SizeKind
     bytes: int
     rows: int | None = None
 

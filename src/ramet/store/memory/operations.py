@@ -1,9 +1,9 @@
 """The operations about exports and purges that read beside the writer, however long they take."""
 
-from ramet.protocol.memory.archives import Export, ExportReport, PlanPurge, PurgePlan
+from ramet.protocol.memory.archives import DatabaseSize, Export, ExportReport, PlanPurge, PurgePlan, SizeReport
 from ramet.store.database.operations import Asked, answers
-from ramet.store.memory import purges
-from ramet.store.memory.export_file import write_export
+from ramet.store.memory import purges, sizes
+from ramet.store.memory.exports.export_file import write_export
 
 
 @answers(Export)
@@ -29,3 +29,9 @@ def plan_purge(asked: Asked, request: PlanPurge) -> PurgePlan:
     if plan.branch is None and request.is_last:
         asked.store.forget_deleted()
     return plan
+
+
+@answers(DatabaseSize)
+def measure(asked: Asked, request: DatabaseSize) -> SizeReport:  # noqa: ARG001
+    """What takes the space."""
+    return sizes.measure(asked.store)

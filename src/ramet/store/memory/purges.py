@@ -56,18 +56,26 @@ def list_of_run(db: Connection, run_id: int) -> list[int]:
     return [int(row[0]) for row in db.all(_sql.of_run, run_id=run_id)]
 
 
-def begin(db: Connection, branch: Branch, burial: Burial) -> None:
-    """Remove what a session's rows say, and have its contents removed."""
+def begin(db: Connection, branch: Branch, burial: Burial) -> bool:
+    """Remove what a session's rows say, and have its contents removed; whether its effort has no texts any more."""
     db.wipe_deleted()
     db.run(_sql.empty_session, id=branch.session_id, now=burial.purged_at)
     for query in (_sql.empty_discoveries, _sql.empty_refused_calls):
         db.run(query, id=branch.session_id)
     db.run(_sql.empty_pointers, id=branch.session_id, purged=_PURGED)
-    if db.one(_sql.has_texts, effort_id=branch.effort_id) is None:
+    is_last = db.one(_sql.has_texts, effort_id=branch.effort_id) is None
+    if is_last:
         db.run(_sql.empty_effort, effort_id=branch.effort_id, purged=_PURGED)
         db.run(_sql.empty_phases, effort_id=branch.effort_id)
         db.run(_sql.empty_notices, effort_id=branch.effort_id, purged=_PURGED)
     begin_branch(db, branch.branch, burial)
+    return is_last
+
+
+def find_session(db: Connection, branch: str) -> int | None:
+    """The session of a branch."""
+    row = db.one(_sql.session_of, branch=branch)
+    return None if row is None else int(row[0])
 
 
 def begin_run(db: Connection, run_id: int, branch: str | None, burial: Burial) -> None:

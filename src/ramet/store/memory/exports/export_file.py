@@ -12,9 +12,9 @@ from ramet.errors import InvalidParams, StorageFailed
 from ramet.protocol.memory.archives import Export, ExportReport
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
-from ramet.store.memory.archive_lines import ArchiveLines
-from ramet.store.memory.exports import find_scope
-from ramet.store.memory.trajectories import Trajectories
+from ramet.store.memory.exports.archive_lines import ArchiveLines
+from ramet.store.memory.exports.scope import find_scope
+from ramet.store.memory.exports.trajectories import Trajectories
 from ramet.version import __version__
 
 _LEVEL = 6

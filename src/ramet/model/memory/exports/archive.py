@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ramet.errors import ArchiveInvalid, ArchiveVersion
 from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
-from ramet.model.memory.archive_tables import TABLES, Column, Table, Value
+from ramet.model.memory.exports.archive_tables import TABLES, Column, Table, Value
 
 FORMAT = "ramet-archive"
 VERSION = 1

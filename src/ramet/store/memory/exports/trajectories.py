@@ -7,12 +7,12 @@ import msgspec
 from msgspec.structs import replace
 
 from ramet.model.instant import to_iso
-from ramet.model.memory import atif, markdown
-from ramet.model.memory.trajectory import SessionFacts, Spent, Turn
+from ramet.model.memory.exports import atif, markdown
+from ramet.model.memory.exports.trajectory import SessionFacts, Spent, Turn
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
-from ramet.store.memory.exports import Scope
+from ramet.store.memory.exports.scope import Scope
 
 _sql = QueryFile("memory/archives")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ramet.model.memory.trajectory import SessionFacts, Turn
+from ramet.model.memory.exports.trajectory import SessionFacts, Turn
 
 SCHEMA_VERSION = "ATIF-v1.7"
 

@@ -13,7 +13,7 @@ import msgspec
 import zstandard
 
 from ramet.errors import ArchiveInvalid, FileMissing
-from ramet.model.memory.archive import LONGEST_LINE_BYTES, ArchiveRow, Header, Verifier
+from ramet.model.memory.exports.archive import LONGEST_LINE_BYTES, ArchiveRow, Header, Verifier
 from ramet.protocol.memory.archives import AddArchiveRows, AddedRows
 
 MAGIC = b"\x28\xb5\x2f\xfd"

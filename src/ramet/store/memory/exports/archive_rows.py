@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ramet.model.memory.archive_tables import Value
+from ramet.model.memory.exports.archive_tables import Value
 from ramet.store.database.blobs import PURGED
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile

@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from ramet.model.history.content import IMAGES
-from ramet.model.memory.archive import FORMAT, VERSION, ArchiveRow, End, Header, encode, short_key
-from ramet.model.memory.archive_tables import TABLES, Value
+from ramet.model.memory.exports.archive import FORMAT, VERSION, ArchiveRow, End, Header, encode, short_key
+from ramet.model.memory.exports.archive_tables import TABLES, Value
 from ramet.store.database.blobs import PURGED, Codec
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import QueryFile
 from ramet.store.history import images
-from ramet.store.memory.exports import Scope, find_commits
+from ramet.store.memory.exports.scope import Scope, find_commits
 
 _sql = QueryFile("memory/archives")
 

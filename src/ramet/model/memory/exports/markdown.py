@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from ramet.model.memory.trajectory import SessionFacts, Turn
+from ramet.model.memory.exports.trajectory import SessionFacts, Turn
 
 LONGEST_TOOL_TEXT = 4_000
 """Of what a tool was given or returned, so many characters are shown."""
