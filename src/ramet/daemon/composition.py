@@ -4,9 +4,10 @@ import asyncio
 import hashlib
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import Any
 
 from ramet.ai import Models
 from ramet.clock import Clock
@@ -14,6 +15,7 @@ from ramet.config.environment import Environment
 from ramet.config.host import machine_name
 from ramet.config.layers import load_own
 from ramet.config.settings import Places, Settings
+from ramet.daemon.executors.content_retention import ContentRetention
 from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.model_executor import ModelExecutor
@@ -188,6 +190,11 @@ def _gather(git: Git, machine: Machine, event: HookEvent) -> HookFacts:
 def build_vanished_agents(requester: Requester, machine: Machine, transcript_feed: TranscriptFeed) -> VanishedAgents:
     """Who finds out that such agents are gone."""
     return VanishedAgents(requester.ask, transcript_feed.read_session, machine.host)
+
+
+def follow_memory(requester: Requester, settings: Settings) -> list[Coroutine[Any, Any, None]]:
+    """What is done beside the requests about what is remembered."""
+    return [ContentRetention(requester.ask, settings.retention).follow()]
 
 
 def renew_hook_program(environ: Mapping[str, str], places: Places) -> None:

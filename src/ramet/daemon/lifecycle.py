@@ -18,7 +18,6 @@ from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
-from ramet.daemon.executors.content_retention import ContentRetention
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import LineFormatter, close_log, open_log
 from ramet.daemon.pid_file import read_pid_file, write_pid_file
@@ -116,8 +115,12 @@ async def _live(
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
         _detach()
         vanished_agents = composition.build_vanished_agents(requester, machine, transcript_feed)
-        following = [slot_loans.tend(), transcript_feed.follow(), vanished_agents.follow()]
-        following.append(ContentRetention(requester.ask, settings.retention).follow())
+        following = [
+            slot_loans.tend(),
+            transcript_feed.follow(),
+            vanished_agents.follow(),
+            *composition.follow_memory(requester, settings),
+        ]
         if notifications is not None:
             following.append(notifications.follow())
         await _follow(server, places, following)

@@ -1,7 +1,6 @@
 """An archive imports again to the same histories, once, into any database; and a bad one leaves nothing behind."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.conformance.memory import archive_steps as steps

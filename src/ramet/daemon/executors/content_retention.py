@@ -44,9 +44,9 @@ class ContentRetention:
     async def look(self) -> None:
         """Take every step that is due."""
         await self._finish_purges()
-        days = {"sessions_days": self._settings.sessions_days or None, "runs_days": self._settings.runs_days or None}
-        while any(days.values()):
-            done = await self._ask(ApplyRetention(**days))
+        sessions_days, runs_days = self._settings.sessions_days or None, self._settings.runs_days or None
+        while sessions_days or runs_days:
+            done = await self._ask(ApplyRetention(sessions_days=sessions_days, runs_days=runs_days))
             if not done.purged and not done.purged_runs:
                 return
             await self._finish_purges()

@@ -30,7 +30,7 @@ from ramet.store.history.segments import NewCommit
 from ramet.store.memory.exports import archive_rows
 
 _TABLES = {"tombstones", "blobs", "images", "commits"}
-_SECRET = "a secret was found in it when it was imported"
+_FOUND = "a secret was found in it when it was imported"
 _IMPORTER = "ramet import"
 
 
@@ -189,10 +189,8 @@ class HistoryRows:
             commits.set_tags(self._db, commit_id, msgspec.json.decode(str(tags), type=list[str]))
 
     def _bury(self, subject: str, subject_hash: bytes, size: int) -> None:
-        values = {"subject": subject, "hash": subject_hash, "size": size, "reason": _SECRET}
-        archive_rows.add(
-            self._db, "tombstones", {**values, "purged_by": _IMPORTER, "purged_at": self._tx.now}
-        )
+        values = {"subject": subject, "hash": subject_hash, "size": size, "reason": _FOUND}
+        archive_rows.add(self._db, "tombstones", {**values, "purged_by": _IMPORTER, "purged_at": self._tx.now})
 
     def has_branch(self, name: str) -> bool:
         """Whether there is a branch of this name."""

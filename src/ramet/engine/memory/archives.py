@@ -146,7 +146,7 @@ class _Rows:
         return session_id is not None and (self._find("sessions", session_id) or "").startswith(_KEPT)
 
     def _recognise(self, row: ArchiveRow) -> str | None:
-        """The row here that a row of the archive is, by this archive, by one before it, or because it left from here."""
+        """The row here that a row of the archive is: known by an archive before, or because it left from here."""
         subject, row_id = row.table, row.values["id"]
         found = self._find(subject, row_id)
         if found is not None:

@@ -84,9 +84,7 @@ def _purge(tx: Transaction, session_ids: Iterable[int], burial: Burial) -> list[
     found = {each.session_id: each for top in session_ids for each in purges.list_below(tx.db, top)}
     for each in found.values():
         if not each.has_ended or each.is_leased:
-            raise SessionOpen(
-                f"session {each.session_id} is still open", field="session_id", value=each.session_id
-            )
+            raise SessionOpen(f"session {each.session_id} is still open", field="session_id", value=each.session_id)
     purged = [each for each in found.values() if not each.is_purged]
     for each in purged:
         is_last = purges.begin(tx.db, each, burial)
@@ -139,7 +137,9 @@ def apply_retention(tx: Transaction, request: ApplyRetention) -> RetentionReply:
     return RetentionReply(purged=purged, purged_runs=purged_runs)
 
 
-def _older(tx: Transaction, days: int | None, find: Callable[[Connection, str, int], list[int]], limit: int) -> list[int]:
+def _older(
+    tx: Transaction, days: int | None, find: Callable[[Connection, str, int], list[int]], limit: int
+) -> list[int]:
     return [] if days is None else find(tx.db, to_iso(tx.now_ms - days * _DAY_MS), limit)
 
 
@@ -150,8 +150,6 @@ def _announce(tx: Transaction, request: ApplyRetention, key: str) -> None:
         f"Tomorrow Ramet starts to remove the texts of old {said}, as `retention` in the configuration says. "
         "`ramet session archive SESSION` keeps one, `ramet export` copies them."
     )
-    notice_id = notices.add(
-        tx.db, kind="limit", text=text, effort_id=None, session_id=None, dedupe_key=key, now=tx.now
-    )
+    notice_id = notices.add(tx.db, kind="limit", text=text, effort_id=None, session_id=None, dedupe_key=key, now=tx.now)
     if notice_id is not None:
         tx.record("notice.added", data={"notice": notice_id, "kind": "limit"})

@@ -162,7 +162,7 @@ class PurgeStepReply(Struct, frozen=True, kw_only=True):
 
 
 class PurgeStep(Change[PurgeStepReply], frozen=True, kw_only=True):
-    """Remove a few contents of a branch that is being purged, or what is noted beside them. Without any, end its purge."""
+    """Remove a few contents of a branch that is being purged, or notes beside them; without any, end its purge."""
 
     op = Operation("memory.purgeStep", audience="internal")
 

@@ -1,13 +1,13 @@
 """The steps of a purge, one after the other: whoever asks for one continues what was interrupted."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
-from ramet.protocol.memory.archives import PlanPurge, PurgePlan, PurgeStep, PurgeStepReply
+from ramet.protocol.memory.archives import PlanPurge, PurgePlan, PurgeSpan, PurgeStep, PurgeStepReply
 from ramet.protocol.operation import Request
 
 
-def purge_steps() -> "Iterator[Request[Any]] | Any":
+def purge_steps() -> Generator[Request[Any], Any, None]:
     """A generator that gives requests and is sent their replies, until nothing is left to purge.
 
     It neither waits nor asks by itself, so that commands and the daemon's event loop run the same steps.
@@ -19,7 +19,7 @@ def purge_steps() -> "Iterator[Request[Any]] | Any":
             return
         has_purged = True
         for span in plan.spans:
-            left = span
+            left: PurgeSpan | None = span
             while left is not None:
                 reply: PurgeStepReply = yield PurgeStep(branch=plan.branch, span=left)
                 left = reply.next

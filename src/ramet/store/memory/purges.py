@@ -116,7 +116,8 @@ def plan(db: Connection) -> PurgePlan:
         return PurgePlan(branch=None)
     branch, left = row
     session = db.one(_sql.session_of, branch=branch)
-    spans = [left for span in _own_spans(db, branch, session and session[0]) if (left := _left_of(db, span))]
+    own = _own_spans(db, branch, None if session is None else session[0])
+    spans = [rest for rest in (_left_of(db, span) for span in own) if rest is not None]
     if spans:
         return PurgePlan(branch=branch, spans=[_sent(span) for span in spans], left=left)
     return PurgePlan(branch=branch, left=left, event_ids=_events(db, session), image_hashes=_unused_images(db))
@@ -152,7 +153,9 @@ def _own_spans(db: Connection, branch: str, session_id: int | None) -> list[Span
             place = {"segment_id": span.segment_id, "first": span.first, "last": first_own - 1}
             (last,) = db.must(_sql.spoken_by_others, **place, id=session_id)
             shown[span.segment_id] = max(shown.get(span.segment_id, 0), last or 0)
-    cut = (Span(each.segment_id, max(each.first, shown.get(each.segment_id, 0) + 1), each.last) for each in own.values())
+    cut = (
+        Span(each.segment_id, max(each.first, shown.get(each.segment_id, 0) + 1), each.last) for each in own.values()
+    )
     return sorted((span for span in cut if span.first <= span.last), key=lambda span: span.segment_id)
 
 

@@ -255,7 +255,7 @@ def purge(invocation: Invocation, reference: int | str, reason: str, yes: bool) 
     Hashes, sizes, times and usage stay, and a tombstone says who removed the texts, when and why. Texts that another
     session shows too stay for it.
     """
-    from ramet.cli.commands.memory.archives.purge import purge_session  # noqa: PLC0415
+    from ramet.cli.commands.record.purge import purge_session  # noqa: PLC0415
 
     purge_session(invocation, reference, reason, yes=yes)
 

@@ -85,7 +85,7 @@ def purge(invocation: Invocation, run_id: int, reason: str, yes: bool) -> None:
 
     Hashes, sizes, times and usage stay, and a tombstone says who removed the texts, when and why.
     """
-    from ramet.cli.commands.memory.archives.purge import purge_run  # noqa: PLC0415
+    from ramet.cli.commands.record.purge import purge_run  # noqa: PLC0415
 
     purge_run(invocation, run_id, reason, yes=yes)
 

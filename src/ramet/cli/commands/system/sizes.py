@@ -53,8 +53,7 @@ def _files(invocation: Invocation) -> Iterator[SizePart]:
     for name, files in groups.items():
         size = sum(_bytes(each) for each in files)
         if size:
-            kind = "index" if name == "search index" else "file"
-            yield SizePart(name=name, kind=kind, bytes=size, rows=len(files))
+            yield SizePart(name=name, kind="index" if name == "search index" else "file", bytes=size, rows=len(files))
 
 
 def _bytes(path: Path) -> int:

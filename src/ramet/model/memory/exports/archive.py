@@ -8,6 +8,7 @@ missing row gets through.
 
 import hashlib
 from base64 import b64decode
+from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
@@ -15,7 +16,7 @@ from msgspec import Struct
 
 from ramet.errors import ArchiveInvalid, ArchiveVersion
 from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
-from ramet.model.memory.exports.archive_tables import TABLES, Column, Table, Value
+from ramet.model.memory.exports.archive_tables import TABLES, Column, Kind, Table, Value
 
 FORMAT = "ramet-archive"
 VERSION = 1
@@ -24,6 +25,7 @@ LONGEST_LINE_BYTES = 64 * 1024 * 1024
 
 _HASH_DIGITS = 64
 _KEY_BYTES = 8
+_HEX = "0123456789abcdef"
 
 
 class Header(Struct, frozen=True, kw_only=True):
@@ -136,7 +138,9 @@ class Verifier:
         """Refuse a file that ended too early."""
         if not self.is_complete:
             raise ArchiveInvalid(
-                f"the archive ends after line {self._line}, and its last line is missing", field="line", value=self._line
+                f"the archive ends after line {self._line}, and its last line is missing",
+                field="line",
+                value=self._line,
             )
 
     def _finish(self, end: End) -> None:
@@ -195,19 +199,18 @@ def _check_value(column: Column, value: Value) -> None:
     if value is None:
         if not column.is_optional:
             raise ValueError(f"{column.name} is missing")
-    elif column.kind == "int":
-        if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**63:
-            raise ValueError(f"{column.name} is no integer")
-    elif column.kind == "real":
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise ValueError(f"{column.name} is no number")
-    elif not isinstance(value, str):
-        raise ValueError(f"{column.name} is no text")
-    elif column.kind == "hash":
-        if len(value) != _HASH_DIGITS or value.strip("0123456789abcdef"):
-            raise ValueError(f"{column.name} is no hash")
-    elif "\0" in value and column.name not in ("text", "metadata"):
+    elif not _CHECKS[column.kind](value):
+        raise ValueError(f"{column.name} is no {column.kind}")
+    elif isinstance(value, str) and "\0" in value and column.name not in ("text", "metadata"):
         raise ValueError(f"{column.name} has a NUL character")
+
+
+_CHECKS: dict[Kind, Callable[[Value], bool]] = {
+    "int": lambda value: isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63,
+    "real": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "text": lambda value: isinstance(value, str),
+    "hash": lambda value: isinstance(value, str) and len(value) == _HASH_DIGITS and not value.strip(_HEX),
+}
 
 
 def verify_blob(row: ArchiveRow, *, is_buried: bool) -> None:
@@ -274,5 +277,3 @@ def _metadata(text: str | None) -> dict[str, Any] | None:
         return msgspec.json.decode(text, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(f"the metadata is no JSON object: {error}") from error
-
-

@@ -48,9 +48,7 @@ def _column(text: str) -> Column:
     """`name:kind`, with `?` if it may be null, and `>table` if it names a row of one."""
     declared, _, refers_to = text.partition(">")
     name, _, kind = declared.partition(":")
-    return Column(
-        name=name, kind=_KINDS[kind[0]], is_optional=kind.endswith("?"), refers_to=refers_to or None
-    )
+    return Column(name=name, kind=_KINDS[kind[0]], is_optional=kind.endswith("?"), refers_to=refers_to or None)
 
 
 TABLES: dict[str, Table] = {
@@ -80,7 +78,8 @@ TABLES: dict[str, Table] = {
         _table(
             "commits",
             "hash:h parent:h?>commits second_parent:h?>commits blob:h>blobs content_type:t role:t operation:t "
-            "target:h?>commits author:t at_ms:i? created_ms:i tokens:i metadata:t? reported_tokens:i? priority:t? tags:t?",
+            "target:h?>commits author:t at_ms:i? created_ms:i tokens:i metadata:t? reported_tokens:i? "
+            "priority:t? tags:t?",
             key="hash",
         ),
         _table("branches", "name:t head:h?>commits created_ms:i", key="name"),
@@ -180,10 +179,31 @@ LEFT_OUT_TABLES: dict[str, str] = {
 """Tables without rows in an archive, each with the reason."""
 
 LEFT_OUT_COLUMNS: dict[str, tuple[str, ...]] = {
-    "efforts": ("lease_owner", "lease_generation", "lease_expires_at", "not_before", "stop_request", "worktree",
-                "agent_failures", "host_failures", "depends_on", "continues_session_id", "spawned_by", "awaited_by"),
-    "sessions": ("pid", "instance", "generation", "process_started", "reported_seq", "tools_in_flight", "deadline",
-                 "host", "permission_tool"),
+    "efforts": (
+        "lease_owner",
+        "lease_generation",
+        "lease_expires_at",
+        "not_before",
+        "stop_request",
+        "worktree",
+        "agent_failures",
+        "host_failures",
+        "depends_on",
+        "continues_session_id",
+        "spawned_by",
+        "awaited_by",
+    ),
+    "sessions": (
+        "pid",
+        "instance",
+        "generation",
+        "process_started",
+        "reported_seq",
+        "tools_in_flight",
+        "deadline",
+        "host",
+        "permission_tool",
+    ),
     "agents": ("claims", "effort_id"),
     "runs": ("attender", "attended_until"),
 }

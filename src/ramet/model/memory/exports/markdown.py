@@ -39,14 +39,18 @@ def _facts(session: SessionFacts) -> Iterator[tuple[str, str]]:
 
 
 def _turn(turn: Turn) -> str:
-    thought = f"<details><summary>Thought</summary>\n\n{fence(turn.reasoning)}\n\n</details>\n\n" if turn.reasoning else ""
+    thought = (
+        f"<details><summary>Thought</summary>\n\n{fence(turn.reasoning)}\n\n</details>\n\n" if turn.reasoning else ""
+    )
     if turn.role != "tool":
         return f"{thought}**{_LABELS.get(turn.role, 'Message')}** ({turn.at})\n\n{fence(turn.text)}\n"
     name = escape(turn.tool_name or "tool")
     what = f"{name} called" if turn.is_call else f"{name} returned"
     status = turn.payload.get("status")
     failed = " an error" if status == "error" else ""
-    return f"{thought}<details><summary>{what}{failed} ({turn.at})</summary>\n\n{fence(_cut(turn.text))}\n\n</details>\n"
+    return (
+        f"{thought}<details><summary>{what}{failed} ({turn.at})</summary>\n\n{fence(_cut(turn.text))}\n\n</details>\n"
+    )
 
 
 def fence(text: str) -> str:

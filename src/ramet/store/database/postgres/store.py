@@ -52,6 +52,8 @@ class _PostgresSchema:
 
     def mark(self) -> None:
         """A server's database is chosen by its name; there is nothing to mark."""
+
+
 _sizes = QueryFile("database/sizes")
 
 

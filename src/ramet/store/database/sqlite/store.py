@@ -135,14 +135,16 @@ class SqliteStore(Store):
         reader = open_reader(self.path, self._vfs)
         try:
             rows = reader.database.execute("SELECT name, sum(pgsize) FROM dbstat WHERE aggregate = TRUE GROUP BY name")
-            found = {str(name): int(size) for name, size in rows.fetchall()}
-            pages = [int(reader.database.pragma(each)) for each in ("freelist_count", "page_size")]
+            found: dict[str, int] = dict(rows.fetchall())  # type: ignore[arg-type]
+            ((free,),) = reader.database.execute(
+                "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
+            )
         except apsw.Error as error:
             raise translate(error) from error
         finally:
             reader.close()
         wal = self.path.with_name(self.path.name + "-wal")
-        return found | {"(free)": pages[0] * pages[1], "(wal)": wal.stat().st_size if wal.exists() else 0}
+        return found | {"(free)": int(free), "(wal)": wal.stat().st_size if wal.exists() else 0}
 
     def forget_deleted(self) -> None:
         # On a connection of its own: the writer goes on between the pages.

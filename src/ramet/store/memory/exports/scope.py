@@ -45,9 +45,7 @@ def find_scope(db: Connection, request: Export) -> Scope:
         _add_named_session(db, scope, request.session_id)
     elif request.effort_id is not None:
         if db.one(_sql.place_of_effort, id=request.effort_id) is None:
-            raise EffortNotFound(
-                f"there is no effort {request.effort_id}", field="effort_id", value=request.effort_id
-            )
+            raise EffortNotFound(f"there is no effort {request.effort_id}", field="effort_id", value=request.effort_id)
         scope.label = f"e{request.effort_id}"
         _add_effort(db, scope, request.effort_id)
     elif request.run_id is not None:
@@ -216,5 +214,3 @@ def _first_places(db: Connection, scope: Scope) -> Iterator[tuple[int, int]]:
         yield from db.all(_sql.moved_places, id=name)
     for session_id in scope.sessions:
         yield from db.all(_sql.spoken_places, id=session_id)
-
-

@@ -46,9 +46,7 @@ _FIELDS = {"s": "session_id", "e": "effort_id", "r": "run_id"}
 )
 @click.option("--output", metavar="FILE", help="The new file, or - for standard output (default: one named after it).")
 @click.pass_obj
-def export(
-    invocation: Invocation, name: str | None, everything: bool, form: ExportFormat, output: str | None
-) -> None:
+def export(invocation: Invocation, name: str | None, everything: bool, form: ExportFormat, output: str | None) -> None:
     """Export a session, an effort, a run, a project or everything (default: this project).
 
     Sessions take the sessions below them along. The file can be read by you alone. Secrets were removed when texts were

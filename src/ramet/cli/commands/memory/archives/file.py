@@ -108,9 +108,7 @@ def send(archive: Archive, ask: Callable[[AddArchiveRows], AddedRows], advance: 
         renamed |= reply.renamed
         known += reply.known
         advance(len(part.rows))
-    return ImportReport(
-        path=str(archive.path), origin=archive.header.origin, added=added, known=known, renamed=renamed
-    )
+    return ImportReport(path=str(archive.path), origin=archive.header.origin, added=added, known=known, renamed=renamed)
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -120,7 +118,9 @@ def _lines(path: Path) -> Iterator[bytes]:
     except FileNotFoundError as error:
         raise FileMissing(f"{path} does not exist", field="path", value=str(path)) from error
     except OSError as error:
-        raise ArchiveInvalid(f"{path} cannot be read: {error.strerror or error}", field="path", value=str(path)) from error
+        raise ArchiveInvalid(
+            f"{path} cannot be read: {error.strerror or error}", field="path", value=str(path)
+        ) from error
     except zstandard.ZstdError as error:
         raise ArchiveInvalid(f"{path} is damaged: {error}", field="path", value=str(path)) from error
 

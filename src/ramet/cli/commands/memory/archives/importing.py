@@ -17,7 +17,7 @@ from ramet.protocol.memory.archives import AddArchiveRows, AddedRows
 from ramet.protocol.wire.exchange import decode_line
 
 
-def import_archive(invocation: Invocation, path: Path, dry_run: bool) -> None:  # noqa: FBT001 - as every document
+def import_archive(invocation: Invocation, path: Path, dry_run: bool) -> None:
     """Import an archive; with `dry_run`, only verify it."""
     with working(invocation, "verifying the archive"):
         archive = file.verify(path)

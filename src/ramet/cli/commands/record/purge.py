@@ -61,7 +61,7 @@ def _sentence(reply: Purged) -> str:
     if reply.already:
         return "its texts were removed before"
     what = ", ".join(f"s{each}" for each in reply.session_ids[:5])
-    more = f" and {count(len(reply.session_ids) - 5, 'more session')}" if len(reply.session_ids) > 5 else ""  # noqa: PLR2004
+    more = f" and {count(len(reply.session_ids) - 5, 'more session')}" if len(reply.session_ids) > 5 else ""
     runs = "".join(f" r{each}" for each in reply.run_ids)
     told = f"{runs.strip()}{': ' if runs and what else ''}{what}{more}"
     return f"removed the texts of {told}; backups that were made before still have them"
