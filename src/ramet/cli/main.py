@@ -62,6 +62,12 @@ MORE: dict[str, Commands] = {
         "skill": (f"{_COMMANDS}.record.skill:skill", "List and read the skills of a project."),
         "worktree": (f"{_COMMANDS}.queue.worktree:worktree", "List and clean up the agents' worktrees."),
     },
+    "Memory": {
+        "import": (
+            f"{_COMMANDS}.memory.imports.command:import_command",
+            "Import the sessions that agents stored here.",
+        ),
+    },
     "Context": {
         "history": (f"{_COMMANDS}.history.history:history", "Branch, compress, merge and undo what agents know."),
     },

@@ -30,6 +30,7 @@ EventKind = Literal[
     "effort.purged",
     "session.spawned",
     "session.started",
+    "session.imported",
     "session.resumed",
     "session.bound",
     "session.continued",

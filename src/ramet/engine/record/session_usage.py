@@ -67,6 +67,9 @@ def put(tx: Transaction, session_id: int, entry: Entry, model: str | None = None
             # The same message of the same model: this session is a copy, and has not paid for it.
             sessions.note_origin(tx, session_id, other)
             return []
+        said = usage.find(tx.db, session_id, used.key)
+        if said is not None and said.used.output_tokens > used.output_tokens:
+            return []  # a line from before the message was whole, read again
     observe(tx, session_id, used)
     if not used.key.startswith(RUNNING_COST):
         return [count(tx, session_id, used)]

@@ -22,6 +22,8 @@ class Source(Struct, frozen=True, kw_only=True):
     size_bytes: int
     changed_ms: int
     """When it last changed, in milliseconds since 1970."""
+    is_subagent: bool = False
+    """Whether its place says that it is a sub-agent's, which is imported behind all sessions that may have run it."""
 
 
 class Head(Struct, frozen=True, kw_only=True):

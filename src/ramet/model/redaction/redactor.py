@@ -28,6 +28,10 @@ _OWN = "configured"
 _MATCHER_BYTES = 32 * 1024 * 1024
 """How much a matcher may remember; with less, a dozen known values make it forget and start over all the time."""
 
+_SHORT = 40
+_SHORT_TEXTS = 4096
+"""How long and how many the texts are whose result is remembered."""
+
 _ROUNDS = 4
 """A secret that stood right behind another may only show once that is gone; a round finds nothing or is the last."""
 
@@ -63,9 +67,14 @@ class Redactor:
         parts = [*map(re2.escape, longest_first), *map(_checked, patterns)]
         self._known = _compile([PLACEHOLDER, *parts]) if parts else None
         self._hints = _compile_utf8((*parts, *_hints()))
+        self._redact_short = lru_cache(maxsize=_SHORT_TEXTS)(self._redact)
 
     def redact(self, text: str) -> Redacted:
         """The text with each secret replaced."""
+        # Names of fields and tools come again and again, and calling the matcher takes longer than matching them.
+        return self._redact_short(text) if len(text) <= _SHORT else self._redact(text)
+
+    def _redact(self, text: str) -> Redacted:
         if not self.may_hold_secrets(text):
             return Redacted(text, 0)
         secrets = 0
@@ -85,6 +94,8 @@ class Redactor:
         """A text without secrets. JSON, such as a tool call's input, is also read as the value that it is: there, a
         text under the name of a secret is one, and a line starts where it starts.
         """
+        if not self.may_hold_secrets(text):
+            return Redacted(text, 0)
         redacted = self.redact(text)
         if not text.startswith(("{", "[", '"')) or not self.may_hold_secrets(redacted.text):
             return redacted

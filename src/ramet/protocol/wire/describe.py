@@ -37,6 +37,7 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "effort.awaited": "A session started to wait for an effort, which then leaves the queue, or stopped waiting.",
     "session.spawned": "A session spawned a child; `data` has the parent and the depth.",
     "session.started": "A session started to work on an effort.",
+    "session.imported": "A stored session of an agent program was imported; `data` has its program and its id there.",
     "session.resumed": "A session that had ended was resumed.",
     "session.bound": "A session moved to another effort of its task.",
     "session.continued": "An open session and its descendants now continue another session; `data` says which.",

@@ -120,13 +120,16 @@ def _refuse_depth(request: Request[Any]) -> None:
     for field in request.__struct_fields__:
         level = [getattr(request, field)]
         for _ in range(_DEEPEST):
-            level = [inner for value in level for inner in _inner(value)]
+            level = [inner for value in level for inner in _inner(value) if isinstance(inner, _NESTED)]
             if not level:
                 break
         else:
             raise InvalidParams(
                 f"{field} is nested more than {_DEEPEST} levels deep", field=field, fix="give a flatter value"
             )
+
+
+_NESTED = (dict, list, tuple, Struct)
 
 
 def _inner(value: Any) -> Iterable[Any]:

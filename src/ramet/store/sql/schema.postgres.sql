@@ -649,6 +649,23 @@ CREATE TABLE images (
     data       BYTEA NOT NULL
 );
 
+-- How far each stored session of an agent program was imported. A source that has not changed since is not read again.
+CREATE TABLE imports (
+    host       TEXT NOT NULL DEFAULT '',
+    vendor     TEXT NOT NULL,
+    source     TEXT NOT NULL,
+    session_id BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    position   TEXT NOT NULL,
+    size_bytes BIGINT NOT NULL CHECK (size_bytes >= 0),
+    changed_ms BIGINT NOT NULL,
+    is_whole   INTEGER NOT NULL CHECK (is_whole IN (0, 1)),
+    skipped    BIGINT NOT NULL CHECK (skipped >= 0),
+    at         TEXT NOT NULL,
+    PRIMARY KEY (host, vendor, source)
+);
+
+CREATE INDEX idx_imports_session ON imports (session_id);
+
 -- Archives and purged contents: the name of this database, which rows of others it has imported, and which sessions and
 -- runs are out of the lists or without their texts.
 

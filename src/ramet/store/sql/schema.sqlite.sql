@@ -645,6 +645,23 @@ CREATE TABLE images (
     data       BLOB NOT NULL
 ) STRICT;
 
+-- How far each stored session of an agent program was imported. A source that has not changed since is not read again.
+CREATE TABLE imports (
+    host       TEXT NOT NULL DEFAULT '',
+    vendor     TEXT NOT NULL,
+    source     TEXT NOT NULL,
+    session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    position   TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0),
+    changed_ms INTEGER NOT NULL,
+    is_whole   INTEGER NOT NULL CHECK (is_whole IN (0, 1)),
+    skipped    INTEGER NOT NULL CHECK (skipped >= 0),
+    at         TEXT NOT NULL,
+    PRIMARY KEY (host, vendor, source)
+) STRICT;
+
+CREATE INDEX idx_imports_session ON imports (session_id);
+
 -- Archives and purged contents: the name of this database, which rows of others it has imported, and which sessions and
 -- runs are out of the lists or without their texts.
 

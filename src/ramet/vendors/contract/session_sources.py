@@ -28,5 +28,7 @@ class Sessions(NamedTuple):
     """The sessions in a file or folder that a person named; none if it is not this vendor's."""
     read: Callable[[Source, str | None], Iterator[Piece]]
     """A session from a position on, or from its beginning. It ends where the file ends; a torn last line is left for
-    the next time. If the position no longer fits (the file was rewritten), it reads from the beginning.
+    the next time. If the position no longer fits (the file was rewritten), it reads from the beginning. A file with no
+    session in it gives no piece. Raises OSError if the file cannot be read, and ValueError if it is none of this
+    vendor's.
     """
