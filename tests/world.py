@@ -91,9 +91,16 @@ OTHER_TABLES = (
     "skill_texts",
     "images",
     "imports",
+    "origins",
+    "archived_keys",
+    "purged_spans",
+    "purges",
 )
 
 _CHILDREN_FIRST = (
+    "archived_keys",
+    "purged_spans",
+    "purges",
     "imports",
     "images",
     "skill_texts",
@@ -236,7 +243,7 @@ class World:
     def empty(self) -> None:
         """Put a PostgreSQL schema back to how a migration leaves it."""
         self.db.rollback()
-        tables = [table for table in SEED_TABLES + OTHER_TABLES if table != "schema_migrations"]
+        tables = set(SEED_TABLES + OTHER_TABLES) - {"schema_migrations", "origins"}
         statements = [f"DELETE FROM {table}" for table in _CHILDREN_FIRST]
         statements += [_RESTART_NUMBERS, "PERFORM pg_advisory_unlock_all()"]
         assert sorted(tables) == sorted(_CHILDREN_FIRST)

@@ -6,7 +6,7 @@
     │   ├── InvalidParams · UnknownFilter
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
     │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · ImportSourceInvalid · InvalidRule · Forbidden
-    │   ├── UnmeasurableBound
+    │   ├── UnmeasurableBound · ArchiveInvalid · ArchiveVersion
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     it does not exist                       exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
@@ -14,7 +14,7 @@
     │       RunNotFound · FileMissing
     ├── Conflict                     the recorded state does not allow it    exit 4
     │   ├── ProjectBusy · EffortHeld · AgentBusy · EffortFinished
-    │   ├── SessionError (SessionEnded · WrongTask)
+    │   ├── SessionError (SessionEnded · SessionOpen · WrongTask)
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
     │   ├── SpawnError (SpawnCycle · SpawnDepthExceeded · SpawnLimitExceeded · SpawnTimeTooShort) · BudgetExceeded
     │   ├── LeaseLost · NotFinished · NothingRuns · WorktreeBusy
@@ -220,6 +220,20 @@ class InvalidRule(BadRequest):
 
     code = "invalid_rule"
     hint = "write it as `run: npm test`, `edit: src/**`, `read: ~/notes/**`, `fetch: HOST` or `tool: NAME`"
+
+
+class ArchiveInvalid(BadRequest):
+    """The archive is damaged, or it is no archive of Ramet."""
+
+    code = "archive_invalid"
+    hint = "export it again with `ramet export --format ramet`; nothing was imported"
+
+
+class ArchiveVersion(BadRequest):
+    """The archive has another version."""
+
+    code = "archive_version"
+    hint = "export it again with this version of Ramet, or import it with the version that wrote it"
 
 
 class TaskFileInvalid(BadRequest):
@@ -444,6 +458,13 @@ class SessionEnded(SessionError):
 
     code = "session_ended"
     hint = "continue it in a new session with `ramet session continue SESSION`"
+
+
+class SessionOpen(SessionError):
+    """The session is still open."""
+
+    code = "session_open"
+    hint = "end it first: stop its agent, or run `ramet session finish SESSION`"
 
 
 class WrongTask(SessionError):

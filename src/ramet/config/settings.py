@@ -538,6 +538,21 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     ] = 30
 
 
+class RetentionSettings(Struct, frozen=True, kw_only=True):
+    """How long the texts of sessions and runs are kept."""
+
+    sessions_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="Days after which an ended session's texts are removed; 0 keeps them."),
+        OWNER,
+    ] = 0
+    runs_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="Days after which a finished run's texts are removed; 0 keeps them."),
+        OWNER,
+    ] = 0
+
+
 class SpawnSettings(Struct, frozen=True, kw_only=True):
     """Limits of delegation by agents."""
 
@@ -848,6 +863,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     permissions: PermissionSettings = PermissionSettings()
     checks: CheckSettings = CheckSettings()
     runs: RunSettings = RunSettings()
+    retention: RetentionSettings = RetentionSettings()
     spawn: SpawnSettings = SpawnSettings()
     budget: BudgetSettings = BudgetSettings()
     hooks: HookSettings = HookSettings()

@@ -5,9 +5,10 @@ import hashlib
 import logging
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import Any
 
 from ramet.ai import Models
 from ramet.ai.vector_sources import open_vector_source
@@ -16,6 +17,7 @@ from ramet.config.environment import Environment
 from ramet.config.host import machine_name
 from ramet.config.layers import load_own
 from ramet.config.settings import Places, RecallSettings, Settings
+from ramet.daemon.executors.content_retention import ContentRetention
 from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.machine_threads import MachineThreads
@@ -223,6 +225,11 @@ def _gather(git: Git, machine: Machine, event: HookEvent) -> HookFacts:
 def build_vanished_agents(requester: Requester, machine: Machine, transcript_feed: TranscriptFeed) -> VanishedAgents:
     """Who finds out that such agents are gone."""
     return VanishedAgents(requester.ask, transcript_feed.read_session, machine.host)
+
+
+def follow_memory(requester: Requester, settings: Settings) -> list[Coroutine[Any, Any, None]]:
+    """What is done beside the requests about what is remembered."""
+    return [ContentRetention(requester.ask, settings.retention).follow()]
 
 
 def renew_hook_program(environ: Mapping[str, str], places: Places) -> None:

@@ -129,6 +129,7 @@ async def _live(
             transcript_feed.follow(),
             composition.build_vanished_agents(requester, machine, transcript_feed).follow(),
             index_feeder.follow(server.count_requests),
+            *composition.follow_memory(requester, settings),
         ]
         if notifications is not None:
             following.append(notifications.follow())

@@ -31,6 +31,7 @@ from ramet.protocol.hooks.moments import (
 )
 from ramet.protocol.hooks.notes import NoteLog
 from ramet.protocol.hooks.transcripts import AddEntries
+from ramet.protocol.memory.archives import AddArchiveRows
 from ramet.protocol.memory.imports import StoredPiece
 from ramet.protocol.record.agents import RegisterAgent
 from ramet.protocol.record.efforts import EnterPhase, FinishEffort, StartEffort
@@ -90,6 +91,7 @@ PREPARED: dict[type[Struct], tuple[str, ...]] = {
     BeginAttempt: ("prompt",),
     ReportStream: ("events",),
     AddEntries: ("entries",),
+    AddArchiveRows: ("rows",),
     StoredPiece: ("entries", "position"),
     HookUserPrompt: ("prompt",),
     HookEvent: ("prompt", "tool_input"),

@@ -227,6 +227,8 @@ CREATE TABLE sessions (
     model               TEXT,
     title               TEXT,
     forked_from_session_id INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
+    archived_at         TEXT,
+    purged_at           TEXT,
     UNIQUE (driver, native_id),
     CHECK (native_id IS NULL OR driver IS NOT NULL),
     CHECK ((ended_at IS NULL) = (outcome IS NULL))
@@ -513,6 +515,7 @@ CREATE TABLE runs (
     base_branch       TEXT,
     base_changes      TEXT,
     keep_going        INTEGER NOT NULL DEFAULT 0 CHECK (keep_going IN (0, 1)),
+    purged_at         TEXT,
     CHECK ((attender IS NULL) = (attended_until IS NULL))
 ) STRICT;
 
@@ -714,3 +717,43 @@ CREATE TABLE edit_readings (
 
 -- The calls of tools in a session, in the order in which they are read for edits.
 CREATE INDEX idx_messages_calls ON messages (session_id, id) WHERE role = 'assistant' AND tool_name IS NOT NULL;
+
+-- Archives and purged contents: the name of this database, which rows of others it has imported, and which sessions and
+-- runs are out of the lists or without their texts.
+
+CREATE TABLE origins (
+    id   INTEGER PRIMARY KEY CHECK (id = 1),
+    name TEXT NOT NULL
+) STRICT;
+
+-- A row of another database's archive, and the row that it became here.
+CREATE TABLE archived_keys (
+    origin      TEXT NOT NULL,
+    subject     TEXT NOT NULL,
+    foreign_key TEXT NOT NULL,
+    local_key   TEXT NOT NULL,
+    PRIMARY KEY (origin, subject, foreign_key)
+) STRICT;
+
+CREATE INDEX idx_archived_keys_local ON archived_keys (subject, local_key);
+
+-- Where in the history the texts of purged sessions and runs were: a content that only such commits carry is purged too.
+CREATE TABLE purged_spans (
+    segment_id INTEGER NOT NULL,
+    first_seq  INTEGER NOT NULL,
+    last_seq   INTEGER NOT NULL,
+    PRIMARY KEY (segment_id, first_seq, last_seq)
+) STRICT;
+
+-- Purges that have begun and are not done: another step follows until the row is gone.
+CREATE TABLE purges (
+    branch    TEXT PRIMARY KEY NOT NULL,
+    purged_by TEXT NOT NULL,
+    purged_at TEXT NOT NULL,
+    reason    TEXT NOT NULL
+) STRICT;
+
+-- Who carries a content is asked when one of its commits is purged.
+CREATE INDEX idx_commits_blob ON commits (blob_id);
+-- Retention looks for the oldest sessions that still have their texts.
+CREATE INDEX idx_sessions_kept ON sessions (ended_at) WHERE ended_at IS NOT NULL AND purged_at IS NULL;

@@ -74,10 +74,10 @@ def import_command(
     PATH may also be a database of tract (schema versions 2 to 4), gza (1 to 5) or Engine v3, a checkpoint of Aurora, or
     a session of WorkRail (version 1): every row of it is imported once, and nothing of it starts to run.
     """
-    if names:
-        names = [name for name in names if not _import_document(invocation, name, dry_run=dry_run)]
-        if not names:
-            return None
+    programs = [name for name in names if not _import_document(invocation, name, dry_run=dry_run)]
+    if names and not programs:
+        return None  # no name at all would mean every program
+    names = programs
     sources = _choose(invocation, names, since, project)
     heads = _look_at(sources)
     surveys = survey(sources, heads)

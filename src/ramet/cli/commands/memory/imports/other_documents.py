@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from ramet.cli.commands.memory.archives import file
+from ramet.cli.commands.memory.archives.importing import import_archive
 from ramet.cli.commands.memory.imports import predecessors
 from ramet.cli.invocation import Invocation
 from ramet.predecessors import registry
@@ -23,6 +25,7 @@ class DocumentImport(NamedTuple):
 
 
 DOCUMENTS: tuple[DocumentImport, ...] = (
+    DocumentImport("ramet", file.is_archive, import_archive),
     DocumentImport("the systems before Ramet", registry.recognise, predecessors.run),
 )
 
