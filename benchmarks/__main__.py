@@ -3,7 +3,21 @@
 import argparse
 from pathlib import Path
 
-from benchmarks import agents, history, hooks, imports, memory, queue, rpc, runs, starting, startup, transcripts, tree, why
+from benchmarks import (
+    agents,
+    history,
+    hooks,
+    imports,
+    memory,
+    queue,
+    rpc,
+    runs,
+    starting,
+    startup,
+    transcripts,
+    tree,
+    why,
+)
 from benchmarks.harness import Measure, Row, report
 
 MEASURES: dict[str, Measure] = {

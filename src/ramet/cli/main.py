@@ -51,10 +51,19 @@ MORE: dict[str, Commands] = {
         "note": (f"{_COMMANDS}.record.note:note", "Add a note to an effort's log."),
     },
     "Memory": {
+        "import": (
+            f"{_COMMANDS}.memory.imports.command:import_command",
+            "Import the sessions that agents stored here.",
+        ),
+        "why": (f"{_COMMANDS}.memory.why:why", "Show which edit, prompt and effort a line comes from."),
         "recall": (f"{_COMMANDS}.memory.recall:recall", "Show what earlier sessions know about something."),
         "fix": (f"{_COMMANDS}.memory.recall:fix", "Show what ended an error before."),
         "how": (f"{_COMMANDS}.memory.recall:how", "List the commands of a tool that worked."),
         "files": (f"{_COMMANDS}.memory.recall:files", "List the files that sessions about a topic touched."),
+        "export": (
+            f"{_COMMANDS}.memory.archives.export:export",
+            "Write sessions to a file: as an archive, as ATIF or as Markdown.",
+        ),
     },
     "Records": {
         "project": (f"{_COMMANDS}.record.project:project", "Add, list and remove projects."),
@@ -62,23 +71,12 @@ MORE: dict[str, Commands] = {
         "effort": (f"{_COMMANDS}.record.effort:effort", "Start, list and finish efforts, phase by phase."),
         "session": (f"{_COMMANDS}.record.session:session", "List sessions, read, archive and purge their transcripts."),
         "runs": (f"{_COMMANDS}.runs.runs:runs", "List, show, archive, purge and clean up runs."),
-        "export": (
-            f"{_COMMANDS}.memory.archives.export:export",
-            "Write sessions to a file: as an archive, as ATIF or as Markdown.",
-        ),
         "agent": (f"{_COMMANDS}.record.agent:agent", "Register agents and assign efforts to them."),
         "skill": (f"{_COMMANDS}.record.skill:skill", "List and read the skills of a project."),
         "worktree": (f"{_COMMANDS}.queue.worktree:worktree", "List and clean up the agents' worktrees."),
     },
-    "Memory": {
-        "import": (
-            f"{_COMMANDS}.memory.imports.command:import_command",
-            "Import the sessions that agents stored here.",
-        ),
-    },
     "Context": {
         "history": (f"{_COMMANDS}.history.history:history", "Branch, compress, merge and undo what agents know."),
-        "why": (f"{_COMMANDS}.memory.why:why", "Show which edit, prompt and effort a line comes from."),
     },
     "Set up": {
         "config": (f"{_COMMANDS}.system.config:config", "Show, set and unset configuration keys."),

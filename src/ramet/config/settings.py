@@ -395,7 +395,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     tools: Annotated[
         bool,
         Meta(
-            description="Give agents that support it Ramet's tools: spawn, wait, read, recall, budget, log, phase, report."
+            description="Give agents that support it Ramet's tools: spawn, wait, read, recall, budget, log, phase and more."
         ),
         OWNER,
     ] = True

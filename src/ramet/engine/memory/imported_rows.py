@@ -261,7 +261,8 @@ class ImportWriter:
         ended_at = self._time(new.ended_ms, new.last_heartbeat_ms, new.created_ms)
         predecessors.complete_session(db, session_id, new, ended_at=ended_at, last_heartbeat=beat)
         if new.cost_usd is not None:
-            usage.put(db, session_id, Said(Usage(key=f"import:{new.native_id}", cost_usd=new.cost_usd)))
+            said = Said(Usage(key=f"import:{new.native_id}", cost_usd=new.cost_usd))
+            usage.put(db, session_id, said, None, new.ended_ms or new.created_ms or self._tx.now_ms)
         became.put("session", session_id)
 
     def _place(self, new: NewSession) -> TreePlace:
