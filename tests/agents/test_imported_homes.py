@@ -95,7 +95,7 @@ def test_a_session_that_is_continued_after_its_import_grows(hooked: Hooked, othe
     assert sessions(other) == sessions(hooked)
 
 
-@each_agent
+@pytest.mark.parametrize("agent", ["claude"])
 def test_a_fork_is_imported_with_its_origin_and_without_its_usage(hooked: Hooked, other: CommandLine) -> None:
     first = hooked.run("Which colour? [[answer]]")
     copy = hooked.run("And now? [[again]]", native_id=first.native_id, resumes=True, forks=True)
