@@ -28,8 +28,8 @@ from ramet.protocol.memory.imports import (
 from ramet.protocol.operation import Ask
 from ramet.vendors import registry
 
-_REQUEST_BYTES = 256 * 1024
-"""How much one request carries: it is written in one transaction, and hooks wait for that at most."""
+_REQUEST_BYTES = 128 * 1024
+"""How much text one request carries: it is written in one transaction, and hooks wait for that at most."""
 _WAITING_REQUESTS = 2
 """How many requests are under way while the next pieces are read."""
 
@@ -98,6 +98,8 @@ class _Reading:
         self.session_id: int | None = None
         self.is_new = False
         self.added = 0
+        self.is_under_way = False
+        """Whether a piece of it was sent."""
         self.waits = False
         self.is_recorded = False
         self.failure: str | None = None
@@ -132,6 +134,7 @@ class Importer:
         self._waits = True
         self._done_sessions = 0
         self._done_bytes = 0
+        self._counted: set[int] = set()
         self.results = Results()
 
     def run(self, sources: Sequence[Source]) -> Results:
@@ -205,7 +208,10 @@ class Importer:
         for number, part in enumerate(parts):
             is_end = number == len(parts) - 1
             moved = replace(part, position=part.position if is_end else before)
-            stored = self._store(reading, moved, before, is_last=is_last and is_end)
+            # A source that is read from its start continues nothing, however far it was imported before.
+            after = None if part.head is not None and not reading.is_under_way else before
+            reading.is_under_way = True
+            stored = self._store(reading, moved, after, is_last=is_last and is_end)
             size = _estimate_bytes(part)
             if self._batch and (self._batch_bytes + size > _REQUEST_BYTES or len(self._batch) == MOST_PIECES):
                 self._flush()
@@ -229,7 +235,7 @@ class Importer:
             total += size
         yield replace(piece, entries=taken, head=head, skipped=piece.skipped + skipped)
 
-    def _store(self, reading: _Reading, piece: Piece, before: str, *, is_last: bool) -> StoredPiece:
+    def _store(self, reading: _Reading, piece: Piece, after: str | None, *, is_last: bool) -> StoredPiece:
         source = reading.source
         place = Place(None, is_repository=False) if piece.head is None else self._locate(_directory(piece.head))
         return StoredPiece(
@@ -237,7 +243,7 @@ class Importer:
             source=source.key,
             entries=piece.entries,
             position=piece.position,
-            after=None if piece.head is not None else before,
+            after=after,
             size_bytes=source.size_bytes,
             changed_ms=source.changed_ms,
             is_last=is_last,
@@ -281,7 +287,8 @@ class Importer:
         for reading, piece in zip(sent.of, sent.request.pieces, strict=True):
             request = replace(sent.request, pieces=[piece])
             try:
-                items += self._ask(request).items
+                # On the thread of all requests, because a connection has one user at a time.
+                items += self._sender.submit(self._ask, request).result().items
             except _FATAL:
                 raise
             except RametError as refusal:
@@ -309,12 +316,19 @@ class Importer:
         if reading.is_recorded:
             results.recorded += 1
         elif reading.session_id is not None:
-            (results.new if reading.is_new else results.continued).append(reading.session_id)
+            self._count_session(reading.session_id, is_new=reading.is_new)
         elif reading.failure is None and not reading.waits:
             if reading.known is None:
                 results.empty += 1
             else:
                 results.unchanged += 1
+
+    def _count_session(self, session_id: int, *, is_new: bool) -> None:
+        """Once: a session may have several sources, and a source may be read in several rounds."""
+        known = self.results.new if is_new else self.results.continued
+        if session_id not in self._counted:
+            self._counted.add(session_id)
+            known.append(session_id)
 
 
 def is_unchanged(source: Source, known: KnownSource) -> bool:
