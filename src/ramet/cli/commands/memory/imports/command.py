@@ -116,7 +116,7 @@ def _is_within(folder: str, head: Head | None) -> bool:
 
 
 def _look_at(sources: Sequence[Source]) -> dict[str, Head | None]:
-    """What the sessions say of themselves, of as many as can be read while nobody has to wait."""
+    """What the sessions say of themselves, as many as can be read in a moment."""
     deadline, heads = time.monotonic() + _LOOK_SECONDS, {}
     for source in reversed(sources):
         if time.monotonic() > deadline:
@@ -181,9 +181,23 @@ def _survey_json(found: discovery.Survey) -> dict[str, Any]:
 # Importing.
 
 
+def list_new(invocation: Invocation, sources: Sequence[Source]) -> list[Source]:
+    """Those that were never imported."""
+    known = _make_importer(invocation, lambda _sessions, _bytes: None).list_known()
+    return [each for each in sources if (each.vendor, each.key) not in known]
+
+
 def run(invocation: Invocation, sources: Sequence[Source]) -> Results:
     """Import the sources, showing how far that is on a terminal."""
+    with _progress(invocation, sources) as watch:
+        try:
+            return _make_importer(invocation, watch).run(sources)
+        except KeyboardInterrupt:
+            click.echo("interrupted: run `ramet import` again to continue", err=True)
+            raise
 
+
+def _make_importer(invocation: Invocation, watch: Watcher) -> Importer:
     def ask(request: Request[R]) -> R:
         # Encoded by msgspec at once, because the way of other requests takes several times as long for large ones.
         params = msgspec.json.encode(invocation.redact(request))
@@ -193,20 +207,13 @@ def run(invocation: Invocation, sources: Sequence[Source]) -> Results:
     def locate(directory: str | None) -> Place:
         return find_project(invocation, directory)
 
-    settings = invocation.configuration.settings.daemon
-    with _progress(invocation, sources) as watch:
-        importer = Importer(
-            ask,
-            locate,
-            host=own_host(invocation),
-            max_request_bytes=settings.max_request_bytes,
-            watch=watch,
-        )
-        try:
-            return importer.run(sources)
-        except KeyboardInterrupt:
-            click.echo("interrupted: run `ramet import` again to continue", err=True)
-            raise
+    return Importer(
+        ask,
+        locate,
+        host=own_host(invocation),
+        max_request_bytes=invocation.configuration.settings.daemon.max_request_bytes,
+        watch=watch,
+    )
 
 
 def find_project(invocation: Invocation, directory: str | None) -> Place:

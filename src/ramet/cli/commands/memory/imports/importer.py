@@ -1,7 +1,7 @@
 """Importing: stored sessions are read here, in pieces, and the daemon writes them.
 
-Pieces are sent while the next ones are read. Each request is one small transaction, so nobody else waits for an import,
-and it can be interrupted anywhere: a repeated import continues each session at the position of its last piece.
+Pieces are sent while the next ones are read. Each request is one small transaction, so no hook waits for an
+import, and it can be interrupted anywhere: a repeated import continues each session at the position of its last piece.
 """
 
 from collections import deque
@@ -33,6 +33,8 @@ _REQUEST_BYTES = 256 * 1024
 _WAITING_REQUESTS = 2
 """How many requests are under way while the next pieces are read."""
 
+_AROUND_BYTES = 64 * 1024
+"""More than a request has around the entries of one piece."""
 _ENTRY_BYTES = 300
 """About what an entry has around its text."""
 _WORST_ESCAPE = 6
@@ -120,8 +122,8 @@ class Importer:
         self._ask = ask
         self._locate = locate
         self._host = host
-        self._longest = max_request_bytes // 2
-        """Of one piece: what is around it, and what escaping adds, must fit as well."""
+        self._longest = max(max_request_bytes - _AROUND_BYTES, max_request_bytes // 2)
+        """Of one piece: what is around it must fit as well."""
         self._watch = watch
         self._sender = ThreadPoolExecutor(1, "import")
         self._batch: list[tuple[_Reading, StoredPiece]] = []
