@@ -95,7 +95,10 @@ class Checked(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name, kind in _types(type(self)):
-            check_field(type(self).__name__, name, getattr(self, name), kind)
+            value = getattr(self, name)
+            # Most are plain texts of the right type, of which there are many.
+            if type(value) is not kind:
+                check_field(type(self).__name__, name, value, kind)
 
 
 class InstructionContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="instruction"):

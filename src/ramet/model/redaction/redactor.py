@@ -75,8 +75,10 @@ class Redactor:
         return self._redact_short(text) if len(text) <= _SHORT else self._redact(text)
 
     def _redact(self, text: str) -> Redacted:
-        if not self.may_hold_secrets(text):
-            return Redacted(text, 0)
+        return self._apply(text) if self.may_hold_secrets(text) else Redacted(text, 0)
+
+    def _apply(self, text: str) -> Redacted:
+        """The rules, for a text that may hold a secret."""
         secrets = 0
         for _ in range(_ROUNDS):
             spans = self._find(text)
@@ -96,7 +98,7 @@ class Redactor:
         """
         if not self.may_hold_secrets(text):
             return Redacted(text, 0)
-        redacted = self.redact(text)
+        redacted = self._apply(text)
         if not text.startswith(("{", "[", '"')) or not self.may_hold_secrets(redacted.text):
             return redacted
         try:
@@ -116,6 +118,8 @@ class Redactor:
         """The same for everything that is text in a JSON value, and how many secrets there were. A text under the name
         of a secret is one, whatever it looks like. The value may be as deep as it likes.
         """
+        if value is None:
+            return None, 0
         whole: list[Any] = [None]
         secrets = 0
         waiting: list[tuple[Any, Any, Any, str]] = [(whole, 0, value, "")]
