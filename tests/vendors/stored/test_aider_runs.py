@@ -141,3 +141,18 @@ def test_bytes_that_are_no_text_are_replaced(project: Path) -> None:
 def test_a_pipe_in_place_of_the_file_is_not_waited_for(project: Path) -> None:
     os.mkfifo(project / NAME)
     assert find(project) == []
+
+
+@pytest.mark.requirement("R382")
+def test_a_cost_on_a_line_of_its_own_belongs_to_the_tokens_before_it(project: Path) -> None:
+    tokens = (
+        "> Tokens: 5.3k sent, 1.0k cache write, 2.0k cache hit, 120 received.\nCost: $0.02 message, $0.05 session.  \n"
+    )
+    add(project, f"{RUN}#### One.  \n\nFirst.\n\n{tokens}\n#### Two.  \n\nCost: $9 is what I said.\n")
+    entries = entries_of(find(project)[0])
+    assert [entry.text for entry in entries if entry.role == "assistant" and entry.kind == "text"] == [
+        "First.",
+        "Cost: $9 is what I said.",
+    ]
+    (used,) = [entry.usage for entry in entries if entry.usage]
+    assert (used["input_tokens"], used["cost_usd"]) == (2300, 0.02)
