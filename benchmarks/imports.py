@@ -9,6 +9,7 @@ sessions of 2 MB. The command and its daemon are processes of their own, as peop
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from typing import Any
 
 import apsw
 import msgspec
+import psutil
 
 from benchmarks.harness import Row, report, scratch, timed
 from benchmarks.transcript_files import Growing
@@ -38,17 +40,21 @@ def measure_size(size_mb: int) -> Iterator[Row]:
     with scratch() as folder:
         files = make_home(folder, size_mb)
         size = sum(file.stat().st_size for file in files) / _MB
+        before = time.process_time()
         decoded = min(timed(lambda: decode(files)) for _ in range(3))
-        first, took = import_home(folder)
+        processor = (time.process_time() - before) / 3
+        first, took, used = import_home(folder)
         rows = count_rows(folder)
-        again, took_again = import_home(folder)
+        again, took_again, _ = import_home(folder)
         is_same = count_rows(folder) == rows
         run(folder, "daemon", "stop")
-    details = {
+    details: dict[str, float] = {
         "mb": round(size),
         "decode_mb_s": round(size / decoded),
         "mb_s": round(size / took, 1),
         "sessions": first["new"],
+        "processor_ratio_command": round(used[0] / processor, 1),
+        "processor_ratio_daemon": round(used[1] / processor, 1),
         "load": round(os.getloadavg()[0], 1),
     }
     ratio = took / decoded
@@ -90,12 +96,21 @@ def decode(files: list[Path]) -> None:
                 msgspec.json.decode(line)
 
 
-def import_home(folder: Path) -> tuple[dict[str, Any], float]:
-    """Run the command; what it says, and how long it took. The daemon is running."""
+def import_home(folder: Path) -> tuple[dict[str, Any], float, tuple[float, float]]:
+    """Run the command; what it says, how long it took, and the processor time of the command and of the daemon."""
     run(folder, "daemon", "start")
+    daemon = psutil.Process(json.loads(run(folder, "daemon", "status", "--json"))["pid"])
+    before, children = sum(daemon.cpu_times()[:2]), _children_seconds()
     start = time.perf_counter()
     told = json.loads(run(folder, "import", "--yes", "--json"))
-    return told["imported"], time.perf_counter() - start
+    took = time.perf_counter() - start
+    used = (_children_seconds() - children, sum(daemon.cpu_times()[:2]) - before)
+    return told["imported"], took, used
+
+
+def _children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def run(folder: Path, *arguments: str) -> str:

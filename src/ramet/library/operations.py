@@ -624,9 +624,9 @@ class DbMessagesOperations(Namespace):
 class DbProjectOperations(Namespace):
     """`db.project.…`"""
 
-    def list(self) -> Page[Project]:
+    def list(self, *, removed: bool | None = None) -> Page[Project]:
         """List all projects."""
-        return self._call(ListProjects, {})
+        return self._call(ListProjects, {"removed": removed})
 
     def remove(self, project: int | str, *, idempotency_key: str | None = None) -> Project:
         """Take a project off the list. Its records and its files stay, and registering its path again puts it

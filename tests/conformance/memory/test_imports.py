@@ -166,6 +166,7 @@ def test_a_session_belongs_to_the_project_around_its_directory(world: World) -> 
 def test_a_project_that_nobody_registered_is_not_put_on_the_list(world: World) -> None:
     add(world, piece(*SAID))
     assert world.call("db.project.list").items == []
+    assert [each.path for each in world.call("db.project.list", removed=True).items] == [PROJECT]
     assert len(world.call("db.session.find", project=PROJECT).items) == 1
     listed = world.call("db.project.upsert", path=PROJECT)
     assert [each.id for each in world.call("db.project.list").items] == [listed.id]

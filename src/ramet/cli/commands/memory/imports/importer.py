@@ -28,8 +28,8 @@ from ramet.protocol.memory.imports import (
 from ramet.protocol.operation import Ask
 from ramet.vendors import registry
 
-_REQUEST_BYTES = 256 * 1024
-"""How much one request carries: it is written in one transaction, and hooks wait for that at most."""
+_REQUEST_BYTES = 128 * 1024
+"""How much text one request carries: it is written in one transaction, and hooks wait for that at most."""
 _WAITING_REQUESTS = 2
 """How many requests are under way while the next pieces are read."""
 
@@ -132,6 +132,7 @@ class Importer:
         self._waits = True
         self._done_sessions = 0
         self._done_bytes = 0
+        self._counted: set[int] = set()
         self.results = Results()
 
     def run(self, sources: Sequence[Source]) -> Results:
@@ -281,7 +282,8 @@ class Importer:
         for reading, piece in zip(sent.of, sent.request.pieces, strict=True):
             request = replace(sent.request, pieces=[piece])
             try:
-                items += self._ask(request).items
+                # On the thread of all requests, because a connection has one user at a time.
+                items += self._sender.submit(self._ask, request).result().items
             except _FATAL:
                 raise
             except RametError as refusal:
@@ -309,12 +311,19 @@ class Importer:
         if reading.is_recorded:
             results.recorded += 1
         elif reading.session_id is not None:
-            (results.new if reading.is_new else results.continued).append(reading.session_id)
+            self._count_session(reading.session_id, is_new=reading.is_new)
         elif reading.failure is None and not reading.waits:
             if reading.known is None:
                 results.empty += 1
             else:
                 results.unchanged += 1
+
+    def _count_session(self, session_id: int, *, is_new: bool) -> None:
+        """Once: a session may have several sources, and a source may be read in several rounds."""
+        known = self.results.new if is_new else self.results.continued
+        if session_id not in self._counted:
+            self._counted.add(session_id)
+            known.append(session_id)
 
 
 def is_unchanged(source: Source, known: KnownSource) -> bool:
