@@ -98,6 +98,8 @@ class _Reading:
         self.session_id: int | None = None
         self.is_new = False
         self.added = 0
+        self.is_under_way = False
+        """Whether a piece of it was sent."""
         self.waits = False
         self.is_recorded = False
         self.failure: str | None = None
@@ -206,7 +208,10 @@ class Importer:
         for number, part in enumerate(parts):
             is_end = number == len(parts) - 1
             moved = replace(part, position=part.position if is_end else before)
-            stored = self._store(reading, moved, before, is_last=is_last and is_end)
+            # A source that is read from its start continues nothing, however far it was imported before.
+            after = None if part.head is not None and not reading.is_under_way else before
+            reading.is_under_way = True
+            stored = self._store(reading, moved, after, is_last=is_last and is_end)
             size = _estimate_bytes(part)
             if self._batch and (self._batch_bytes + size > _REQUEST_BYTES or len(self._batch) == MOST_PIECES):
                 self._flush()
@@ -230,7 +235,7 @@ class Importer:
             total += size
         yield replace(piece, entries=taken, head=head, skipped=piece.skipped + skipped)
 
-    def _store(self, reading: _Reading, piece: Piece, before: str, *, is_last: bool) -> StoredPiece:
+    def _store(self, reading: _Reading, piece: Piece, after: str | None, *, is_last: bool) -> StoredPiece:
         source = reading.source
         place = Place(None, is_repository=False) if piece.head is None else self._locate(_directory(piece.head))
         return StoredPiece(
@@ -238,7 +243,7 @@ class Importer:
             source=source.key,
             entries=piece.entries,
             position=piece.position,
-            after=None if piece.head is not None else before,
+            after=after,
             size_bytes=source.size_bytes,
             changed_ms=source.changed_ms,
             is_last=is_last,
