@@ -69,7 +69,7 @@ class Stored:
 def _make_database(script: Path) -> None:
     """A database is kept as the statements that make it: `state.db` from `state.db.sql`."""
     with closing(sqlite3.connect(script.with_suffix(""))) as database:
-        database.executescript(script.read_text(encoding="utf-8"))
+        database.executescript(f"PRAGMA synchronous=OFF; BEGIN; {script.read_text(encoding='utf-8')} COMMIT;")
     script.unlink()
 
 

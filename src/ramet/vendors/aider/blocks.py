@@ -1,5 +1,6 @@
 """The blocks of an Aider history: lines with `#### ` are the user's, with `> ` the program's, all others the agent's.
 
+The program marks only the first line of what it says, so a cost behind many tokens is on a line without a mark.
 An agent that quotes or writes a heading of that depth is misread, by Aider itself too: nothing in the file tells it
 apart.
 """
@@ -16,7 +17,7 @@ Role = Literal["user", "assistant", "system"]
 _MARKS = {"user": "#### ", "system": "> "}
 _TOKENS = re.compile(
     r"Tokens: (?P<sent>[\d.,]+k?) sent(?:, (?P<written>[\d.,]+k?) cache write)?(?:, (?P<cached>[\d.,]+k?) cache hit)?"
-    r", (?P<said>[\d.,]+k?) received\.(?: Cost: \$(?P<cost>[\d.]+) message)?"
+    r", (?P<said>[\d.,]+k?) received\.(?:\s+Cost: \$(?P<cost>[\d.]+) message)?"
 )
 _MODEL = re.compile(r"^> (?:Main m|M)odel: (\S+)", re.MULTILINE)
 _VERSION = re.compile(r"^> Aider v(\S+)", re.MULTILINE)
@@ -67,7 +68,8 @@ def split(file: BinaryIO, offset: int, end: int) -> Iterator[Block]:
     while place < end and (line := file.readline(LONGEST_LINE)).endswith(b"\n"):
         text = line.decode(errors="replace").rstrip()
         is_start = text.startswith(START) or is_start
-        side = _side(text, is_start=is_start)
+        is_cost = bool(lines) and lines[-1].startswith("Tokens: ") and text.startswith("Cost: $")
+        side = _side(text, is_programs=is_start or is_cost)
         is_start = is_start and side != "user"
         if side not in (None, role) and role is not None:
             yield from _block(role, lines, place)
@@ -79,11 +81,11 @@ def split(file: BinaryIO, offset: int, end: int) -> Iterator[Block]:
         yield from _block(role, lines, place)
 
 
-def _side(line: str, *, is_start: bool) -> Role | None:
+def _side(line: str, *, is_programs: bool) -> Role | None:
     """Whose a line is; None if it is empty, and belongs to the block that it is in."""
     if line.startswith("#### "):
         return "user"
-    if line.startswith("> ") or line == ">" or (line and is_start):
+    if line.startswith("> ") or line == ">" or (line and is_programs):
         return "system"
     return "assistant" if line else None
 

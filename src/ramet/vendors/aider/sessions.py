@@ -17,6 +17,7 @@ from msgspec import Struct
 from ramet.model.hooks.transcript import MESSAGE_USAGE, Entry
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.aider import blocks
+from ramet.vendors.contract.session_files import PIECE_BYTES
 from ramet.vendors.contract.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files import line_file, positions
 from ramet.vendors.contract.stored_files.conversations import spoken
@@ -26,7 +27,6 @@ from ramet.vendors.contract.transcript_lines import LONGEST_LINE
 VENDOR = "aider"
 NAME = ".aider.chat.history.md"
 _START = re.compile(rb"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$")
-_MOST_RUNS = 100_000
 _LONGEST_FOLDER = 60
 """How many characters of its folder's name are in a run's."""
 
@@ -98,7 +98,7 @@ def _runs(path: Path) -> Iterator[_Run]:
     with line_file.open_file(path) as file:
         while line := file.readline(LONGEST_LINE):
             found = _START.match(line) if line.startswith(b"# aider chat") else None
-            if found is None or len(seen) > _MOST_RUNS:
+            if found is None:
                 continue
             offset = file.tell() - len(line)
             if last is not None:
@@ -126,7 +126,7 @@ def _read(path: Path, run: _Run, known: _Position) -> Iterator[Piece]:
                 name = f"{MESSAGE_USAGE}{key}/{place}"
                 entries.append(Entry(key=name, kind="usage", at=at, model=about["model"], usage=used))
             number, offset, size = number + 1, block.end - run.offset, size + len(block.text)
-            if size >= line_file.PIECE_BYTES:
+            if size >= PIECE_BYTES:
                 yield Piece(entries=entries, position=positions.encode(_Position(offset, number)), head=head)
                 head, entries, size = None, [], 0
     yield Piece(entries=entries, position=positions.encode(_Position(offset, number)), head=head)

@@ -5,7 +5,7 @@ is read by its key and single fields are taken out of it.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -18,10 +18,11 @@ from msgspec import Struct
 from ramet.model.hooks.transcript import MESSAGE_USAGE, Entry
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.contract import json_lines, transcript_lines
+from ramet.vendors.contract.session_files import PIECE_BYTES
 from ramet.vendors.contract.stored_files import document_file, positions
 from ramet.vendors.contract.stored_files.database_file import Database, open_database
 from ramet.vendors.contract.stored_files.family_order import parents_first
-from ramet.vendors.contract.stored_files.line_file import PIECE_BYTES
+from ramet.vendors.contract.stored_files.instants import from_milliseconds
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.contract.transcript_lines import LONGEST_LINE
 
@@ -29,8 +30,6 @@ VENDOR = "cursor"
 NAME = "state.vscdb"
 _TABLES = {"cursorDiskKV": ("key", "value")}
 _ITEMS = {"ItemTable": ("key", "value")}
-_LATEST_MS = 253_402_300_799_000
-_USER = 1
 _COMPOSERS = """
     SELECT key, octet_length(value),
            CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(json_extract(CAST(value AS TEXT),
@@ -82,7 +81,7 @@ def find(path: Path) -> Iterator[Source]:
         for key, size, fields in database.rows(_COMPOSERS, LONGEST_LINE):
             name = key.removeprefix("composerData:")
             told = _object(fields, ("updated", "created", "parent")) or {}
-            changed = next((told[each] for each in ("updated", "created") if _is_time(told.get(each))), 0)
+            changed = next((told[each] for each in ("updated", "created") if from_milliseconds(told.get(each))), 0)
             parents[name] = json_lines.text(told, "parent") or None
             sources[name] = Source(
                 vendor=VENDOR,
@@ -172,7 +171,7 @@ def _object(fields: bytes | None, names: tuple[str, ...]) -> dict[str, Any] | No
 
 def _tell(name: str, bubble: dict[str, Any]) -> Iterator[Entry]:
     at, model = _instant(bubble.get("createdAt")), json_lines.text(bubble, "model") or None
-    role: Literal["user", "assistant"] = "user" if bubble.get("type") == _USER else "assistant"
+    role: Literal["user", "assistant"] = "user" if bubble.get("type") == 1 else "assistant"
     if thought := json_lines.text(bubble, "thought"):
         yield Entry(key=f"{name}/thought", kind="reasoning", at=at, text=thought, model=model)
     if text := json_lines.text(bubble, "text"):
@@ -211,15 +210,11 @@ def _encode(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _is_time(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _LATEST_MS
-
-
 def _instant(value: Any) -> datetime | None:
     """Conversations have milliseconds since 1970, bubbles a text."""
     if isinstance(value, str):
         return transcript_lines.instant({"timestamp": value})
-    return datetime.fromtimestamp(value / 1000, UTC) if _is_time(value) else None
+    return from_milliseconds(value)
 
 
 def _head(path: Path, name: str, composer: dict[str, Any]) -> Head:

@@ -24,6 +24,7 @@ from msgspec import Struct
 from ramet.model.hooks.transcript import Entry
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.contract import json_lines, transcript_lines
+from ramet.vendors.contract.session_files import PIECE_BYTES
 from ramet.vendors.contract.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files import document_file, line_file, positions
 from ramet.vendors.contract.stored_files.conversations import spoken
@@ -32,7 +33,6 @@ from ramet.vendors.contract.stored_files.line_file import Place
 from ramet.vendors.gemini import messages
 
 VENDOR = "gemini"
-_MOST_FILES = 100_000
 
 
 class _Position(Struct, frozen=True, omit_defaults=True):
@@ -77,7 +77,7 @@ def _list_folders(folders: Iterable[Path]) -> Iterator[Source]:
 
 def _list(files: list[Path]) -> Iterator[Source]:
     """Each session once: its key has no suffix, and a `.jsonl` goes before the `.json` that it continues."""
-    wanted = [file for file in files[:_MOST_FILES] if file.suffix in (".json", ".jsonl")]
+    wanted = [file for file in files if file.suffix in (".json", ".jsonl")]
     chosen = {file.with_suffix(""): file for file in sorted(wanted, key=lambda file: file.suffix)}
     for stem, file in chosen.items():
         try:
@@ -157,7 +157,7 @@ class _Pieces:
                 continue
             entries += told
             size += sum(len(entry.text) for entry in told)
-            if size >= line_file.PIECE_BYTES:
+            if size >= PIECE_BYTES:
                 yield Piece(entries=entries, position=positions.encode(self._position(number)), head=first)
                 first, entries, size = None, [], 0
         yield Piece(entries=entries, position=positions.encode(self._position(0)), head=first, skipped=skipped)

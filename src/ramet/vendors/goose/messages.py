@@ -9,20 +9,18 @@ import msgspec
 from ramet.model.history.image import Image, decode_image
 from ramet.model.hooks.transcript import Entry
 from ramet.vendors.contract import json_lines
+from ramet.vendors.contract.stored_files.instants import from_milliseconds
 
 _MILLISECONDS = 100_000_000_000
 """From here on a time is in milliseconds; a smaller one is in seconds."""
-_LATEST = 253_402_300_799
 
 
 def instant(value: Any) -> datetime | None:
     """A time in seconds or milliseconds since 1970, or as text."""
     if isinstance(value, str):
         return _parse_time(value)
-    if not isinstance(value, int | float) or isinstance(value, bool) or value <= 0:
-        return None
-    seconds = value / 1000 if value >= _MILLISECONDS else value
-    return datetime.fromtimestamp(seconds, UTC) if seconds < _LATEST else None
+    is_seconds = isinstance(value, int | float) and value < _MILLISECONDS
+    return from_milliseconds(value * 1000 if is_seconds else value)
 
 
 def _parse_time(text: str) -> datetime | None:

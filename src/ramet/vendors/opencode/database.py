@@ -14,10 +14,11 @@ from msgspec import Struct
 from ramet.model.hooks.transcript import Entry
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.contract import json_lines
+from ramet.vendors.contract.session_files import PIECE_BYTES
 from ramet.vendors.contract.stored_files import positions
 from ramet.vendors.contract.stored_files.database_file import Database, open_database
 from ramet.vendors.contract.stored_files.family_order import parents_first
-from ramet.vendors.contract.stored_files.line_file import PIECE_BYTES
+from ramet.vendors.contract.stored_files.instants import from_milliseconds
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.contract.transcript_lines import LONGEST_LINE
 from ramet.vendors.opencode import parts
@@ -177,7 +178,7 @@ def _head(row: dict[str, Any]) -> Head:
         native_id=row["id"],
         # The project may be `global`, which is every folder outside of a repository: the session knows its own.
         cwd=json_lines.text(row, "directory") or None,
-        started_at=parts.instant(row.get("time_created")),
+        started_at=from_milliseconds(row.get("time_created")),
         title=json_lines.text(row, "title") or None,
         parent_id=parent if parent and parent != row["id"] else None,
         model=model,

@@ -1,7 +1,7 @@
 """What a message of opencode and its parts say: the same objects in the database and in the tree of files."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -9,22 +9,16 @@ import msgspec
 from ramet.model.history.image import decode_url
 from ramet.model.hooks.transcript import MESSAGE_USAGE, Entry
 from ramet.vendors.contract import json_lines
+from ramet.vendors.contract.stored_files.instants import from_milliseconds
 
-_LATEST_MS = 253_402_300_799_000
 _INVALID = "invalid"
 """The tool that stands for a call of a tool that does not exist, or with wrong arguments."""
-
-
-def instant(value: Any) -> datetime | None:
-    """A time that is given in milliseconds since 1970."""
-    is_time = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _LATEST_MS
-    return datetime.fromtimestamp(value / 1000, UTC) if is_time else None
 
 
 def tell(name: str, part: dict[str, Any], message: dict[str, Any]) -> Iterator[Entry]:
     """What one part says. `message` is the one that it belongs to."""
     is_user = message.get("role") == "user"
-    at = instant(json_lines.entry(part, "time").get("start")) or _created(message)
+    at = from_milliseconds(json_lines.entry(part, "time").get("start")) or _created(message)
     model = None if is_user else json_lines.text(message, "modelID") or None
     match part.get("type"):
         case "text" if text := json_lines.text(part, "text"):
@@ -49,7 +43,7 @@ def _tell_call(name: str, part: dict[str, Any], at: datetime | None, model: str 
     state = json_lines.entry(part, "state")
     tool, call_id = json_lines.text(part, "tool") or None, json_lines.text(part, "callID") or name
     given = msgspec.json.encode(state.get("input", {})).decode()
-    started = instant(json_lines.entry(state, "time").get("start")) or at
+    started = from_milliseconds(json_lines.entry(state, "time").get("start")) or at
     yield Entry(key=name, kind="tool_call", at=started, text=given, tool=tool, call_id=call_id, model=model)
     status = state.get("status")
     if status in ("completed", "error"):
@@ -57,7 +51,7 @@ def _tell_call(name: str, part: dict[str, Any], at: datetime | None, model: str 
         yield Entry(
             key=f"{name}/result",
             kind="tool_result",
-            at=instant(json_lines.entry(state, "time").get("end")) or started,
+            at=from_milliseconds(json_lines.entry(state, "time").get("end")) or started,
             role="tool",
             text=json_lines.text(state, "output") or json_lines.text(state, "error"),
             tool=tool,
@@ -96,4 +90,4 @@ def usage(name: str, message: dict[str, Any]) -> Iterator[Entry]:
 
 
 def _created(message: dict[str, Any]) -> datetime | None:
-    return instant(json_lines.entry(message, "time").get("created"))
+    return from_milliseconds(json_lines.entry(message, "time").get("created"))

@@ -14,9 +14,10 @@ from msgspec import Struct
 from ramet.model.hooks.transcript import Entry
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.contract import json_lines
+from ramet.vendors.contract.session_files import PIECE_BYTES
 from ramet.vendors.contract.stored_files import document_file, positions
 from ramet.vendors.contract.stored_files.family_order import parents_first
-from ramet.vendors.contract.stored_files.line_file import PIECE_BYTES
+from ramet.vendors.contract.stored_files.instants import from_milliseconds
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.opencode import parts
 
@@ -114,7 +115,7 @@ def _head(file: Path) -> Head:
     return Head(
         native_id=native_id,
         cwd=json_lines.text(session, "directory") or None,
-        started_at=parts.instant(json_lines.entry(session, "time").get("created")),
+        started_at=from_milliseconds(json_lines.entry(session, "time").get("created")),
         title=json_lines.text(session, "title") or None,
         parent_id=parent if parent and parent != native_id else None,
         version=json_lines.text(session, "version") or None,

@@ -14,11 +14,10 @@ from typing import BinaryIO, NamedTuple
 
 from msgspec import Struct
 
+from ramet.vendors.contract.session_files import PIECE_BYTES
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.contract.transcript_lines import LONGEST_LINE
 
-PIECE_BYTES = 128 * 1024
-"""How much is in one piece: little enough for one short transaction."""
 _MARKED_BYTES = 4096
 _BLOCK_BYTES = 1024 * 1024
 

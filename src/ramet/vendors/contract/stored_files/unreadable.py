@@ -8,5 +8,4 @@ class SourceUnreadable(OSError):
 
     def __init__(self, path: Path | str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
-        self.path = str(path)
-        self.reason = reason
+        self.strerror = reason  # whoever has named the file takes this alone
