@@ -7,7 +7,6 @@ that is unique, so a row is imported once, however often and from wherever its s
 
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from ramet.engine.answers import answers, prepares
@@ -18,6 +17,7 @@ from ramet.engine.memory.imported_work import WorkWriter
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head
 from ramet.model.history.commit import CommitFacts
+from ramet.model.history.content import MetadataContent, pack
 from ramet.model.memory.predecessor import ImportedBranch, NewSession, SourceRow
 from ramet.protocol.memory.predecessors import ImportedRows, ImportRows
 from ramet.store.history import segments
@@ -41,9 +41,9 @@ def prepare(request: ImportRows, contents: Contents) -> PreparedRows:
 def _prepare(row: SourceRow, contents: Contents) -> PreparedRow:
     record = None
     if row.values is not None:
-        # One text for one row, so that the same row gives the same hash again.
-        text = msgspec.json.encode(row.values, order="deterministic").decode()
-        record = contents.prepare(text, {"imported": {"table": row.table, "key": row.key}})
+        # The same row packs to the same text, so that it has the same hash when it is read again.
+        packed = pack(MetadataContent(kind=f"{row.table} {row.key}", data=row.values))
+        record = contents.prepare(packed.text, {"imported": {"table": row.table, "key": row.key}})
     return PreparedRow(row, record, [make_ready(new, contents) for new in row.becomes])
 
 
