@@ -45,7 +45,7 @@ def kept_rows(world: World, done: Transferred) -> Rows:
         for row in page.items:
             commit = world.call("history.show", hash=row.hash)
             about = commit.metadata["imported"]
-            found.setdefault(about["table"], {}).setdefault(about["key"], json.loads(commit.text))
+            found.setdefault(about["table"], {}).setdefault(about["key"], json.loads(commit.text)["data"])
         cursor = page.next
         if cursor is None:
             return found

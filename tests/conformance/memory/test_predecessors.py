@@ -369,6 +369,24 @@ def test_a_secret_of_an_earlier_system_is_stored_nowhere(world: World, tmp_path:
 
 
 @pytest.mark.requirement("R384")
+def test_the_database_is_whole_after_every_import_and_nothing_of_it_is_garbage(world: World, tmp_path: Path) -> None:
+    paths = {kind: ALL[kind](_folder(tmp_path, kind)) for kind in ("engine 3", "gza 5", "tract 4", *OTHERS)}
+    done = {kind: imported_one(world, path) for kind, path in paths.items()}
+    world.clock.advance(30 * 86_400)
+    assert world.call("history.gc", retention_days=0).commits == 0
+    assert world.call("db.check").findings == []
+    for kind, path in paths.items():
+        assert {table: len(found) for table, found in kept_rows(world, done[kind]).items()} == done[kind].tables
+        assert imported_one(world, path).new == 0
+
+
+def _folder(tmp_path: Path, kind: str) -> Path:
+    folder = tmp_path / kind.replace(" ", "_")
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.requirement("R384")
 def test_a_database_beside_work_of_ramet_changes_none_of_it(world: World, tmp_path: Path) -> None:
     session = world.session("plan", task="/shop/sessions/CART")
     world.call("db.skills.upsert", name="brainstorm", project_id=1, phases=["1: Ours"])

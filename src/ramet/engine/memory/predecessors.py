@@ -7,15 +7,17 @@ that is unique, so a row is imported once, however often and from wherever its s
 
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents, Prepared
-from ramet.engine.memory.imported_rows import ImportedRow, ImportWriter, PreparedRow, make_ready
+from ramet.engine.memory.imported_commits import CommitWriter
+from ramet.engine.memory.imported_rows import ImportedRow, KnownRows, PreparedRow, ReadyRow, make_ready
+from ramet.engine.memory.imported_work import WorkWriter
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head
 from ramet.model.history.commit import CommitFacts
+from ramet.model.history.content import MetadataContent, pack
 from ramet.model.memory.predecessor import ImportedBranch, NewSession, SourceRow
 from ramet.protocol.memory.predecessors import ImportedRows, ImportRows
 from ramet.store.history import segments
@@ -39,9 +41,9 @@ def prepare(request: ImportRows, contents: Contents) -> PreparedRows:
 def _prepare(row: SourceRow, contents: Contents) -> PreparedRow:
     record = None
     if row.values is not None:
-        # One text for one row, so that the same row gives the same hash again.
-        text = msgspec.json.encode(row.values, order="deterministic").decode()
-        record = contents.prepare(text, {"imported": {"table": row.table, "key": row.key}})
+        # The same row packs to the same text, so that it has the same hash when it is read again.
+        packed = pack(MetadataContent(kind=f"{row.table} {row.key}", data=row.values))
+        record = contents.prepare(packed.text, {"imported": {"table": row.table, "key": row.key}})
     return PreparedRow(row, record, [make_ready(new, contents) for new in row.becomes])
 
 
@@ -49,7 +51,7 @@ def _prepare(row: SourceRow, contents: Contents) -> PreparedRow:
 def import_rows(tx: Transaction, prepared: PreparedRows) -> ImportedRows:
     """Write the rows that are new, in one transaction."""
     request = prepared.request
-    importing = _Import(tx, ImportWriter(tx, request.system, request.source))
+    importing = _Import(tx, KnownRows(tx, request.system, request.source))
     for row in prepared.rows:
         importing.put(row)
     importing.close()
@@ -59,10 +61,12 @@ def import_rows(tx: Transaction, prepared: PreparedRows) -> ImportedRows:
 class _Import:
     """The rows of one request on their way into the database."""
 
-    def __init__(self, tx: Transaction, writer: ImportWriter) -> None:
+    def __init__(self, tx: Transaction, rows: KnownRows) -> None:
         self._tx = tx
-        self._writer = writer
-        self._branch = f"imported/{writer.system}/{writer.source}"
+        self._rows = rows
+        self._commits = CommitWriter(rows)
+        self._work = WorkWriter(rows)
+        self._branch = f"imported/{rows.system}/{rows.source}"
         self._head = self._take_head()
         self._counts = dict.fromkeys(("new", "known", "changed", "kept"), 0)
         self._added: dict[str, int] = {}
@@ -77,7 +81,7 @@ class _Import:
 
     def put(self, row: PreparedRow) -> None:
         """Write one row, unless it was written before."""
-        key = self._writer.key_of(f"{row.source.table}:{row.source.key}")
+        key = self._rows.key_of(f"{row.source.table}:{row.source.key}")
         digest = "" if row.record is None else row.record.blob.hash.hex()
         known = predecessors.find_imported(self._tx.db, key)
         if known is None:
@@ -86,16 +90,16 @@ class _Import:
             self._counts["known"] += row.record is not None
             for ready in row.becomes:
                 if isinstance(ready.row, NewSession):
-                    self._writer.link(ready.row)
+                    self._work.link(ready.row)
         else:
             self._change(row, f"{key}#{digest}", digest)
 
     def _add(self, row: PreparedRow, key: str, digest: str) -> None:
         became = ImportedRow()
         # Before it is written: a row may become several, and the later ones name it.
-        self._writer.remember(f"{row.source.table}:{row.source.key}", became)
+        self._rows.remember(f"{row.source.table}:{row.source.key}", became)
         for new in row.becomes:
-            self._writer.write(new, became)
+            self._write(new, became)
         self._counts["new"] += row.record is not None
         self._counts["kept"] += row.record is not None and not became.rows
         for kind in became.added:
@@ -103,12 +107,16 @@ class _Import:
         self._keep(row.record)
         self._tell(row, key, digest, became)
 
+    def _write(self, ready: ReadyRow, became: ImportedRow) -> None:
+        if not self._commits.write(ready, became):
+            self._work.write(ready.row, became)
+
     def _change(self, row: PreparedRow, key: str, digest: str) -> None:
         """Keep the new values. A branch follows its source; other rows stay as they were when they were imported."""
         became = ImportedRow()
         for new in row.becomes:
             if isinstance(new.row, ImportedBranch):
-                self._writer.write(new, became)
+                self._write(new, became)
         self._counts["changed"] += 1
         self._keep(row.record)
         self._tell(row, key, digest, became)
@@ -121,7 +129,7 @@ class _Import:
             content_hash=record.blob.hash,
             content_type="metadata",
             role="system",
-            author=self._writer.system,
+            author=self._rows.system,
             parent=self._head.commit_hash,
             metadata=record.metadata,
         )
