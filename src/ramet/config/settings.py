@@ -376,7 +376,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     ] = 10_000
     tools: Annotated[
         bool,
-        Meta(description="Give agents that support it Ramet's own tools: spawn, wait, read, budget, log, phase, report."),
+        Meta(description="Give agents that support it Ramet's own tools, such as spawn, report and budget."),
         OWNER,
     ] = True
     prefer_newer_file: Annotated[
