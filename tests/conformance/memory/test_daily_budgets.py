@@ -52,7 +52,7 @@ def test_a_claimed_effort_goes_back_without_an_attempt_and_one_notice_is_raised_
         held = world.call("work.hold", effort_id=waiting.id, generation=claimed.generation, bounds=[bound(1.0)])
         assert held.requeued.lifecycle == "queued"
         assert (held.requeued.attempts, held.requeued.not_before) == (0, None)
-    (notice,) = [each for each in world.call("notices.list").items if each.kind == "budget"]
+    (notice,) = [each for each in world.call("fleet.notices").items if each.kind == "budget"]
     assert notice.text.startswith("the daily budget is used up: $1.00 of $1.00 (budget.daily_usd); no more work starts")
     free = world.call("work.hold", effort_id=waiting.id, bounds=[bound(1.5)])
     assert (free.reached, free.requeued) == ([], None)
