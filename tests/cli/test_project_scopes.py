@@ -22,7 +22,7 @@ Kind = Literal["project", "named", "database"]
 SCOPES: dict[str, Kind] = {
     **dict.fromkeys(
         [
-            *("ps", "queue", "next", "tree", "notices", "notices dismiss", "work", "budget", "status"),
+            *("ps", "queue", "next", "tree", "notices", "notices dismiss", "work", "budget", "status", "usage"),
             *("session list", "runs list", "runs clean", "task list", "task find", "agent list"),
             *("worktree list", "worktree clean", "worktree tidy"),
         ],

@@ -394,9 +394,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     ] = 10_000
     tools: Annotated[
         bool,
-        Meta(
-            description="Give agents that support it Ramet's tools: spawn, wait, read, recall, budget, log, phase and more."
-        ),
+        Meta(description="Give agents that support it Ramet's own tools, such as spawn, recall and budget."),
         OWNER,
     ] = True
     prefer_newer_file: Annotated[

@@ -17,7 +17,7 @@ from ramet.model.history.child_branch import CollapseResult, SpawnFamily, SpawnI
 from ramet.model.history.content import ContentPayload, Priority
 from ramet.model.notice import Notice
 from ramet.model.record.agent import Agent, FleetMember
-from ramet.model.record.day_budget import BudgetUse
+from ramet.model.record.budget import BudgetUse
 from ramet.model.record.effort import Changes, Failure, Lifecycle, Outcome
 from ramet.model.record.message import Message, Role
 from ramet.model.record.project import Project
@@ -139,7 +139,7 @@ from ramet.protocol.record.agents import (
     RegisterAgent,
 )
 from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
-from ramet.protocol.record.day_budgets import ListBudgets
+from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.record.efforts import (
     EffortDetail,
     EffortReply,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ramet.model.record.day_budget import BudgetUse
+from ramet.model.record.budget import BudgetUse
 from ramet.model.spawn.child import BudgetState
 from ramet.protocol.record.budgets import BudgetReply
 

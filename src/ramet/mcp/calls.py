@@ -15,7 +15,7 @@ from ramet.protocol.history.child_branches import Report
 from ramet.protocol.hooks.notes import AppendLog
 from ramet.protocol.memory.recall import Recall
 from ramet.protocol.record.budgets import GetBudget
-from ramet.protocol.record.day_budgets import ListBudgets
+from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.record.efforts import EnterPhase
 from ramet.protocol.spawn.children import ReportSession, Results, SpawnAgents
 from ramet.protocol.work.queue import GetWork

@@ -6,7 +6,7 @@ from ramet.protocol.operation import Request
 from ramet.runner import drivers
 from ramet.runner.answers import answers
 from ramet.runner.attempts import prompts
-from ramet.runner.budgets import day_bounds
+from ramet.runner.budgets import daily_budgets
 from ramet.runner.machine import Machine
 from ramet.runner.memory import notes, why
 from ramet.runner.project_files import directives, effort_starts, files, session_undo, skills
@@ -17,7 +17,7 @@ __all__ = ["answer", "answers"]
 
 _REGISTERED = (
     branches,
-    day_bounds,
+    daily_budgets,
     directives,
     drivers,
     effort_starts,

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from tests.agents import fake_agent
 from tests.cli.command_line import CommandLine
-from tests.cli.family import goal, says, uses
-from tests.cli.memory.test_day_budgets import configure
+from tests.cli.family import configure_budget, goal, says, uses
 
 
 def waits() -> dict[str, Any]:
@@ -15,7 +14,7 @@ def waits() -> dict[str, Any]:
 
 @pytest.mark.requirement("R397")
 def test_an_effort_ends_with_budget_when_its_cost_passes_its_bound(shop: CommandLine) -> None:
-    configure(shop)
+    configure_budget(shop)
     shop.ok("add", goal("Spend", says("thinking"), uses(1000, 0.04), waits()), "--max-cost", "0.03")
     shop.ok("add", goal("Read", says("thinking"), uses(5000, None), waits()), "--max-tokens", "4000")
     shop.ok("add", goal("Save", says("done"), uses(1000, 0.01)), "--max-cost", "$0.50", "--max-tokens", "2000")

@@ -6,14 +6,18 @@ from typing import Any
 import pytest
 from tests.conformance import queue_worker
 from tests.conformance.hook_calls import entry, ingest, start
-from tests.conformance.record.test_estimated_costs import priced, used
+from tests.conformance.prices import set_prices, used
 from tests.conformance.spending import use
 from tests.world import World
 
 from ramet.errors import InvalidParams, ProjectNotFound
 from ramet.store.record import usage_times
 
-__all__ = ["priced"]
+
+@pytest.fixture
+def priced(world: World) -> World:
+    """A world with a price table of two models."""
+    return set_prices(world)
 
 
 def show(world: World, *by: str, **params: Any) -> Any:

@@ -5,36 +5,17 @@ from typing import Any
 import pytest
 from tests.conformance import family
 from tests.conformance.hook_calls import entry, hook, ingest, session, start
+from tests.conformance.prices import set_prices, used
 from tests.conformance.spending import limit
-from tests.world import PROFILES, World
+from tests.world import World
 
-from ramet.engine import Engine
-from ramet.engine.transaction import Rules
 from ramet.errors import UnmeasurableBound
-from ramet.model.redaction import Redactor
-from ramet.model.work.price import Price, PricedModel, Prices, Rate
-from ramet.store.database.blobs import Codec
-
-LARGE = Rate(input=10, output=50, cache_read=1, cache_write=12)
-SMALL = Rate(input=1, output=5, cache_read=0.1, cache_write=1.2)
-MODELS = [
-    PricedModel(
-        id="large", context_tokens=1_000_000, prices=[Price(rate=LARGE, above=[(200_000, Rate(input=20, output=75))])]
-    ),
-    PricedModel(id="small", context_tokens=100_000, prices=[Price(rate=SMALL)]),
-]
 
 
 @pytest.fixture
 def priced(world: World) -> World:
     """A world with a price table of two models."""
-    rules = Rules(prices=Prices(MODELS), profiles=PROFILES)
-    world.engine = Engine(rules, codec=Codec(), redactor=Redactor())
-    return world
-
-
-def used(key: str = "usage/m1", model: str | None = "small", **tokens: Any) -> dict[str, Any]:
-    return entry(key, kind="usage", model=model, usage=tokens)
+    return set_prices(world)
 
 
 def costs(world: World, of: int) -> list[Any]:

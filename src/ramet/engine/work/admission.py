@@ -4,11 +4,11 @@ day and of its project.
 
 from ramet.engine import notices
 from ramet.engine.answers import answers
-from ramet.engine.record import day_budgets, efforts, lookup
+from ramet.engine.record import daily_budgets, efforts, lookup
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import leases, parked_drivers, queue
 from ramet.model.instant import from_datetime, to_iso
-from ramet.model.record.day_budget import BudgetUse, describe
+from ramet.model.record.budget import BudgetUse, describe
 from ramet.model.record.effort import Effort
 from ramet.protocol.work.drivers import Admission, AdmitDriver, Hold, HoldWork
 from ramet.protocol.work.leases import Completed
@@ -42,7 +42,7 @@ def hold(tx: Transaction, request: HoldWork) -> Hold:
     effort = lookup.effort(tx, request.effort_id)
     if request.generation is not None and not effort.lease.is_of(request.generation):
         raise leases.lost(effort, request.generation)
-    uses = day_budgets.measure(tx, request.bounds, effort_rows.project_of(tx.db, effort.id))
+    uses = daily_budgets.measure(tx, request.bounds, effort_rows.project_of(tx.db, effort.id))
     reached = [use for use in uses if use.is_reached]
     for use in reached:
         _tell(tx, effort, use)

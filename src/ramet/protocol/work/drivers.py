@@ -3,11 +3,11 @@
 from msgspec import Struct, field
 
 from ramet.errors import EffortNotFound, LeaseLost
-from ramet.model.record.day_budget import BudgetUse
+from ramet.model.record.budget import BudgetUse
 from ramet.model.work.driver import DriverRow
 from ramet.protocol.fields import DriverName, Id, Path
 from ramet.protocol.operation import Change, Operation, Request
-from ramet.protocol.record.day_budgets import Bounds
+from ramet.protocol.record.daily_budgets import Bounds
 from ramet.protocol.replies import Page
 from ramet.protocol.work.leases import Completed, Generation
 

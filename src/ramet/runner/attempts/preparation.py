@@ -28,7 +28,7 @@ from ramet.runner.attempts import prompts, sandbox_setup, worktree_setup
 from ramet.runner.attempts.agent_environment import find_visible
 from ramet.runner.attempts.sandbox_setup import Sandbox
 from ramet.runner.attempts.sandbox_worktrees import find_git_places
-from ramet.runner.budgets import day_bounds
+from ramet.runner.budgets import daily_budgets
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.runs import line_worktrees
 from ramet.runner.settlement.worktrees import owner_of
@@ -277,7 +277,7 @@ def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, or
 
 def _require_budget(runner: RunnerContext, claimed: Claimed, project_path: str, order: Order) -> None:
     """Put the effort back if a budget has been used up since it was chosen."""
-    bounds = day_bounds.find(runner.machine, project_path, order.environment or None, order.settings)
+    bounds = daily_budgets.find(runner.machine, project_path, order.environment or None, order.settings)
     if bounds:
         asked = HoldWork(effort_id=claimed.id, generation=claimed.generation, bounds=bounds)
         hold: Hold = runner.machine.ask(asked)

@@ -7,11 +7,11 @@ import time
 from collections.abc import Mapping
 
 from ramet.errors import ConfigError, EffortNotFound
-from ramet.model.record.day_budget import Bound, BudgetUse
-from ramet.protocol.record.day_budgets import MeasureBounds
+from ramet.model.record.budget import Bound, BudgetUse
+from ramet.protocol.record.daily_budgets import MeasureBounds
 from ramet.protocol.work.attempts import WorkChain
 from ramet.protocol.work.drivers import HoldWork
-from ramet.runner.budgets import day_bounds
+from ramet.runner.budgets import daily_budgets
 from ramet.runner.context import RunnerContext
 
 _FRESH_SECONDS = 1.0
@@ -54,7 +54,7 @@ class Holds:
         if known is not None and now - known[0] < _FRESH_SECONDS:
             return known[1]
         try:
-            bounds = await asyncio.to_thread(day_bounds.find, self._runner.machine, project_path, environ, flags)
+            bounds = await asyncio.to_thread(daily_budgets.find, self._runner.machine, project_path, environ, flags)
         except (ConfigError, OSError):
             bounds = []  # the attempt fails with it, and says what is wrong
         self._read = {each: kept for each, kept in self._read.items() if now - kept[0] < _FRESH_SECONDS}

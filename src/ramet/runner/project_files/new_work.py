@@ -16,8 +16,8 @@ from ramet.protocol.runs.runs import StartRun
 from ramet.protocol.spawn.children import ChildLimits, SpawnAgent, SpawnAgents
 from ramet.protocol.work.queue import AddWork, GetWork
 from ramet.runner import starting_points
-from ramet.runner.budgets import day_bounds, measurable
-from ramet.runner.budgets.measurable import Runs
+from ramet.runner.budgets import budget_prices, daily_budgets
+from ramet.runner.budgets.budget_prices import Runs
 from ramet.runner.machine import Machine
 from ramet.runner.project_files import skill_discovery
 from ramet.workspace.worktrees import starting_point
@@ -48,11 +48,11 @@ def _admit_children(machine: Machine, request: SpawnAgent | SpawnAgents, asker: 
     except (SessionNotFound, Forbidden):
         return
     root = str(skill_discovery.find_root(machine, request, asker) or "/")
-    day_bounds.require_room(machine, root, parent.id)
+    daily_budgets.require_room(machine, root, parent.id)
     for order in [request] if isinstance(request, SpawnAgent) else request.agents:
         limits = order.limits or ChildLimits()
         runs = Runs(driver=order.driver or parent.driver, model=order.model, skill=order.workflow_id or "do")
-        measurable.require(machine, root, Limit(tokens=limits.tokens, cost_usd=limits.cost_usd), runs)
+        budget_prices.require(machine, root, Limit(tokens=limits.tokens, cost_usd=limits.cost_usd), runs)
 
 
 def _require_measurable(machine: Machine, request: AddWork | StartRun) -> None:
@@ -69,7 +69,7 @@ def _require_measurable(machine: Machine, request: AddWork | StartRun) -> None:
     if limit:
         root = skill_discovery.find_root(machine, request, None) or Path("/")
         for driver, model, skill in sorted(kinds, key=repr):
-            measurable.require(machine, str(root), limit, Runs(driver=driver, model=model, skill=skill))
+            budget_prices.require(machine, str(root), limit, Runs(driver=driver, model=model, skill=skill))
 
 
 def _find_start(machine: Machine, request: AddWork | StartRun) -> StartingPoint | None:

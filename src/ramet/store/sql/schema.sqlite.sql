@@ -470,9 +470,9 @@ CREATE TABLE usage_times (
     injected_tokens    INTEGER NOT NULL DEFAULT 0,
     cost_usd           REAL,
     estimated_usd      REAL,
-    PRIMARY KEY (session_id, at_ms, model)
-) STRICT;
-CREATE INDEX idx_usage_times_at ON usage_times (at_ms);
+    PRIMARY KEY (at_ms, session_id, model)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX idx_usage_times_session ON usage_times (session_id);
 
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from ramet.cli.commands.record.project_scope import Scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.screens.effort_lines import dollars
-from ramet.model.record.day_budget import BudgetUse
-from ramet.protocol.record.day_budgets import ListBudgets
+from ramet.model.record.budget import BudgetUse
+from ramet.protocol.record.daily_budgets import ListBudgets
 
 
 def list_reached(invocation: Invocation, scope: Scope) -> list[BudgetUse]:

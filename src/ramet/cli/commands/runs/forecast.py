@@ -9,11 +9,10 @@ from ramet.cli.commands.record.project_scope import find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
 from ramet.cli.screens.effort_lines import dollars
-from ramet.model.record.budget import Unit
-from ramet.model.record.day_budget import BudgetUse
+from ramet.model.record.budget import BudgetUse, Unit
 from ramet.model.runs.run import RunLimits
 from ramet.protocol.memory.usage import ForecastReply, ForecastUsage, Planned, Spread
-from ramet.protocol.record.day_budgets import ListBudgets
+from ramet.protocol.record.daily_budgets import ListBudgets
 
 _MOST_KINDS = 1000
 

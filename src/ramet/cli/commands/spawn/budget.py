@@ -14,10 +14,10 @@ from ramet.cli.commands.record.project_scope import Scope, everywhere_option, fi
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, clean, count, print_json, show_items
 from ramet.cli.screens.effort_lines import dollars
-from ramet.model.record.day_budget import BudgetUse
+from ramet.model.record.budget import BudgetUse
 from ramet.model.spawn.child import BudgetState
 from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
-from ramet.protocol.record.day_budgets import ListBudgets
+from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.replies import Page
 
 _NAMED = Scope.named()

@@ -24,7 +24,7 @@ from ramet.errors import ModelMissing, SandboxUnavailable
 from ramet.protocol.hooks.hooks import ListTimings
 from ramet.protocol.memory.chunks import SearchStatus
 from ramet.protocol.record.agents import CountRows
-from ramet.protocol.record.day_budgets import ListBudgets
+from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.system.daemon import DaemonStatus
 from ramet.protocol.system.database import CheckDatabase
 from ramet.protocol.work.worktrees import ListWorktrees

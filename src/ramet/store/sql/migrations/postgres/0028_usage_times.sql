@@ -13,9 +13,9 @@ CREATE TABLE usage_times (
     injected_tokens    BIGINT NOT NULL DEFAULT 0,
     cost_usd           DOUBLE PRECISION,
     estimated_usd      DOUBLE PRECISION,
-    PRIMARY KEY (session_id, at_ms, model)
+    PRIMARY KEY (at_ms, session_id, model)
 );
-CREATE INDEX idx_usage_times_at ON usage_times (at_ms);
+CREATE INDEX idx_usage_times_session ON usage_times (session_id);
 
 -- What was used before has the time of its session's end, or else of its last sign of life.
 INSERT INTO usage_times (session_id, at_ms, model, calls, input_tokens, output_tokens, cache_read_tokens,

@@ -13,9 +13,9 @@ CREATE TABLE usage_times (
     injected_tokens    INTEGER NOT NULL DEFAULT 0,
     cost_usd           REAL,
     estimated_usd      REAL,
-    PRIMARY KEY (session_id, at_ms, model)
-) STRICT;
-CREATE INDEX idx_usage_times_at ON usage_times (at_ms);
+    PRIMARY KEY (at_ms, session_id, model)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX idx_usage_times_session ON usage_times (session_id);
 
 -- What was used before has the time of its session's end, or else of its last sign of life.
 INSERT INTO usage_times (session_id, at_ms, model, calls, input_tokens, output_tokens, cache_read_tokens,

@@ -1,7 +1,8 @@
 -- name: sums
 -- What was used in some periods, in groups. Each period has the distance of its days from those of UTC. What a session
 -- said without a model (the cost of all its calls) belongs to the model that it used last. Sums are taken as floating
--- point numbers, because a program may report numbers whose sum no integer holds.
+-- point numbers, because a program may report numbers whose sum no integer holds. The cross join keeps SQLite from
+-- reading every row for each period.
 WITH periods (start_ms, end_ms, offset_ms) AS (
     SELECT CAST(value ->> 0 AS BIGINT), CAST(value ->> 1 AS BIGINT), CAST(value ->> 2 AS BIGINT)
     FROM json_each(:periods)
@@ -16,7 +17,8 @@ WITH periods (start_ms, end_ms, offset_ms) AS (
            sum(CAST(t.cache_write_tokens AS DOUBLE PRECISION)) AS cache_write_tokens,
            sum(CAST(t.injected_tokens AS DOUBLE PRECISION)) AS injected_tokens,
            sum(t.cost_usd) AS cost_usd, sum(t.estimated_usd) AS estimated_usd
-    FROM periods p JOIN usage_times t ON t.at_ms >= p.start_ms AND t.at_ms < p.end_ms
+    FROM periods p CROSS JOIN usage_times t
+    WHERE t.at_ms >= p.start_ms AND t.at_ms < p.end_ms
     GROUP BY 1, 2, 3
 )
 SELECT u.day,

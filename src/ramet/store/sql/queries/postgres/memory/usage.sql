@@ -16,7 +16,8 @@ WITH periods (start_ms, end_ms, offset_ms) AS (
            sum(CAST(t.cache_write_tokens AS DOUBLE PRECISION)) AS cache_write_tokens,
            sum(CAST(t.injected_tokens AS DOUBLE PRECISION)) AS injected_tokens,
            sum(t.cost_usd) AS cost_usd, sum(t.estimated_usd) AS estimated_usd
-    FROM periods p JOIN usage_times t ON t.at_ms >= p.start_ms AND t.at_ms < p.end_ms
+    FROM periods p CROSS JOIN usage_times t
+    WHERE t.at_ms >= p.start_ms AND t.at_ms < p.end_ms
     GROUP BY 1, 2, 3
 )
 SELECT u.day,

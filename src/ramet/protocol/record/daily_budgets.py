@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from ramet.errors import EffortNotFound, ProjectNotFound, SessionNotFound
-from ramet.model.record.day_budget import Bound, BudgetUse
+from ramet.model.record.budget import Bound, BudgetUse
 from ramet.protocol.fields import Id, ProjectRef, SessionId
 from ramet.protocol.operation import Operation, Request
 from ramet.protocol.replies import Page

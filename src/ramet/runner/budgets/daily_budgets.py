@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 from ramet.config.settings import BudgetSettings, ProjectBudget
 from ramet.errors import BudgetExceeded, ConfigError, ProjectNotFound
-from ramet.model.record.budget import Unit
-from ramet.model.record.day_budget import Bound, BudgetUse, describe
+from ramet.model.record.budget import Bound, BudgetUse, Unit, describe
 from ramet.model.record.project import Project, contains
-from ramet.protocol.record.day_budgets import ListBudgets, MeasureBounds
+from ramet.protocol.record.daily_budgets import ListBudgets, MeasureBounds
 from ramet.protocol.record.projects import ListProjects
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.replies import Page

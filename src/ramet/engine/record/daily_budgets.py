@@ -6,8 +6,8 @@ from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.model.instant import from_datetime
-from ramet.model.record.day_budget import Bound, BudgetUse
-from ramet.protocol.record.day_budgets import MeasureBounds
+from ramet.model.record.budget import Bound, BudgetUse
+from ramet.protocol.record.daily_budgets import MeasureBounds
 from ramet.protocol.replies import Page
 from ramet.store.record import efforts, usage_times
 
