@@ -126,6 +126,7 @@ from ramet.protocol.hooks.moments import (
 from ramet.protocol.hooks.notes import AppendLog, Logged
 from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
 from ramet.protocol.hooks.transcripts import Ingests, ListIngests
+from ramet.protocol.memory.imports import KnownSources, ListSources, SourceCursor
 from ramet.protocol.record.agents import (
     AssignAgent,
     CountRows,
@@ -1544,6 +1545,18 @@ class HooksOperations(Namespace):
         )
 
 
+class ImportsOperations(Namespace):
+    """`imports.…`"""
+
+    def list(
+        self, *, host: str | None = None, after: SourceCursor | Mapping[str, Any] | None = None, limit: int = 1000
+    ) -> KnownSources:
+        """List the stored sessions that were imported on a machine, and how far; at most 1,000 at a time,
+        behind the last one of the page before.
+        """
+        return self._call(ListSources, {"host": host, "after": after, "limit": limit})
+
+
 class IngestOperations(Namespace):
     """`ingest.…`"""
 
@@ -2137,6 +2150,7 @@ class Operations(Namespace):
         self.fs = FsOperations(transport)
         self.history = HistoryOperations(transport)
         self.hooks = HooksOperations(transport)
+        self.imports = ImportsOperations(transport)
         self.ingest = IngestOperations(transport)
         self.names = NamesOperations(transport)
         self.report = ReportOperations(transport)

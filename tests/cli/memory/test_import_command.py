@@ -155,7 +155,7 @@ def test_bad_files_are_counted_and_keep_no_other_from_being_imported(people: Com
     assert {"huge", "future"} <= names.keys()
     assert not {"folder", "pipe", "loop", "empty", "bytes"} & names.keys()
     assert told["new"] >= 9
-    assert told["skipped_lines"] >= 3
+    assert told["skipped_lines"] >= 2
     assert all(each["reason"] for each in told["failed"])
     params = json.dumps({"session_id": names["huge"]})
     said = [each["content"] for each in json.loads(people.ok("rpc", "call", "db.messages.list", params))["items"]]

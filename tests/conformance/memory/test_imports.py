@@ -24,7 +24,7 @@ def piece(*entries: dict[str, Any], native_id: str = WINDOW, **said: Any) -> dic
 
 
 def add(world: World, *pieces: dict[str, Any], **said: Any) -> list[Any]:
-    return list(world.call("import.add", pieces=list(pieces), **said).items)
+    return list(world.call("imports.add", pieces=list(pieces), **said).items)
 
 
 @pytest.mark.requirement("R382")
@@ -184,11 +184,11 @@ def test_a_session_without_a_directory_needs_a_project(world: World) -> None:
 def test_how_far_each_source_was_imported_is_listed_in_pages(world: World) -> None:
     pieces = [piece(native_id=f"n{number}", source=f"/s{number}", skipped=number) for number in range(3)]
     add(world, *pieces)
-    first = world.call("import.list", limit=2)
+    first = world.call("imports.list", limit=2)
     assert ([each.source for each in first.items], first.has_more) == (["/s0", "/s1"], True)
-    rest = world.call("import.list", after={"vendor": "claude", "source": "/s1"})
+    rest = world.call("imports.list", after={"vendor": "claude", "source": "/s1"})
     assert ([(each.source, each.skipped) for each in rest.items], rest.has_more) == ([("/s2", 2)], False)
-    assert world.call("import.list", host="elsewhere").items == []
+    assert world.call("imports.list", host="elsewhere").items == []
 
 
 def test_the_pieces_behind_one_that_waits_wait_as_well(world: World) -> None:

@@ -1,7 +1,7 @@
 """Requests and replies about imports: sessions that agent programs stored, on their way into the record.
 
-Whoever has the files reads them and sends pieces. A piece is written in one transaction with the position at which to
-continue, so an import can be interrupted anywhere and repeated.
+The caller has the files, reads them and sends pieces. A piece is written in one transaction with the position at which
+to continue, so an import can be interrupted anywhere and repeated.
 """
 
 from typing import Annotated, Literal
@@ -35,7 +35,7 @@ class StoredPiece(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     position: Annotated[str, Meta(max_length=4096)]
     """Where to continue reading."""
     after: Annotated[str, Meta(max_length=4096)] | None = None
-    """The position that the piece continues; null for one from the beginning of its source."""
+    """The position that the piece continues; null for the first piece of its source."""
     size_bytes: Count
     changed_ms: int
     """The size of the source and the time of its last change, as they were before it was read."""
@@ -72,7 +72,7 @@ class AddPieces(Change[AddedPieces], frozen=True, kw_only=True):
     skipped.
     """
 
-    op = Operation("import.add", errors=(InvalidParams,), audience="internal")
+    op = Operation("imports.add", errors=(InvalidParams,), audience="internal")
 
     pieces: Annotated[list[StoredPiece], Meta(max_length=MOST_PIECES)]
     host: Name | None = None
@@ -116,7 +116,7 @@ class ListSources(Request[KnownSources], frozen=True, kw_only=True):
     one of the page before.
     """
 
-    op = Operation("import.list")
+    op = Operation("imports.list")
 
     host: Name | None = None
     after: SourceCursor | None = None

@@ -18,7 +18,6 @@ from ramet.vendors.contract.session_sources import Sessions, Surroundings
 _VENDOR = "codex"
 _FOLDERS = ("sessions", "archived_sessions")
 _START = "rollout-"
-_THREAD_CHARACTERS = 36
 _RAMETS = "ramet"
 """Below `sessions`: the folder of agents that Ramet confines."""
 
@@ -64,7 +63,7 @@ def _head(path: Path, lines: list[dict[str, Any]]) -> Head | None:
     meta = _meta(lines)
     if not meta:
         return None
-    own = json_lines.text(meta, "id") or path.stem[-_THREAD_CHARACTERS:]
+    own = json_lines.text(meta, "id") or transcript.thread_of(path)
     parent = transcript.find_parent(meta)
     origin = json_lines.text(meta, "forked_from_id") or None
     contexts = (json_lines.entry(line, "payload") for line in lines if line.get("type") == "turn_context")

@@ -36,11 +36,16 @@ def read(data: bytes, offset: int) -> Reading:
     return transcript_lines.read(data, offset, _tell)
 
 
+def thread_of(path: Path) -> str:
+    """The thread whose file it is, by its name."""
+    return path.stem[-_THREAD_CHARACTERS:]
+
+
 def find_subagents(paths: Sequence[Path]) -> list[Subagent]:
     """The files of the threads that these have started: they lie among all others, and are no older."""
-    threads = {path.stem[-_THREAD_CHARACTERS:]: path for path in paths if path.match(DAYS)}
+    threads = {thread_of(path): path for path in paths if path.match(DAYS)}
     return [
-        Subagent(file.stem[-_THREAD_CHARACTERS:], file, above)
+        Subagent(thread_of(file), file, above)
         for file in _list_since(threads.values())
         if (above := threads.get(_origin(file) or "")) not in (None, file)
     ]

@@ -119,7 +119,7 @@ def _is_within(folder: str, head: Head | None) -> bool:
 
 
 def _look_at(sources: Sequence[Source]) -> dict[str, Head | None]:
-    """What the sessions say of themselves, of as many as can be read while nobody has to wait."""
+    """What the sessions say of themselves, as many as can be read in a moment."""
     deadline, heads = time.monotonic() + _LOOK_SECONDS, {}
     for source in reversed(sources):
         if time.monotonic() > deadline:

@@ -79,7 +79,7 @@ def recognise(path: Path) -> list[Source]:
 
 
 def in_order(sources: Iterable[Source]) -> list[Source]:
-    """As they are imported: whatever is copied or continued is older than its copy, and a sub-agent has a parent."""
+    """As they are imported: a session before its copies, which changed later, and sub-agents behind all others."""
     return sorted(sources, key=lambda each: (each.is_subagent, each.changed_ms, each.vendor, each.key))
 
 

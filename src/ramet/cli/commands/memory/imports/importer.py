@@ -1,7 +1,7 @@
 """Importing: stored sessions are read here, in pieces, and the daemon writes them.
 
-Pieces are sent while the next ones are read. Each request is one small transaction, so nobody else waits for an import,
-and it can be interrupted anywhere: a repeated import continues each session at the position of its last piece.
+Pieces are sent while the next ones are read. Each request is one small transaction, so no hook waits for an
+import, and it can be interrupted anywhere: a repeated import continues each session at the position of its last piece.
 """
 
 from collections import deque
