@@ -126,6 +126,17 @@ from ramet.protocol.hooks.moments import (
 from ramet.protocol.hooks.notes import AppendLog, Logged
 from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
 from ramet.protocol.hooks.transcripts import Ingests, ListIngests
+from ramet.protocol.memory.archives import (
+    ArchiveSession,
+    DatabaseSize,
+    Export,
+    ExportReport,
+    Purged,
+    PurgeRun,
+    PurgeSession,
+    SessionState,
+    SizeReport,
+)
 from ramet.protocol.memory.imports import KnownSources, ListSources, SourceCursor
 from ramet.protocol.record.agents import (
     AssignAgent,
@@ -708,6 +719,7 @@ class DbSessionOperations(Namespace):
         agent_id: str | None = None,
         open: bool | None = None,
         project: int | str | None = None,
+        archived: bool = False,
         cursor: int | None = None,
     ) -> Page[ListedSession]:
         """Find sessions by task, effort, agent or project, newest first."""
@@ -719,6 +731,7 @@ class DbSessionOperations(Namespace):
                 "agent_id": agent_id,
                 "open": open,
                 "project": project,
+                "archived": archived,
                 "cursor": cursor,
             },
         )
@@ -937,6 +950,10 @@ class DbOperations(Namespace):
     def query(self, sql: str, *, params: Sequence[str | int | float | bool | None] = ()) -> QueryResult:
         """Run one read-only SELECT."""
         return self._call(Query, {"sql": sql, "params": params})
+
+    def size(self) -> SizeReport:
+        """Show what takes the space of the database: contents, records, indexes and its files."""
+        return self._call(DatabaseSize, {})
 
 
 class DriversOperations(Namespace):
@@ -1567,6 +1584,35 @@ class IngestOperations(Namespace):
         return self._call(ListIngests, {"session_id": session_id, "path": path})
 
 
+class MemoryOperations(Namespace):
+    """`memory.…`"""
+
+    def export(
+        self,
+        path: str,
+        *,
+        format: Literal["ramet", "atif", "markdown"] = "ramet",
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        run_id: int | None = None,
+        project: int | str | None = None,
+        all: bool = False,
+    ) -> ExportReport:
+        """Write sessions to a new file: as an archive that another Ramet can import, as ATIF, or as Markdown."""
+        return self._call(
+            Export,
+            {
+                "path": path,
+                "format": format,
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "run_id": run_id,
+                "project": project,
+                "all": all,
+            },
+        )
+
+
 class NamesOperations(Namespace):
     """`names.…`"""
 
@@ -1618,6 +1664,14 @@ class RunOperations(Namespace):
     ) -> Page[RunReply]:
         """List the runs, newest first; with `all`, including archived ones."""
         return self._call(ListRuns, {"all": all, "project": project, "cursor": cursor, "limit": limit})
+
+    def purge(self, run_id: int, purged_by: str, reason: str, *, idempotency_key: str | None = None) -> Purged:
+        """Remove the texts of a run that no one attends, and of the sessions of its lines. This cannot be
+        undone.
+        """
+        return self._call(
+            PurgeRun, {"idempotency_key": idempotency_key, "run_id": run_id, "purged_by": purged_by, "reason": reason}
+        )
 
     def start(
         self,
@@ -1680,6 +1734,27 @@ class RunOperations(Namespace):
     def turns(self, run_id: int) -> Page[TurnRow]:
         """List a run's conversation, oldest turn first. It is empty if the run saves none."""
         return self._call(ListTurns, {"run_id": run_id})
+
+
+class SessionOperations(Namespace):
+    """`session.…`"""
+
+    def archive(
+        self, session_id: int | str, *, archived: bool = True, idempotency_key: str | None = None
+    ) -> SessionState:
+        """Hide a session from lists, or list it again. Retention never removes an archived session's texts."""
+        return self._call(
+            ArchiveSession, {"idempotency_key": idempotency_key, "session_id": session_id, "archived": archived}
+        )
+
+    def purge(
+        self, session_id: int | str, purged_by: str, reason: str, *, idempotency_key: str | None = None
+    ) -> Purged:
+        """Remove the texts of an ended session and of the sessions below it. This cannot be undone."""
+        return self._call(
+            PurgeSession,
+            {"idempotency_key": idempotency_key, "session_id": session_id, "purged_by": purged_by, "reason": reason},
+        )
 
 
 class SpawnOperations(Namespace):
@@ -2152,9 +2227,11 @@ class Operations(Namespace):
         self.hooks = HooksOperations(transport)
         self.imports = ImportsOperations(transport)
         self.ingest = IngestOperations(transport)
+        self.memory = MemoryOperations(transport)
         self.names = NamesOperations(transport)
         self.report = ReportOperations(transport)
         self.run = RunOperations(transport)
+        self.session = SessionOperations(transport)
         self.spawn = SpawnOperations(transport)
         self.work = WorkOperations(transport)
         self.worktree = WorktreeOperations(transport)

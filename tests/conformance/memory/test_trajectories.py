@@ -1,4 +1,4 @@
-"""ATIF documents validate against the schema of their version, and nothing that a session said gets out of its block."""
+"""ATIF documents validate against their schema, and nothing that a session said gets out of its block."""
 
 import json
 import re
