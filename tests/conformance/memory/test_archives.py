@@ -11,13 +11,21 @@ import zstandard
 from tests.conformance import queue_worker
 from tests.conformance.history import story
 from tests.conformance.memory import archive_steps as steps
+from tests.conformance.stored_text import everything
+from tests.model.redaction.planted import Maker
 from tests.world import World, open_world
 
 from ramet.cli.commands.memory.archives import file as archive_file
+from ramet.engine import Engine
+from ramet.engine.transaction import Rules
 from ramet.errors import ArchiveInvalid, ArchiveVersion, InvalidParams
 from ramet.model.memory.exports.archive import LONGEST_LINE_BYTES
 from ramet.model.memory.exports.archive_tables import LEFT_OUT_COLUMNS, LEFT_OUT_TABLES, TABLES
+from ramet.model.redaction import Redactor
 from ramet.protocol.memory.archives import AddArchiveRows
+from ramet.store.database.blobs import Codec
+
+TOKEN = Maker(398).expand("glpat-{b20}")
 
 COLUMNS_BY_OTHER_NAMES: dict[str, set[str]] = {
     "blobs": {"codec", "data"},
@@ -249,12 +257,9 @@ def test_the_archive_of_this_release_can_still_be_read(tmp_path: Path, migrated_
 
 
 def test_a_secret_in_an_archive_is_not_stored(world: World, tmp_path: Path) -> None:
-    from tests.conformance.stored_text import everything
-    from tests.conformance.test_purge import TOKEN, engine
-
     (tmp_path / "leaky").mkdir()
     with open_world(tmp_path / "leaky", None) as leaky:
-        leaky.engine = engine(is_enabled=False)
+        leaky.engine = Engine(Rules(), codec=Codec(), redactor=Redactor(is_enabled=False))
         leaky.call("history.commit", branch="main", text=f"use {TOKEN} now", metadata={"note": TOKEN})
         path = steps.export(leaky, tmp_path)
         steps.import_into(world, path)
