@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from tests.conformance import family, queue_worker
 from tests.conformance.memory import archive_steps as steps
 from tests.world import World
