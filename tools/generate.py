@@ -282,6 +282,8 @@ SAMPLES: dict[str, Any] = {
     "parent": "main",
     "child": "research",
     "purpose": "Find out why carts are lost.",
+    "purged_by": "ada",
+    "reason": "It holds customer data.",
     "prompt": "Say in one sentence what a cart is.",
     "texts": ["a cart", "a basket"],
     "worker": "desk/1",

@@ -17,7 +17,6 @@ from ramet.model.history.child_branch import CollapseResult, SpawnFamily, SpawnI
 from ramet.model.history.content import ContentPayload, Priority
 from ramet.model.notice import Notice
 from ramet.model.record.agent import Agent, FleetMember
-from ramet.model.record.budget import BudgetUse
 from ramet.model.record.effort import Changes, Failure, Lifecycle, Outcome
 from ramet.model.record.message import Message, Role
 from ramet.model.record.project import Project
@@ -127,7 +126,18 @@ from ramet.protocol.hooks.moments import (
 from ramet.protocol.hooks.notes import AppendLog, Logged
 from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
 from ramet.protocol.hooks.transcripts import Ingests, ListIngests
-from ramet.protocol.memory.usage import ForecastReply, ForecastUsage, Planned, ShowUsage, UsageReply, UtcOffset
+from ramet.protocol.memory.archives import (
+    ArchiveSession,
+    DatabaseSize,
+    Export,
+    ExportReport,
+    Purged,
+    PurgeRun,
+    PurgeSession,
+    SessionState,
+    SizeReport,
+)
+from ramet.protocol.memory.imports import KnownSources, ListSources, SourceCursor
 from ramet.protocol.record.agents import (
     AssignAgent,
     CountRows,
@@ -139,7 +149,6 @@ from ramet.protocol.record.agents import (
     RegisterAgent,
 )
 from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
-from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.record.efforts import (
     EffortDetail,
     EffortReply,
@@ -320,17 +329,9 @@ class AiOperations(Namespace):
 class BudgetOperations(Namespace):
     """`budget.…`"""
 
-    def get(self, *, session_id: int | str | None = None) -> BudgetReply:
+    def get(self, session_id: int | str) -> BudgetReply:
         """Show the budget of a session and its descendants: the limits, the usage and the reservations."""
         return self._call(GetBudget, {"session_id": session_id})
-
-    def list(
-        self, *, project: int | str | None = None, session_id: int | str | None = None, effort_id: int | None = None
-    ) -> Page[BudgetUse]:
-        """List the daily and project budgets that are configured, and what was used of each. A budget that is
-        used up starts no more work until it resets or is raised.
-        """
-        return self._call(ListBudgets, {"project": project, "session_id": session_id, "effort_id": effort_id})
 
     def set(
         self,
@@ -634,9 +635,9 @@ class DbMessagesOperations(Namespace):
 class DbProjectOperations(Namespace):
     """`db.project.…`"""
 
-    def list(self, *, removed: bool | None = None) -> Page[Project]:
+    def list(self) -> Page[Project]:
         """List all projects."""
-        return self._call(ListProjects, {"removed": removed})
+        return self._call(ListProjects, {})
 
     def remove(self, project: int | str, *, idempotency_key: str | None = None) -> Project:
         """Take a project off the list. Its records and its files stay, and registering its path again puts it
@@ -718,6 +719,7 @@ class DbSessionOperations(Namespace):
         agent_id: str | None = None,
         open: bool | None = None,
         project: int | str | None = None,
+        archived: bool = False,
         cursor: int | None = None,
     ) -> Page[ListedSession]:
         """Find sessions by task, effort, agent or project, newest first."""
@@ -729,6 +731,7 @@ class DbSessionOperations(Namespace):
                 "agent_id": agent_id,
                 "open": open,
                 "project": project,
+                "archived": archived,
                 "cursor": cursor,
             },
         )
@@ -947,6 +950,10 @@ class DbOperations(Namespace):
     def query(self, sql: str, *, params: Sequence[str | int | float | bool | None] = ()) -> QueryResult:
         """Run one read-only SELECT."""
         return self._call(Query, {"sql": sql, "params": params})
+
+    def size(self) -> SizeReport:
+        """Show what takes the space of the database: contents, records, indexes and its files."""
+        return self._call(DatabaseSize, {})
 
 
 class DriversOperations(Namespace):
@@ -1555,6 +1562,18 @@ class HooksOperations(Namespace):
         )
 
 
+class ImportsOperations(Namespace):
+    """`imports.…`"""
+
+    def list(
+        self, *, host: str | None = None, after: SourceCursor | Mapping[str, Any] | None = None, limit: int = 1000
+    ) -> KnownSources:
+        """List the stored sessions that were imported on a machine, and how far; at most 1,000 at a time,
+        behind the last one of the page before.
+        """
+        return self._call(ListSources, {"host": host, "after": after, "limit": limit})
+
+
 class IngestOperations(Namespace):
     """`ingest.…`"""
 
@@ -1563,6 +1582,35 @@ class IngestOperations(Namespace):
         agent gets those of its own session.
         """
         return self._call(ListIngests, {"session_id": session_id, "path": path})
+
+
+class MemoryOperations(Namespace):
+    """`memory.…`"""
+
+    def export(
+        self,
+        path: str,
+        *,
+        format: Literal["ramet", "atif", "markdown"] = "ramet",
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        run_id: int | None = None,
+        project: int | str | None = None,
+        all: bool = False,
+    ) -> ExportReport:
+        """Write sessions to a new file: as an archive that another Ramet can import, as ATIF, or as Markdown."""
+        return self._call(
+            Export,
+            {
+                "path": path,
+                "format": format,
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "run_id": run_id,
+                "project": project,
+                "all": all,
+            },
+        )
 
 
 class NamesOperations(Namespace):
@@ -1616,6 +1664,14 @@ class RunOperations(Namespace):
     ) -> Page[RunReply]:
         """List the runs, newest first; with `all`, including archived ones."""
         return self._call(ListRuns, {"all": all, "project": project, "cursor": cursor, "limit": limit})
+
+    def purge(self, run_id: int, purged_by: str, reason: str, *, idempotency_key: str | None = None) -> Purged:
+        """Remove the texts of a run that no one attends, and of the sessions of its lines. This cannot be
+        undone.
+        """
+        return self._call(
+            PurgeRun, {"idempotency_key": idempotency_key, "run_id": run_id, "purged_by": purged_by, "reason": reason}
+        )
 
     def start(
         self,
@@ -1678,6 +1734,27 @@ class RunOperations(Namespace):
     def turns(self, run_id: int) -> Page[TurnRow]:
         """List a run's conversation, oldest turn first. It is empty if the run saves none."""
         return self._call(ListTurns, {"run_id": run_id})
+
+
+class SessionOperations(Namespace):
+    """`session.…`"""
+
+    def archive(
+        self, session_id: int | str, *, archived: bool = True, idempotency_key: str | None = None
+    ) -> SessionState:
+        """Hide a session from lists, or list it again. Retention never removes an archived session's texts."""
+        return self._call(
+            ArchiveSession, {"idempotency_key": idempotency_key, "session_id": session_id, "archived": archived}
+        )
+
+    def purge(
+        self, session_id: int | str, purged_by: str, reason: str, *, idempotency_key: str | None = None
+    ) -> Purged:
+        """Remove the texts of an ended session and of the sessions below it. This cannot be undone."""
+        return self._call(
+            PurgeSession,
+            {"idempotency_key": idempotency_key, "session_id": session_id, "purged_by": purged_by, "reason": reason},
+        )
 
 
 class SpawnOperations(Namespace):
@@ -1858,32 +1935,6 @@ class SpawnOperations(Namespace):
         return self._call(AwaitChildren, {"session_ids": session_ids, "timeout_seconds": timeout_seconds})
 
 
-class UsageOperations(Namespace):
-    """`usage.…`"""
-
-    def forecast(self, planned: Sequence[Planned], *, project: int | str | None = None) -> ForecastReply:
-        """Estimate what efforts will use, from finished efforts of the same project, skill and model."""
-        return self._call(ForecastUsage, {"planned": planned, "project": project})
-
-    def show(
-        self,
-        *,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        by: Sequence[Literal["day", "project", "model", "agent", "skill", "effort"]] = (),
-        project: int | str | None = None,
-        offsets: Sequence[UtcOffset] = (),
-        limit: int = 1000,
-    ) -> UsageReply:
-        """Show tokens, cost, cache share, time and calls of a period, in groups. Each call is counted once,
-        sub-agents included; copies of sessions do not count what their originals used.
-        """
-        return self._call(
-            ShowUsage,
-            {"since": since, "until": until, "by": by, "project": project, "offsets": offsets, "limit": limit},
-        )
-
-
 class WorkOperations(Namespace):
     """`work.…`"""
 
@@ -1902,8 +1953,6 @@ class WorkOperations(Namespace):
         timeout_seconds: int | None = None,
         start: StartAt | Mapping[str, Any] | None = None,
         accept_no_change: bool = False,
-        max_tokens: int | None = None,
-        max_cost_usd: float | None = None,
         is_exact: bool = False,
         idempotency_key: str | None = None,
     ) -> AddedWork:
@@ -1926,8 +1975,6 @@ class WorkOperations(Namespace):
                 "timeout_seconds": timeout_seconds,
                 "start": start,
                 "accept_no_change": accept_no_change,
-                "max_tokens": max_tokens,
-                "max_cost_usd": max_cost_usd,
                 "is_exact": is_exact,
             },
         )
@@ -1949,7 +1996,6 @@ class WorkOperations(Namespace):
         project: int | str | None = None,
         run: int | None = None,
         host: str | None = None,
-        held: Sequence[int] | None = None,
         lease_seconds: int | None = None,
         idempotency_key: str | None = None,
     ) -> Claimed | Refused:
@@ -1964,7 +2010,6 @@ class WorkOperations(Namespace):
                 "project": project,
                 "run": run,
                 "host": host,
-                "held": held,
                 "lease_seconds": lease_seconds,
             },
         )
@@ -2044,10 +2089,9 @@ class WorkOperations(Namespace):
         project: int | str | None = None,
         run: int | None = None,
         host: str | None = None,
-        held: Sequence[int] | None = None,
     ) -> EffortReply | None:
         """Show the effort that would be claimed next, without claiming it."""
-        return self._call(NextWork, {"worker": worker, "project": project, "run": run, "host": host, "held": held})
+        return self._call(NextWork, {"worker": worker, "project": project, "run": run, "host": host})
 
     def prompt(self, effort_id: int) -> Prompt:
         """Show the exact prompt for an effort's agent, including the outputs of the effort's chain."""
@@ -2181,11 +2225,13 @@ class Operations(Namespace):
         self.fs = FsOperations(transport)
         self.history = HistoryOperations(transport)
         self.hooks = HooksOperations(transport)
+        self.imports = ImportsOperations(transport)
         self.ingest = IngestOperations(transport)
+        self.memory = MemoryOperations(transport)
         self.names = NamesOperations(transport)
         self.report = ReportOperations(transport)
         self.run = RunOperations(transport)
+        self.session = SessionOperations(transport)
         self.spawn = SpawnOperations(transport)
-        self.usage = UsageOperations(transport)
         self.work = WorkOperations(transport)
         self.worktree = WorktreeOperations(transport)

@@ -37,7 +37,18 @@ SUBJECTS = {
 }
 """The fields that may name somebody else's."""
 NEUTRAL = {
-    *("idempotency_key", "open", "cursor", "limit", "all", "uncommitted", "summary", "decisions", "failed_approaches"),
+    *(
+        "idempotency_key",
+        "open",
+        "archived",
+        "cursor",
+        "limit",
+        "all",
+        "uncommitted",
+        "summary",
+        "decisions",
+        "failed_approaches",
+    ),
     *("next_steps", "required_files", "max_tokens", "format", "window", "text", "tool", "args", "tool_use_id", "facts"),
     *("result", "reason", "subagent_id", "subagent_type", "prompt", "prompt_id", "pid", "goal", "workflowId"),
     *("context", "inherit", "filter", "driver", "model", "limits", "allowedTools", "wait", "timeout_seconds"),

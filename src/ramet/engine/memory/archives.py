@@ -206,17 +206,24 @@ class _Rows:
         known = self._find("branches", name)
         if known is not None:
             return self._history.advance(known, head_id)
-        local = self._own_branch(name)
+        local = self._own_branch(row)
         if local is None:
             local = self._history.create_branch(self._free_name(name, head_id), head_id, created_ms)
             if local != name and branch_session(name) is None:
                 self.renamed[name] = local
+            self._keep("branches", name, local)
+            return True
         self._keep("branches", name, local)
-        return True
+        return self._history.advance(local, head_id)
 
-    def _own_branch(self, name: str) -> str | None:
-        """The branch itself, if the archive was made from this database and the branch is still there."""
-        return name if self._is_own and self._history.has_branch(name) else None
+    def _own_branch(self, row: ArchiveRow) -> str | None:
+        """The branch itself, if it once left from here, or came here by another archive, and is still there."""
+        own = archive_rows.own_origin(self._db)
+        for origin, name in [(self.origin, str(row.values["name"])), *row.identities]:
+            local = name if origin == own else archive_rows.find_key(self._db, origin, "branches", name)
+            if local is not None and self._history.has_branch(local):
+                return local
+        return None
 
     def _free_name(self, name: str, head_id: int | None) -> str:
         """A name that no other branch has. A session's branch is named after its session, which follows."""

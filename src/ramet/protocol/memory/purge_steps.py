@@ -1,4 +1,4 @@
-"""The steps of a purge, one after the other: whoever asks for one continues what was interrupted."""
+"""The steps of a purge, one after the other: the next caller continues what was interrupted."""
 
 from collections.abc import Generator
 from typing import Any

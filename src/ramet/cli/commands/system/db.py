@@ -56,7 +56,7 @@ def check(ctx: click.Context) -> None:
 @click.pass_obj
 def size(invocation: Invocation) -> None:
     """Show what takes the space: contents, records, indexes, the write-ahead log and backups, largest first."""
-    from ramet.cli.commands.system.sizes import show_sizes  # noqa: PLC0415
+    from ramet.cli.commands.memory.archives.sizes import show_sizes  # noqa: PLC0415
 
     show_sizes(invocation)
 

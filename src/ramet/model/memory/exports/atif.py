@@ -45,7 +45,7 @@ def steps(turns: Iterable[Turn], children: list[str]) -> Iterator[Step]:
 def _steps(turns: Iterable[Turn]) -> Iterator[Step]:
     current: Step | None = None
     for turn in turns:
-        if turn.role == "tool":
+        if turn.is_tool:
             belongs = current is not None and (turn.is_call or _has_call(current, turn.call_id))
             if not belongs:
                 if current is not None:

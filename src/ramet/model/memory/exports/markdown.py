@@ -42,7 +42,7 @@ def _turn(turn: Turn) -> str:
     thought = (
         f"<details><summary>Thought</summary>\n\n{fence(turn.reasoning)}\n\n</details>\n\n" if turn.reasoning else ""
     )
-    if turn.role != "tool":
+    if not turn.is_tool:
         return f"{thought}**{_LABELS.get(turn.role, 'Message')}** ({turn.at})\n\n{fence(turn.text)}\n"
     name = escape(turn.tool_name or "tool")
     what = f"{name} called" if turn.is_call else f"{name} returned"

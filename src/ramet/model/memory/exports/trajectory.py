@@ -26,7 +26,12 @@ class Turn(Struct, frozen=True, kw_only=True):
     @property
     def is_call(self) -> bool:
         """Whether it is a call of a tool, and no result."""
-        return self.role == "tool" and self.payload.get("direction") == "call"
+        return self.payload.get("direction") == "call"
+
+    @property
+    def is_tool(self) -> bool:
+        """Whether it is of a tool: its call, which an agent makes, or its result."""
+        return self.role == "tool" or self.is_call
 
     @property
     def call_id(self) -> str | None:

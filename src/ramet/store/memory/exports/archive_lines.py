@@ -19,7 +19,7 @@ from ramet.store.memory.exports.scope import Scope, find_commits
 _sql = QueryFile("memory/archives")
 
 _PAGE = 500
-_IDENTIFIED = {"efforts", "sessions", "runs"}
+_IDENTIFIED = {"efforts", "sessions", "runs", "branches"}
 """Rows that say where they came from, so that an archive of an archive's copy is recognised."""
 
 
@@ -117,7 +117,7 @@ class ArchiveLines:
         key = TABLES[table].key
         if key is not None and table not in self._complete:
             self._known[table].add(short_key(values[key]))
-        identities = self._identities(table, values["id"]) if table in _IDENTIFIED else []
+        identities = self._identities(table, values[key]) if key is not None and table in _IDENTIFIED else []
         return ArchiveRow(table=table, values=values, identities=identities)
 
     def _identities(self, table: str, row_id: Value) -> list[tuple[str, str]]:

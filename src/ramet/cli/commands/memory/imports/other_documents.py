@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ramet.cli.commands.memory.archives import file
-from ramet.cli.commands.memory.archives.importing import import_archive
+from ramet.cli.commands.memory.archives.archive_import import import_archive
 from ramet.cli.commands.memory.imports import predecessors
 from ramet.cli.invocation import Invocation
 from ramet.predecessors import registry

@@ -184,12 +184,6 @@ WHERE NOT EXISTS (
 ON CONFLICT DO NOTHING
 RETURNING 1;
 
--- name: add_image
--- An image, unless it is there.
-INSERT INTO images (hash, media_type, data) VALUES (:hash, :media_type, :data)
-ON CONFLICT (hash) DO NOTHING
-RETURNING 1;
-
 -- name: link_effort
 -- The sessions that an effort names.
 UPDATE efforts SET continues_session_id = :continues_session_id, spawned_by = :spawned_by, awaited_by = :awaited_by

@@ -279,10 +279,6 @@ SELECT t.segment_id, t.seq FROM commits c JOIN commits t ON t.id = c.target_id O
 WHERE c.segment_id = :segment_id AND c.seq BETWEEN :first AND :last
   AND (c.target_id IS NOT NULL OR c.second_parent_id IS NOT NULL);
 
--- name: images_after
--- The next images of all.
-SELECT hash FROM images WHERE hash > :after ORDER BY hash LIMIT :limit;
-
 -- name: moved_places
 -- The places that the moves of a branch remember.
 SELECT c.segment_id, c.seq FROM moves m JOIN commits c ON c.id = m.old_commit_id OR c.id = m.new_commit_id
