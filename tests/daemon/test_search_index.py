@@ -37,9 +37,10 @@ def texts(client: Client) -> int:
 def wait(client: Client, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """The state of the index, once it is as wanted. Searching hurries the feeder."""
     end = time.monotonic() + PATIENCE
+    state: dict[str, Any] = {}
     while time.monotonic() < end:
         client.call("memory.search", query="walrus")
-        state: dict[str, Any] = client.call("search.status")["result"]
+        state = client.call("search.status")["result"]
         if is_so(state):
             return state
     raise AssertionError(f"the index stays {state}")
