@@ -84,6 +84,9 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "notice.added": "Something needs a person's attention.",
     "notice.dismissed": "A person dismissed a notice.",
     "ai.used": "A model was called; `data` has its name and usage, never the prompt or the answer.",
+    "chunk.put": "A text was added to be searched.",
+    "chunk.deleted": "Texts that were added to be searched were deleted.",
+    "index.reset": "The search index is to be built again.",
 }
 """The meaning of each kind of event."""
 
