@@ -59,7 +59,7 @@ class LocalTransport:
             environment,
             selection.confinements(settings.drivers),
             resume_commands=registry.resume_commands(),
-            index=SearchIndex(places.index),
+            index=SearchIndex(places.index if places.home.is_dir() else None),
         )
         self._engine.feed_on_demand()
         self._models = Models(settings, environment)

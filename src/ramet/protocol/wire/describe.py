@@ -94,6 +94,10 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "archive.imported": "Rows of an archive were added.",
     "ai.used": "A model was called; `data` has its name and usage, never the prompt or the answer.",
     "row.imported": "A row of a predecessor was imported or linked; `data` has its key and the rows that it became.",
+    "chunk.put": "A text was added to be searched.",
+    "chunk.deleted": "Texts that were added to be searched were deleted.",
+    "chunk.embedded": "Texts that were added to be searched have their vectors.",
+    "index.reset": "The search index is to be built again.",
 }
 """The meaning of each kind of event."""
 
