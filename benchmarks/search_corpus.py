@@ -6,10 +6,10 @@ rare), and each question has some words of the place that answers it, some in an
 
 import random
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
-_ONSETS = ("b", "br", "c", "cl", "d", "dr", "f", "fl", "g", "gr", "h", "k", "l", "m", "n", "p", "pl", "qu", "r", "s")
-_ONSETS += ("st", "sh", "t", "tr", "v", "w", "z")
+_ONSETS = tuple("b c d f g h k l m n p r s t v w z br cl dr fl gr pl qu st sh tr".split())  # noqa: SIM905
 _NUCLEI = ("a", "e", "i", "o", "u", "ai", "ea", "oo", "ou")
 _CODAS = ("", "l", "m", "n", "nd", "r", "rk", "st", "t", "x", "p")
 _FILLERS = "what when where did the do you and with that how was for about which".split()  # noqa: SIM905
@@ -52,10 +52,10 @@ class Words:
     def __init__(self, rng: random.Random, number: int) -> None:
         self.rng = rng
         self.known = make_words(rng, number)
-        self._weights = [1 / (rank + 3) for rank in range(number)]
+        self._weights = list(accumulate(1 / (rank + 3) for rank in range(number)))
 
     def draw(self, number: int) -> list[str]:
-        return self.rng.choices(self.known, self._weights, k=number)
+        return self.rng.choices(self.known, cum_weights=self._weights, k=number)
 
 
 def conversations(seed: int = 1, sessions: int = 300, turns: int = 20, questions: int = 1000) -> Corpus:
@@ -69,8 +69,8 @@ def conversations(seed: int = 1, sessions: int = 300, turns: int = 20, questions
         topic, own = rng.choice(topics), rng.sample(rare, 14)
         said = [_turn(rng, words, topic, own) for _ in range(turns)]
         made.append(Session([("user" if at % 3 == 0 else "assistant", text) for at, text in enumerate(said)]))
-        for _ in range(1 + questions // sessions):
-            asked.append(Question(_ask(rng, words, rng.choice(said), set(own), topic), number))
+        texts = [_ask(rng, words, rng.choice(said), set(own), topic) for _ in range(1 + questions // sessions)]
+        asked += [Question(text, number) for text in texts]
     rng.shuffle(asked)
     return Corpus(made, asked[:questions])
 

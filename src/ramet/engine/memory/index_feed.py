@@ -23,7 +23,7 @@ from ramet.store.memory.index.search_index import SearchIndex
 from ramet.store.memory.sources import SourceChunk, SourceEffort, SourceSession
 
 _EVENTS = 200
-_MESSAGES = 24
+_MESSAGES = 16
 _CHARACTERS = 40_000
 """How much one step reads: a few milliseconds' worth."""
 _START = 2**62

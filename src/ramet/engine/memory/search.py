@@ -26,6 +26,8 @@ from ramet.store.memory.index.index_writer import Doc
 from ramet.store.memory.sources import NamedSession
 from ramet.store.record import projects
 
+_LONGEST_READ = 50_000
+"""Characters of a text in which its snippet is looked for."""
 _DEEPEST = 1000
 """How far pages go."""
 
@@ -215,7 +217,8 @@ def _describe(tx: Transaction, reading: _Reading, found: list[Found]) -> list[Hi
     for each, doc in zip(found, chosen, strict=True):
         session = None if doc.session_id is None else sessions.get(doc.session_id)
         commit = None if doc.message_id is None else commits.get(doc.message_id)
-        cut = snippet.cut(doc.text, reading.reader.tokenize(doc.text), reading.stems)
+        text = doc.text[:_LONGEST_READ]
+        cut = snippet.cut(text, reading.reader.tokenize(text), reading.stems)
         hits.append(
             Hit(
                 session_id=doc.session_id,

@@ -94,8 +94,8 @@ def _places(ranking: Sequence[Candidate], signals: Signals) -> dict[tuple[str, i
 
 
 def rank_sessions(having: Sequence[Mapping[int, int]], total: int) -> dict[int, int]:
-    """The sessions by the words that they have, the rarer the better: `having` is, for each word, the sessions that have
-    it and in how many units. A second unit with the same word counts less than the first.
+    """The sessions by the words that they have, the rarer the better. `having` has for each word the sessions that have
+    it, and in how many units. A second unit with the same word counts less than the first.
     """
     scores: dict[int, float] = {}
     for sessions in having:

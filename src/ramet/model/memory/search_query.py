@@ -119,6 +119,9 @@ def parse_since(value: str, now_ms: int, field: str = "since") -> int:
         day = datetime.fromisoformat(value.strip())
     except ValueError as error:
         raise InvalidParams(
-            f"{value!r} is no time", field=field, value=value, fix="give an age such as 12h or 7d, or a date"
+            f"{field} is {value!r}, which is no time",
+            field=field,
+            value=value,
+            fix="give an age such as 12h or 7d, or a date",
         ) from error
     return int((day if day.tzinfo else day.replace(tzinfo=UTC)).timestamp() * 1000)

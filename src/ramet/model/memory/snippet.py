@@ -1,6 +1,7 @@
 """Snippets: the part of a text that answers a query, short, on one line, with the places of the words."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from msgspec import Struct
@@ -37,7 +38,12 @@ def count_matches(words: Sequence[Word], stems: frozenset[str]) -> tuple[int, in
 
 def is_match(stem: str, stems: frozenset[str]) -> bool:
     """Whether a word is one of the query's. One that ends with `*` is the beginning of words."""
-    return stem in stems or any(each.endswith("*") and stem.startswith(each[:-1]) for each in stems)
+    return stem in stems or stem.startswith(_prefixes(stems))
+
+
+@lru_cache(maxsize=64)
+def _prefixes(stems: frozenset[str]) -> tuple[str, ...]:
+    return tuple(each[:-1] for each in stems if each.endswith("*"))
 
 
 def cut(text: str, words: Sequence[Word], stems: frozenset[str], width: int = WIDTH) -> Snippet:
@@ -84,6 +90,8 @@ def _spans(piece: str, begin: int, hits: Sequence[Word]) -> list[tuple[int, int]
 
 def _on_one_line(text: str, spans: list[tuple[int, int]]) -> Snippet:
     """Line ends and other control characters become spaces, of which several become one; the places follow."""
+    if text.isprintable() and "  " not in text:
+        return Snippet(text.rstrip(), spans)
     kept: list[str] = []
     places: list[int] = []
     for letter in text:

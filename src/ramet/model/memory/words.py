@@ -9,7 +9,7 @@ import re
 
 SPLITTER = 1
 
-_HUMPED = re.compile(r"[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*|[A-Za-z]*[A-Z]{2}[a-z][A-Za-z0-9]*")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MOST_PARTS = 2000
@@ -38,7 +38,9 @@ def pair_characters(run: str) -> list[str]:
 
 def find_parts(text: str) -> str:
     """What is written beside a text: each identifier's parts once, and the pairs of its other scripts."""
-    found = [" ".join(split_identifier(word)) for word in dict.fromkeys(_HUMPED.findall(text))]
+    # Most words are all small or have one large letter in front: this runs for every text, so they are passed over.
+    names = [word for word in dict.fromkeys(_NAME.findall(text)) if not word[1:].islower() and not word.isupper()]
+    found = [" ".join(parts) for word in names if (parts := split_identifier(word))]
     if not text.isascii():
         found += [" ".join(pair_characters(run)) for run in _CJK.findall(text)]
     return " . ".join(found[:_MOST_PARTS])
@@ -46,7 +48,7 @@ def find_parts(text: str) -> str:
 
 def is_humped(word: str) -> bool:
     """Whether a word is an identifier that has parts."""
-    return _HUMPED.fullmatch(word) is not None
+    return word.isascii() and len(split_identifier(word)) > 1
 
 
 def split_scripts(word: str) -> list[tuple[str, bool]]:
