@@ -7,6 +7,8 @@ a tool is used and which files belong to a topic are read from recorded commands
 import posixpath
 import re
 
+from msgspec.structs import replace
+
 from ramet.engine.answers import answers
 from ramet.engine.memory import opened_places
 from ramet.engine.memory import search as searches
@@ -19,6 +21,7 @@ from ramet.model.memory import search_query, tool_records
 from ramet.model.memory.hit import Hit, Kind
 from ramet.model.memory.recollection import Recollection, clip, inject, parse_place, render
 from ramet.model.memory.relevance import WeighedWord, Weighing
+from ramet.model.memory.search_query import SearchQuery
 from ramet.protocol.memory.recall import Recall, Recalled
 from ramet.store.database.connection import Connection
 from ramet.store.memory import chunks, recollections
@@ -26,9 +29,11 @@ from ramet.store.memory.index.index_reader import Filters
 from ramet.store.memory.recollections import Fixed, Step
 from ramet.store.record import efforts
 
-_MOST_HITS = 20
+_MOST_HITS = 16
 """That are looked at; a page beyond them is not relevant."""
 _MOST_WEIGHED = 12
+_MOST_POSTINGS = 3000
+_LEAST_ASKED = 2
 _MOST_WORDS = 16
 """Of a question that are looked for in each hit."""
 _MOST_ITEMS = 8
@@ -97,9 +102,9 @@ class Question:
         """The relevant hits, best first; what the asker said itself is none."""
         if not self.query.terms:
             return []
-        filters = Filters(project_id=self.project_id, kind=kind)
-        hits = searches.find(self.tx, self.query, filters, _MOST_HITS, freshens=False).items
         weighing = self._weigh()
+        filters = Filters(project_id=self.project_id, kind=kind)
+        hits = searches.find(self.tx, self._narrow(weighing), filters, _MOST_HITS, freshens=False).items
         others = [hit for hit in hits if hit.session_id is None or hit.session_id != self.own_session]
         return [
             hit
@@ -115,6 +120,17 @@ class Question:
         words = [WeighedWord(match, recollections.count_texts(self.index, match)) for match in matches]
         rarest = sorted(words, key=lambda word: word.texts)[:_MOST_WORDS]
         return Weighing(rarest, recollections.count_all(self.index))
+
+    def _narrow(self, weighing: Weighing) -> SearchQuery:
+        """The question without its common words: what has only these is not relevant, and to rank it takes long."""
+        kept: set[str] = set()
+        postings = 0
+        for word in weighing.words:  # the rarest first
+            postings += word.texts
+            if len(kept) >= _LEAST_ASKED and postings > _MOST_POSTINGS:
+                break
+            kept.add(word.match)
+        return replace(self.query, terms=[term for term in self.query.terms if term.is_phrase or term.match in kept])
 
     def _find_words(self, hit: Hit, weighing: Weighing) -> set[str]:
         """Which words of the question a hit has, or the unit that it belongs to."""
