@@ -2,8 +2,8 @@
 
     python -m benchmarks.search_load 300000
 
-The database is filled with SQL, because only its rows matter here. The index is built and asked in a process of its own,
-by the code that the daemon runs.
+The database is filled with SQL, because only its rows matter here. The index is built and asked in a process of its
+own, by the code that the daemon runs.
 """
 
 import json
@@ -72,8 +72,8 @@ def _insert(db: apsw.Connection, codec: Codec, page: list[tuple[int, str, str]])
         [(at, blob.hash, blob.codec, blob.size, blob.data) for at, blob in blobs],
     )
     db.executemany(
-        "INSERT INTO commits (id, hash, segment_id, seq, blob_id, content_type, role, author, created_ms, tokens, token_sum)"
-        " VALUES (?, ?, ?, ?, ?, 'dialogue', ?, 'a', 0, 0, 0)",
+        "INSERT INTO commits (id, hash, segment_id, seq, blob_id, content_type, role, author, created_ms, tokens,"
+        " token_sum) VALUES (?, ?, ?, ?, ?, 'dialogue', ?, 'a', 0, 0, 0)",
         [(at, at.to_bytes(32, "big"), at // _PER_SESSION + 1, at, at, role) for at, role, _ in page],
     )
     db.executemany(

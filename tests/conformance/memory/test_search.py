@@ -114,7 +114,7 @@ def test_common_words_are_left_out_and_named_if_not_all_are_together(world: Worl
         say(world, session.id, "server notes", "user")
     message = say(world, session.id, "the walrus and the carpenter")
     page = search(world, "server walrus carpenter")
-    assert [(hit.place, hit.rung) for hit in page.items][0] == (f"s{session.id}:{message}", "most")
+    assert (page.items[0].place, page.items[0].rung) == (f"s{session.id}:{message}", "most")
     assert page.dropped == ["server"]
 
 

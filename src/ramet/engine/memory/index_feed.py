@@ -171,8 +171,10 @@ class IndexFeed:
         if kind in _REMOVING:
             writer.put("sweep_kept", 0)
             writer.put("is_sweeping", 1)
-        if kind == _PURGING and event.session_id is not None:
+        if kind == _PURGING and event.session_id is not None and writer.get("purged_by") != event.id:
             writer.forget_session(event.session_id)
+            # What is left of a long session takes several steps, which must not begin with this again.
+            writer.put("purged_by", event.id)
             self._must_scrub = True
         if kind == "session.logged" and event.data is not None and event.effort_id is not None:
             self._put_note(db, writer, event.id, from_datetime(event.at), event.effort_id, event.data["text"])

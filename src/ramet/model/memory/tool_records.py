@@ -20,11 +20,11 @@ _EXIT = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?|exit_code\"?|returned)[:= ]+(-?\d{1,3})\b", re.IGNORECASE
 )
 _ERROR_LINE = re.compile(
-    r"\b(?:error|exception|panic(?:ked)?|fatal|failed|failure|traceback|not found|no such|denied"
-    r"|undefined|cannot|refused)",
+    r"error|exception|\b(?:panic(?:ked)?|fatal|failed|failure|not found|no such|denied|undefined|cannot|refused)",
     re.IGNORECASE,
 )
-_RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt)\b")
+_RAISED = re.compile(r"^(?:E\s+)?(?:\w+\.)*(?:\w*(?:Error|Exception|Warning|Interrupt)|SystemExit)\b")
+_TEST_MARK = re.compile(r"^E\s+")
 _VARYING = (
     (re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{8,}\b"), "H"),
     (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@+-]*"), "P"),
@@ -108,7 +108,7 @@ def find_error_line(text: str) -> str | None:
     raised = next((line for line in reversed(lines) if _RAISED.match(line)), None)
     said = (line for line in lines if _ERROR_LINE.search(line) and not line.startswith("Traceback"))
     found = raised or next((line for line in said if not _EXIT.fullmatch(line)), None) or (lines[-1] if lines else None)
-    return None if found is None else found[:_LONGEST_LINE]
+    return None if found is None else _TEST_MARK.sub("", found)[:_LONGEST_LINE]
 
 
 def sign(line: str) -> str:
