@@ -298,6 +298,8 @@ SAMPLES: dict[str, Any] = {
     "attender": "desk",
     "goal": "Find out why carts are lost.",
     "agents": [{"goal": "Read the logs."}, {"goal": "Read the code."}],
+    "planned": [{"skill": "do", "efforts": 6}],
+    "bounds": [{"key": "budget.daily_usd", "is_project": False, "unit": "cost_usd", "limit": 20.0}],
     "session_ids": [2, 3],
     "report": {"summary": "Carts are lost when the browser closes."},
     "vendor": "claude",

@@ -5,7 +5,7 @@
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
     │   ├── InvalidParams · UnknownFilter
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
-    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · InvalidRule · Forbidden
+    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · InvalidRule · Forbidden · UnmeasurableBound
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     it does not exist                       exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
@@ -147,6 +147,13 @@ class UnknownFilter(BadRequest):
 
     code = "unknown_filter"
     hint = "filter with agent:, kind:, path:, project:, role:, session: or since:; quote a word that has a colon"
+
+
+class UnmeasurableBound(BadRequest):
+    """This limit cannot be measured."""
+
+    code = "unmeasurable_bound"
+    hint = "set the model's prices.input and prices.output with `ramet config set`, or limit the tokens instead"
 
 
 class UnknownSkill(BadRequest):
@@ -523,7 +530,7 @@ class BudgetExceeded(Conflict):
     """The budget does not allow this."""
 
     code = "budget"
-    hint = "`ramet budget` shows the budgets; a person can raise one with `ramet budget SESSION --tokens N`"
+    hint = "`ramet budget` shows the budgets; a person can raise one with `ramet budget SESSION --max-tokens N`"
 
 
 class LeaseLost(Conflict):

@@ -376,9 +376,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     ] = 10_000
     tools: Annotated[
         bool,
-        Meta(
-            description="Give agents that support it Ramet's tools: spawn, wait, read, recall, log, phase and report."
-        ),
+        Meta(description="Give agents that support it Ramet's own tools, such as spawn, recall, report and budget."),
         OWNER,
     ] = True
     prefer_newer_file: Annotated[
@@ -574,6 +572,59 @@ class SpawnSettings(Struct, frozen=True, kw_only=True):
         ),
         OWNER,
     ] = 600
+
+
+_Tokens = Annotated[int, Meta(ge=0, le=2**53)]
+_BudgetDollars = Annotated[float, Meta(ge=0, le=1e12)]
+
+
+class ProjectBudget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the agents of one project may use; 0: no limit."""
+
+    daily_usd: _BudgetDollars = 0.0
+    daily_tokens: _Tokens = 0
+    total_usd: _BudgetDollars = 0.0
+    """Of all days together."""
+    total_tokens: _Tokens = 0
+
+
+class BudgetSettings(Struct, frozen=True, kw_only=True):
+    """What may be used in a day before no more work starts. Agents that people start count, but are not stopped."""
+
+    daily_usd: Annotated[
+        float,
+        Meta(
+            ge=0, le=1e12, description="Start no more work when all projects have cost this much today (0: no limit)."
+        ),
+        OWNER,
+    ] = 0.0
+    daily_tokens: Annotated[
+        int,
+        Meta(
+            ge=0, le=2**53, description="Start no more work when all projects used as many tokens today (0: no limit)."
+        ),
+        OWNER,
+    ] = 0
+    project_daily_usd: Annotated[
+        float,
+        Meta(ge=0, le=1e12, description="Start no more work in a project that has cost this much today (0: no limit)."),
+        NARROWS,
+    ] = 0.0
+    project_daily_tokens: Annotated[
+        int,
+        Meta(
+            ge=0, le=2**53, description="Start no more work in a project that used as many tokens today (0: no limit)."
+        ),
+        NARROWS,
+    ] = 0
+    projects: Annotated[
+        dict[str, ProjectBudget],
+        Meta(
+            description="Budgets of single projects, by their paths: daily_usd, daily_tokens, total_usd and "
+            "total_tokens. The lowest limit counts."
+        ),
+        OWNER,
+    ] = {}
 
 
 class HookSettings(Struct, frozen=True, kw_only=True):
@@ -777,6 +828,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     checks: CheckSettings = CheckSettings()
     runs: RunSettings = RunSettings()
     spawn: SpawnSettings = SpawnSettings()
+    budget: BudgetSettings = BudgetSettings()
     hooks: HookSettings = HookSettings()
     recall: RecallSettings = RecallSettings()
     worktree: WorktreeSettings = WorktreeSettings()

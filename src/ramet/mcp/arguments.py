@@ -35,6 +35,10 @@ class Recall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     mode: Mode = "recall"
 
 
+class Nothing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """No arguments."""
+
+
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: Annotated[str, Meta(min_length=1)]
 

@@ -178,6 +178,14 @@ TOOLS = (
         ),
     ),
     Tool(
+        name="budget",
+        description=(
+            "Ask what is left of your budget. Returns {budgets, used, children}: each limit with `left`, and what you "
+            "and each child used."
+        ),
+        schema=_object({}),
+    ),
+    Tool(
         name="log",
         description=(
             "Write a note into the log of your effort, with the time: what you found, decided or will try next. Write "

@@ -6,6 +6,7 @@ from ramet.protocol.operation import Request
 from ramet.runner import drivers
 from ramet.runner.answers import answers
 from ramet.runner.attempts import prompts
+from ramet.runner.budgets import daily_budgets
 from ramet.runner.machine import Machine
 from ramet.runner.project_files import directives, effort_starts, files, session_undo, skills
 from ramet.runner.runs import branches
@@ -15,6 +16,7 @@ __all__ = ["answer", "answers"]
 
 _REGISTERED = (
     branches,
+    daily_budgets,
     directives,
     drivers,
     effort_starts,

@@ -5,6 +5,7 @@ same history whichever hooks were dropped, however often it is read, and from wh
 before the file had it gives way to it.
 """
 
+from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -156,6 +157,8 @@ class _Writing:
         """What was used, by its key: programs repeat it with every line, and what is said last holds."""
         self._model: str | None = None
         """The model that the transcript has named, if it names it apart from what was used."""
+        self._at: datetime | None = None
+        """The time of the newest entry that has one, for those without."""
         self._origin: str | None = None
         self._newest_ms = 0
         self._answered_ms = 0
@@ -168,12 +171,14 @@ class _Writing:
 
     def put(self, read: Read) -> None:
         """One entry behind the others, unless it is there."""
+        self._at = read.entry.at or self._at
         if read.entry.kind == "meta":
             self._note_meta(read.entry)
         if read.entry.usage and self._counts:
             # What is said last stands last: a cost of the whole session holds for the calls before it.
             self._usage.pop(read.entry.key, None)
-            self._usage[read.entry.key] = replace(read.entry, model=read.entry.model or self._model)
+            at = read.entry.at or self._at
+            self._usage[read.entry.key] = replace(read.entry, model=read.entry.model or self._model, at=at)
         if read.turn is None:
             return
         self._note_return(read.entry, read.turn)

@@ -64,6 +64,7 @@ def claim(tx: Transaction, request: ClaimWork) -> Claimed | Refused:
         project_id=lookup.project_id(tx, request.project),
         run_id=request.run,
         host=request.host,
+        held=request.held or None,
     )
     claimed = _claim_next(tx, request, scope) if request.effort_id is None else _claim_named(tx, request, scope)
     if isinstance(claimed, Refused):

@@ -453,6 +453,25 @@ CREATE INDEX idx_usage_key ON usage (key);
 CREATE INDEX idx_usage_cost ON usage (session_id, cost_usd, estimated_usd)
 WHERE cost_usd IS NOT NULL OR estimated_usd IS NOT NULL;
 
+-- When what was used was used: what each session used in each quarter of an hour, by model. A key of `usage` may be a sum
+-- that grows for days, so its row cannot say it. Quarters of an hour make whole days in every time zone. calls are the
+-- calls of models, as far as they are known; injected_tokens are Ramet's own texts in prompts, which are input tokens too.
+CREATE TABLE usage_times (
+    session_id         INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    at_ms              INTEGER NOT NULL CHECK (at_ms % 900000 = 0),
+    model              TEXT NOT NULL,
+    calls              INTEGER NOT NULL DEFAULT 0,
+    input_tokens       INTEGER NOT NULL DEFAULT 0,
+    output_tokens      INTEGER NOT NULL DEFAULT 0,
+    cache_read_tokens  INTEGER NOT NULL DEFAULT 0,
+    cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+    injected_tokens    INTEGER NOT NULL DEFAULT 0,
+    cost_usd           REAL,
+    estimated_usd      REAL,
+    PRIMARY KEY (session_id, at_ms, model)
+) STRICT;
+CREATE INDEX idx_usage_times_at ON usage_times (at_ms);
+
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
+from ramet.cli.commands.record.held_work import describe_use, form, say_when
+from ramet.cli.commands.record.project_scope import find_scope
 from ramet.cli.commands.system import hook_states, policy_findings
 from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
@@ -20,6 +22,7 @@ from ramet.cli.repository import git_version
 from ramet.errors import SandboxUnavailable
 from ramet.protocol.hooks.hooks import ListTimings
 from ramet.protocol.record.agents import CountRows
+from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.system.daemon import DaemonStatus
 from ramet.protocol.system.database import CheckDatabase
 from ramet.protocol.work.worktrees import ListWorktrees
@@ -236,6 +239,18 @@ def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
             yield Finding("hooks", "ok", detail)
 
 
+def examine_budgets(invocation: Invocation) -> Iterator[Finding]:
+    """The daily and project budgets. One that is used up is why nothing starts."""
+    scope = find_scope(invocation, everywhere=True)
+    for use in invocation.ask(ListBudgets()).items:
+        if use.is_reached:
+            yield Finding("budgets", "warn", f"no new work starts: {describe_use(use, scope)}", say_when(use))
+        else:
+            whose = "all projects" if use.project_id is None else scope.name(use.project_id)
+            detail = f"{use.key} ({whose}): {form(use, use.spent)} of {form(use, use.limit)} used"
+            yield Finding("budgets", "ok", detail)
+
+
 def examine_worktrees(invocation: Invocation) -> Iterator[Finding]:
     """Compare the worktrees in git, in the queue and on the disk."""
     rows = invocation.ask(ListWorktrees()).items
@@ -282,6 +297,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "tools": examine_tools,
     "sandbox": examine_sandboxes,
     "hooks": examine_hooks,
+    "budgets": examine_budgets,
     "worktrees": examine_worktrees,
     "keepers": examine_keepers,
 }
