@@ -127,6 +127,23 @@ from ramet.protocol.hooks.moments import (
 from ramet.protocol.hooks.notes import AppendLog, Logged
 from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
 from ramet.protocol.hooks.transcripts import Ingests, ListIngests
+from ramet.protocol.memory.chunks import (
+    Chunk,
+    ChunkHits,
+    DeleteChunks,
+    DeletedChunks,
+    QueryChunks,
+    Reindex,
+    Reindexing,
+    SearchDirectives,
+    SearchDocs,
+    SearchSessions,
+    SearchState,
+    SearchStatus,
+    UpsertChunk,
+)
+from ramet.protocol.memory.recall import Recall, Recalled
+from ramet.protocol.memory.search import SearchMemory, SearchPage
 from ramet.protocol.memory.usage import ForecastReply, ForecastUsage, Planned, ShowUsage, UsageReply, UtcOffset
 from ramet.protocol.record.agents import (
     AssignAgent,
@@ -1565,6 +1582,85 @@ class IngestOperations(Namespace):
         return self._call(ListIngests, {"session_id": session_id, "path": path})
 
 
+class MemoryOperations(Namespace):
+    """`memory.…`"""
+
+    def recall(
+        self,
+        query: str,
+        *,
+        mode: Literal["recall", "fix", "how", "files"] = "recall",
+        project: int | str | None = None,
+        session_id: int | str | None = None,
+        is_hint: bool = False,
+        max_bytes: int = 4096,
+    ) -> Recalled:
+        """Answer a question from earlier sessions in a few kilobytes, or open a place of an earlier answer."""
+        return self._call(
+            Recall,
+            {
+                "query": query,
+                "mode": mode,
+                "project": project,
+                "session_id": session_id,
+                "is_hint": is_hint,
+                "max_bytes": max_bytes,
+            },
+        )
+
+    def search(
+        self,
+        query: str,
+        *,
+        project: int | str | None = None,
+        kind: Literal[
+            "prompt",
+            "answer",
+            "instruction",
+            "title",
+            "goal",
+            "decision",
+            "note",
+            "finding",
+            "phase",
+            "handoff",
+            "report",
+            "command",
+            "output",
+            "error",
+            "edit",
+            "path",
+            "chunk",
+        ]
+        | None = None,
+        agent: str | None = None,
+        path: str | None = None,
+        since: str | None = None,
+        role: Role | None = None,
+        session: int | str | None = None,
+        limit: int = 20,
+        cursor: str | None = None,
+    ) -> SearchPage:
+        """Search messages, reports, notes, decisions and handoffs; with `kind` also commands, output, errors
+        and paths.
+        """
+        return self._call(
+            SearchMemory,
+            {
+                "query": query,
+                "project": project,
+                "kind": kind,
+                "agent": agent,
+                "path": path,
+                "since": since,
+                "role": role,
+                "session": session,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+
 class NamesOperations(Namespace):
     """`names.…`"""
 
@@ -1678,6 +1774,94 @@ class RunOperations(Namespace):
     def turns(self, run_id: int) -> Page[TurnRow]:
         """List a run's conversation, oldest turn first. It is empty if the run saves none."""
         return self._call(ListTurns, {"run_id": run_id})
+
+
+class SearchOperations(Namespace):
+    """`search.…`"""
+
+    def delete(
+        self, source_path: str, *, project_id: int | None = None, idempotency_key: str | None = None
+    ) -> DeletedChunks:
+        """Delete the texts of a source path."""
+        return self._call(
+            DeleteChunks, {"idempotency_key": idempotency_key, "source_path": source_path, "project_id": project_id}
+        )
+
+    def directives(
+        self, query: str, *, project: int | str | None = None, all_projects: bool = False, limit: int = 10
+    ) -> ChunkHits:
+        """Search the directives of a project; of every project only if that is asked for."""
+        return self._call(
+            SearchDirectives, {"query": query, "project": project, "all_projects": all_projects, "limit": limit}
+        )
+
+    def docs(
+        self, query: str, *, project: int | str | None = None, all_projects: bool = False, limit: int = 10
+    ) -> ChunkHits:
+        """Search the documents of a project; of every project only if that is asked for."""
+        return self._call(
+            SearchDocs, {"query": query, "project": project, "all_projects": all_projects, "limit": limit}
+        )
+
+    def query(
+        self,
+        query: str,
+        *,
+        source_type: Literal["session", "doc", "directive"] | None = None,
+        project_id: int | None = None,
+        limit: int = 10,
+    ) -> ChunkHits:
+        """Search the texts that programs gave and what was said in sessions; of one source type or project if
+        given.
+        """
+        return self._call(
+            QueryChunks, {"query": query, "source_type": source_type, "project_id": project_id, "limit": limit}
+        )
+
+    def reindex(
+        self,
+        *,
+        source_type: Literal["session", "doc", "directive"] | None = None,
+        project_id: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Reindexing:
+        """Build the search index again from the database. The old one answers until then."""
+        return self._call(
+            Reindex, {"idempotency_key": idempotency_key, "source_type": source_type, "project_id": project_id}
+        )
+
+    def sessions(
+        self, query: str, *, project: int | str | None = None, all_projects: bool = False, limit: int = 10
+    ) -> ChunkHits:
+        """Search what was said in the sessions of a project; of every project only if that is asked for."""
+        return self._call(
+            SearchSessions, {"query": query, "project": project, "all_projects": all_projects, "limit": limit}
+        )
+
+    def status(self, *, project_id: int | None = None) -> SearchState:
+        """Show how much the search index has, and how far it is behind the database."""
+        return self._call(SearchStatus, {"project_id": project_id})
+
+    def upsert(
+        self,
+        source_type: Literal["session", "doc", "directive"],
+        source_path: str,
+        chunk_text: str,
+        *,
+        project_id: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Chunk:
+        """Add a text to be searched, or renew it if it is there. It needs no model."""
+        return self._call(
+            UpsertChunk,
+            {
+                "idempotency_key": idempotency_key,
+                "source_type": source_type,
+                "source_path": source_path,
+                "chunk_text": chunk_text,
+                "project_id": project_id,
+            },
+        )
 
 
 class SpawnOperations(Namespace):
@@ -2182,9 +2366,11 @@ class Operations(Namespace):
         self.history = HistoryOperations(transport)
         self.hooks = HooksOperations(transport)
         self.ingest = IngestOperations(transport)
+        self.memory = MemoryOperations(transport)
         self.names = NamesOperations(transport)
         self.report = ReportOperations(transport)
         self.run = RunOperations(transport)
+        self.search = SearchOperations(transport)
         self.spawn = SpawnOperations(transport)
         self.usage = UsageOperations(transport)
         self.work = WorkOperations(transport)
