@@ -145,14 +145,17 @@ class Question:
 
 
 def _find(question: Question) -> list[Recollection]:
-    """What is known about something: the best places, few of each session."""
-    found: list[Recollection] = []
+    """What is known about something: the best places, few of each session, and the same text once. A report is often
+    the last answer of its session, too.
+    """
+    found: dict[str, Recollection] = {}
     often: dict[int | None, int] = {}
     for hit in question.search():
         often[hit.session_id] = often.get(hit.session_id, 0) + 1
         if hit.session_id is None or often[hit.session_id] <= _MOST_OF_A_SESSION:
-            found.append(_quote(question, hit))
-    return found[:_MOST_ITEMS]
+            quote = _quote(question, hit)
+            found.setdefault(" ".join(quote.text.split()), quote)
+    return list(found.values())[:_MOST_ITEMS]
 
 
 def _quote(question: Question, hit: Hit) -> Recollection:
