@@ -121,6 +121,7 @@ def test_a_damaged_index_is_replaced(world: World, tmp_path: Path, damage: str) 
             file.seek(4096)
             file.write(b"\xff" * (size - 4096))
     index = use(world, SearchIndex(path))
+    found: list[str] = []
     for _ in range(3):  # whoever meets the damage first may find nothing
         found = places(world)
         if found:
@@ -145,7 +146,7 @@ def test_another_version_is_built_beside_the_old_one_which_answers_until_then(wo
     assert world.call("search.status").is_building
     while step(world, feed):
         pass
-    assert not newer.is_building_next
+    assert not SearchIndex(path, rules=newer.rules).is_building_next
     assert not path.with_name("search.db.next").exists()
     assert places(world) == before
     newer.close()
@@ -227,7 +228,7 @@ def test_a_secret_is_in_no_file_of_the_index(world: World, tmp_path: Path) -> No
 
 def test_commands_are_kept_with_how_they_ended_and_what_fixed_them(world: World) -> None:
     attempt = queue_worker.start(world)
-    events = []
+    events: list[dict[str, Any]] = []
     runs = [
         ("pytest -q", "Exit code 2\nE   KeyError: 'name' in /a/b.py:12", True),
         ("ls", "exit code: 0", False),
@@ -245,7 +246,7 @@ def test_commands_are_kept_with_how_they_ended_and_what_fixed_them(world: World)
     rows = database.execute(
         "SELECT command, exit_status, is_error, signature, fixed_by FROM commands ORDER BY id"
     ).fetchall()
-    last = database.execute("SELECT max(id) FROM commands").fetchone()[0]
+    ((last,),) = database.execute("SELECT max(id) FROM commands").fetchall()
     assert rows == [
         ("pytest -q", 2, 1, "keyerror: 'name' in p:n", last),
         ("ls", 0, 0, None, None),

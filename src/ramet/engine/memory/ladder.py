@@ -16,9 +16,9 @@ from ramet.model.memory.search_query import SearchQuery, Term
 from ramet.model.memory.tool_records import is_error_like, sign
 from ramet.store.memory.index.index_reader import Filters, IndexReader, Ranked
 
-MOST_COUNTED = 60_000
+MOST_COUNTED = 30_000
 """A word in more texts than this is common, however many more."""
-_POSTINGS = 60_000
+_POSTINGS = 25_000
 """How many postings the words of a loose question may have together."""
 _WIDESPREAD = 10_000
 """A word in more texts says little about a session."""

@@ -55,8 +55,8 @@ _RUNGS = {
 def search(ctx: click.Context, /, words: tuple[str, ...], opens: bool, everywhere: bool, **filters: Any) -> None:
     """Search what agents and people said in this project: prompts, answers, notes, decisions, handoffs, reports.
 
-    All words are looked for first, then fewer, then similar ones; each hit says how it was found. "quoted words" stand
-    together. Filters can be in the query too: agent: kind: path: project: role: session: since:.
+    All words are looked for first, then fewer, then similar ones; each hit says how it was found. Quoted words are
+    found together. Filters can be in the query too: agent: kind: path: project: role: session: since:.
 
     Below each hit is the command that opens it. If the agent's own program can resume the session, its command follows.
     """
