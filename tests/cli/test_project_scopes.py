@@ -25,6 +25,7 @@ SCOPES: dict[str, Kind] = {
             *("ps", "queue", "next", "tree", "notices", "notices dismiss", "work", "budget", "status"),
             *("session list", "runs list", "runs clean", "task list", "task find", "agent list"),
             *("worktree list", "worktree clean", "worktree tidy"),
+            *("recall", "fix", "how", "files"),
         ],
         "project",
     ),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
+import apsw
 import pytest
 from tests.world import World
 
@@ -25,6 +26,8 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 _SQL = re.compile(
     r"\b(SELECT\s.+\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|VIEW|INDEX))\b", re.DOTALL
 )
+OF_THE_INDEX = ("memory/index", "memory/ladder", "memory/recollections")
+"""The queries of `search.db`, which is SQLite beside every database."""
 EXPLAINED = {"database/migrations": ("record",)}
 """Queries whose table is only there for some databases; they run in every migration anyway."""
 
@@ -73,7 +76,16 @@ def test_every_override_file_belongs_to_a_shared_one() -> None:
     assert overrides <= set(NOUNS)
 
 
-@pytest.mark.parametrize("noun", NOUNS)
+@pytest.mark.parametrize("noun", OF_THE_INDEX)
+def test_every_query_of_the_search_index_prepares_on_it(noun: str) -> None:
+    index = apsw.Connection(":memory:")
+    index.execute((files("ramet.store") / "sql" / "search.sql").read_text(encoding="utf-8"))
+    for query in queries(noun).values():
+        parameters = dict.fromkeys(_PARAMETER.findall(query.sqlite), None)
+        assert index.execute(f"EXPLAIN {query.sqlite}", parameters).fetchall(), query.name
+
+
+@pytest.mark.parametrize("noun", sorted({*NOUNS} - {*OF_THE_INDEX}))
 def test_every_query_prepares_on_both_databases(world: World, noun: str) -> None:
     for query in queries(noun).values():
         parameters = dict.fromkeys(_PARAMETER.findall(query.sqlite), None)

@@ -10,11 +10,11 @@ import re
 from msgspec.structs import replace
 
 from ramet.engine.answers import answers
-from ramet.engine.memory import opened_places
+from ramet.engine.memory import places
 from ramet.engine.memory import search as searches
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
-from ramet.errors import DatabaseForeign, InvalidParams
+from ramet.errors import DatabaseForeign, Forbidden, InvalidParams
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.instant import to_iso
 from ramet.model.memory import search_query, tool_records
@@ -60,7 +60,7 @@ def recall(tx: Transaction, request: Recall) -> Recalled:
     project_id = _find_project(tx, request)
     place = parse_place(request.query) if request.mode == "recall" else None
     if place is not None:
-        items = opened_places.open_place(tx, place, project_id)
+        items = places.open_place(tx, place, project_id)
         return _reply(render(items, request.max_bytes, by_time=True), items)
     try:
         items = _MODES[request.mode](Question(tx, request, project_id))
@@ -78,7 +78,12 @@ def _find_project(tx: Transaction, request: Recall) -> int | None:
     """The only project whose history the asker gets; None for every project."""
     named = lookup.project_id(tx, request.project)  # which refuses an agent that names another one
     if request.session_id is not None:
-        return efforts.project_of(tx.db, lookup.session(tx, request.session_id).effort_id)
+        session = lookup.session(tx, request.session_id)
+        if tx.asker not in (None, session.id):
+            raise Forbidden(
+                f"session {tx.asker} cannot ask as session {session.id}", field="session_id", value=session.id
+            )
+        return efforts.project_of(tx.db, session.effort_id)
     if tx.asker is not None:
         return efforts.project_of(tx.db, lookup.session(tx, tx.asker).effort_id)
     return named
@@ -194,8 +199,8 @@ def _fix(question: Question) -> list[Recollection]:
     line = tool_records.find_error_line(question.text) or question.text
     fixed = recollections.list_fixed(question.index, tool_records.sign(line), question.project_id, _MOST_HITS)
     if not fixed:
-        places = [(hit.session_id, hit.message_id) for hit in question.search("error")]
-        candidates = (recollections.find_fixed(question.index, *place) for place in places)
+        failures = [(hit.session_id, hit.message_id) for hit in question.search("error")]
+        candidates = (recollections.find_fixed(question.index, *failure) for failure in failures)
         fixed = [each for each in candidates if each is not None]
     described = {each.id: _describe_fix(question, each) for each in fixed}
     unique = {each.text: each for each in described.values()}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ramet.config.settings import RecallSettings
-from ramet.daemon.hooks.recalled_history import RecalledHistory
+from ramet.daemon.hooks.recall import RecalledHistory
 from ramet.errors import RametError
 from ramet.model.hooks.hook import HookAnswer, HookEvent, RecallWish
 from ramet.model.memory.recollection import Recollection
