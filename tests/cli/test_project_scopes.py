@@ -23,7 +23,7 @@ SCOPES: dict[str, Kind] = {
     **dict.fromkeys(
         [
             *("ps", "queue", "next", "tree", "notices", "notices dismiss", "work", "budget", "status"),
-            *("session list", "runs list", "runs clean", "task list", "task find", "agent list"),
+            *("session list", "runs list", "runs clean", "task list", "task find", "agent list", "search"),
             *("worktree list", "worktree clean", "worktree tidy"),
             *("recall", "fix", "how", "files"),
         ],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ramet.model.memory import spelling
+from ramet.model.memory import misspelt_words
 from ramet.model.memory.fusion import LARGEST_BOOST, Signals, boost, fuse, rank_sessions
 from ramet.model.memory.search_query import parse
 from ramet.model.memory.tool_records import find_error_line, read_call, read_outcome, sign
@@ -48,12 +48,12 @@ def test_a_colon_inside_a_word_is_no_filter() -> None:
 )
 def test_a_misspelt_word_finds_the_nearest_known_one(wrong: str, right: str) -> None:
     known = [("policy", 3), ("police", 1), ("retry", 2), ("dictionary", 1), ("unrelated", 9)]
-    assert spelling.best(wrong, known) == right
-    assert any(right.startswith(start) for start in spelling.prefixes(wrong))
+    assert misspelt_words.best(wrong, known) == right
+    assert any(right.startswith(start) for start in misspelt_words.prefixes(wrong))
 
 
 def test_short_words_are_not_corrected() -> None:
-    assert spelling.best("cat", [("car", 5)]) is None
+    assert misspelt_words.best("cat", [("car", 5)]) is None
 
 
 def test_no_signal_turns_a_clear_order_round() -> None:

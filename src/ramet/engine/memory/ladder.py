@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from ramet.model.memory import spelling
+from ramet.model.memory import misspelt_words
 from ramet.model.memory.fusion import Signals, fuse, place_key, rank_sessions
 from ramet.model.memory.hit import TOOL_KINDS, Rung
 from ramet.model.memory.search_query import SearchQuery, Term
@@ -170,12 +170,14 @@ class Ladder:
     def _correct(self, term: Term) -> str | None:
         tokens = self._reader.tokenize(term.text)
         stem = tokens[0].stem if len(tokens) == 1 else ""
-        if not spelling.allowed_edits(stem):
+        if not misspelt_words.allowed_edits(stem):
             return None
         known = [
-            word for start in spelling.prefixes(stem) for word in self._reader.similar(start, start + "\U0010ffff")
+            word
+            for start in misspelt_words.prefixes(stem)
+            for word in self._reader.similar(start, start + "\U0010ffff")
         ]
-        found = spelling.best(stem, known)
+        found = misspelt_words.best(stem, known)
         if found is not None:
             self._result.corrected[term.text] = self._reader.spell(found)
         return found

@@ -266,7 +266,7 @@ def _open_with(doc: Doc, commit: str | None) -> str:
         return f"ramet report e{doc.effort_id}"
     if doc.session_id is not None:
         return f"ramet show s{doc.session_id}"
-    return f"ramet show e{doc.effort_id}" if doc.effort_id is not None else "ramet rpc call search.status"
+    return f"ramet show e{doc.effort_id}" if doc.effort_id is not None else "ramet search kind:chunk"
 
 
 def _resume_with(tx: Transaction, session: NamedSession) -> str | None:

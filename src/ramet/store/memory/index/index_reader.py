@@ -14,7 +14,7 @@ from ramet.store.memory.index.index_writer import Doc, agent_token, read_docs
 from ramet.store.memory.index.search_index import TOKENIZER
 
 _sql = QueryFile("memory/ladder")
-_index = QueryFile("memory/index")
+_index_sql = QueryFile("memory/index")
 
 Table = Literal["texts", "units", "tools"]
 
@@ -134,7 +134,7 @@ class IndexReader:
 
     def unit_docs(self, session_id: int, unit_id: int) -> list[Doc]:
         """The texts of a unit."""
-        rows = self._index.all(_index.docs_of_unit, session_id=session_id, unit_id=unit_id)
+        rows = self._index.all(_index_sql.docs_of_unit, session_id=session_id, unit_id=unit_id)
         return self.read([row[0] for row in rows])
 
     def exit_statuses(self, doc_ids: list[int]) -> dict[int, int]:
@@ -154,7 +154,7 @@ class IndexReader:
 
     def totals(self) -> tuple[int, int, int, int]:
         """How many texts, units, sessions and commands the index has."""
-        texts, units, sessions, commands = self._index.must(_index.totals)
+        texts, units, sessions, commands = self._index.must(_index_sql.totals)
         return texts, units, sessions, commands
 
     def _small_scopes(self, filters: Filters) -> list[str]:
@@ -168,7 +168,7 @@ class IndexReader:
         return [token for token in tokens if self._scope_size(token) <= _SMALL_SCOPE]
 
     def _scope_size(self, token: str) -> int:
-        row = self._index.one(_index.scope_size, token=token)
+        row = self._index.one(_index_sql.scope_size, token=token)
         return 0 if row is None else int(row[0])
 
     def _params(self, filters: Filters) -> dict[str, object]:

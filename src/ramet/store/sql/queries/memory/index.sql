@@ -183,10 +183,6 @@ DELETE FROM names WHERE id = :id;
 -- It is found by no part of it any more.
 INSERT INTO name_grams (name_grams, rowid, text) VALUES ('delete', :id, :text);
 
--- name: forget_scope
--- What counts how many texts a session has.
-DELETE FROM scopes WHERE token = :token;
-
 -- name: totals
 -- How much the index has.
 SELECT (SELECT count(*) FROM docs), (SELECT count(*) FROM units), (SELECT count(*) FROM sessions),
