@@ -27,7 +27,7 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 _SQL = re.compile(
     r"\b(SELECT\s.+\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|VIEW|INDEX))\b", re.DOTALL
 )
-INDEX = ("memory/index", "memory/ladder")
+INDEX = ("memory/index", "memory/ladder", "memory/recollections")
 EXPLAINED = {"database/migrations": ("record",)}
 """Queries whose table is only there for some databases; they run in every migration anyway."""
 

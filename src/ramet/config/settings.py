@@ -394,7 +394,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     ] = 10_000
     tools: Annotated[
         bool,
-        Meta(description="Give agents that support it Ramet's own tools, such as spawn, recall and budget."),
+        Meta(description="Give agents that support it Ramet's own tools, such as spawn, recall, report and budget."),
         OWNER,
     ] = True
     prefer_newer_file: Annotated[

@@ -30,7 +30,7 @@ from ramet.daemon.hooks.channels import open_channels
 from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
 from ramet.daemon.hooks.notifications import Notifications
 from ramet.daemon.hooks.project_redaction import ProjectRedaction
-from ramet.daemon.hooks.recalled_history import RecalledHistory
+from ramet.daemon.hooks.recall import RecalledHistory
 from ramet.daemon.hooks.service import HookService
 from ramet.daemon.hooks.transcript_feed import TranscriptFeed
 from ramet.daemon.hooks.unrecorded_sessions import UnrecordedSessions

@@ -305,6 +305,8 @@ def test_text_that_a_hook_gives_to_an_agent_is_counted(world: World) -> None:
     text = contract(world, above)
     world.call("hooks.injected", session_id=above, moment="user_prompt", size=400, tokens=100, places=["s1:2"])
     told, recalled = world.call("events.list", kind="session.injected").items
+    (used,) = world.call("usage.show", by=["effort"]).items
+    assert used.injected_tokens == told.data["tokens"] + 100
     assert (told.session_id, told.data["source"], told.data["bytes"]) == (above, "rules", len(text.encode()))
     assert abs(told.data["tokens"] - len(text) / 4) < 2
     assert recalled.data == {

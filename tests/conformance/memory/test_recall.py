@@ -229,6 +229,10 @@ def test_an_effort_opens_with_its_goal_and_its_report(world: World) -> None:
     world.call("work.output", effort_id=added.id, output_content="It is blue now.")
     assert [each.kind for each in recall(world, f"e{added.id}").items] == ["goal", "report"]
     assert "> It is blue now." in recall(world, f"e{added.id}").text
+    last = said("a1", "It is blue now.")
+    spoken = session(world, "9", last, {**last, "key": "a2"})
+    places = [each.place.partition(":")[0] for each in recall(world, "It is blue now").items]
+    assert places in ([f"e{added.id}"], [f"s{spoken}"]), "the same text is quoted once"
 
 
 @pytest.mark.requirement("R455")

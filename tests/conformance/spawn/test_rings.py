@@ -52,6 +52,7 @@ NEUTRAL = {
     *("next_steps", "required_files", "max_tokens", "format", "window", "text", "tool", "args", "tool_use_id", "facts"),
     *("result", "reason", "subagent_id", "subagent_type", "prompt", "prompt_id", "pid", "goal", "workflowId"),
     *("context", "inherit", "filter", "driver", "model", "limits", "allowedTools", "wait", "timeout_seconds"),
+    *("query", "mode", "is_hint", "max_bytes"),
     *("agents", "children", "is_expected", "report", "below", "host", "prefix", "label", "proof", "only_registered"),
     *("query", "kind", "role", "source_type", "all_projects"),
 }

@@ -13,7 +13,7 @@ from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents, Prepared
 from ramet.engine.hooks import bindings, handoffs, reactions
 from ramet.engine.hooks.callers import Caller
-from ramet.engine.record import agents, lookup, sessions, subagents
+from ramet.engine.record import agents, lookup, session_usage, sessions, subagents
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
 from ramet.model.hooks.hook import HookAnswer, HookEvent, Moment
@@ -269,6 +269,7 @@ def note_injected(tx: Transaction, request: NoteInjected) -> Injected:
         "tokens": request.tokens,
         "places": request.places,
     }
+    session_usage.count_injected(tx, session.id, request.tokens)
     tx.record("session.injected", effort_id=session.effort_id, session_id=session.id, data=data)
     return Injected(session_id=session.id, tokens=request.tokens)
 

@@ -79,6 +79,7 @@ def note_injected(tx: Transaction, hooked: Hooked, moment: Moment, text: str) ->
     """Write down what an agent is given to read, because its user pays for it."""
     size, tokens = len(text.encode(errors="replace")), estimate_tokens(text)
     data = {"moment": moment, "source": "rules", "bytes": size, "tokens": tokens}
+    session_usage.count_injected(tx, hooked.id, tokens)
     tx.record("session.injected", effort_id=hooked.effort_id, session_id=hooked.id, data=data)
 
 

@@ -7,18 +7,21 @@ a tool is used and which files belong to a topic are read from recorded commands
 import posixpath
 import re
 
+from msgspec.structs import replace
+
 from ramet.engine.answers import answers
-from ramet.engine.memory import opened_places
+from ramet.engine.memory import places
 from ramet.engine.memory import search as searches
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
-from ramet.errors import DatabaseForeign, InvalidParams
+from ramet.errors import DatabaseForeign, Forbidden, InvalidParams
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.instant import to_iso
 from ramet.model.memory import search_query, tool_records
 from ramet.model.memory.hit import Hit, Kind
 from ramet.model.memory.recollection import Recollection, clip, inject, parse_place, render
 from ramet.model.memory.relevance import WeighedWord, Weighing
+from ramet.model.memory.search_query import SearchQuery
 from ramet.protocol.memory.recall import Recall, Recalled
 from ramet.store.database.connection import Connection
 from ramet.store.memory import chunks, recollections
@@ -26,9 +29,11 @@ from ramet.store.memory.index.index_reader import Filters
 from ramet.store.memory.recollections import Fixed, Step
 from ramet.store.record import efforts
 
-_MOST_HITS = 20
+_MOST_HITS = 16
 """That are looked at; a page beyond them is not relevant."""
 _MOST_WEIGHED = 12
+_MOST_POSTINGS = 3000
+_LEAST_ASKED = 2
 _MOST_WORDS = 16
 """Of a question that are looked for in each hit."""
 _MOST_ITEMS = 8
@@ -55,7 +60,7 @@ def recall(tx: Transaction, request: Recall) -> Recalled:
     project_id = _find_project(tx, request)
     place = parse_place(request.query) if request.mode == "recall" else None
     if place is not None:
-        items = opened_places.open_place(tx, place, project_id)
+        items = places.open_place(tx, place, project_id)
         return _reply(render(items, request.max_bytes, by_time=True), items)
     try:
         items = _MODES[request.mode](Question(tx, request, project_id))
@@ -73,7 +78,12 @@ def _find_project(tx: Transaction, request: Recall) -> int | None:
     """The only project whose history the asker gets; None for every project."""
     named = lookup.project_id(tx, request.project)  # which refuses an agent that names another one
     if request.session_id is not None:
-        return efforts.project_of(tx.db, lookup.session(tx, request.session_id).effort_id)
+        session = lookup.session(tx, request.session_id)
+        if tx.asker not in (None, session.id):
+            raise Forbidden(
+                f"session {tx.asker} cannot ask as session {session.id}", field="session_id", value=session.id
+            )
+        return efforts.project_of(tx.db, session.effort_id)
     if tx.asker is not None:
         return efforts.project_of(tx.db, lookup.session(tx, tx.asker).effort_id)
     return named
@@ -97,9 +107,9 @@ class Question:
         """The relevant hits, best first; what the asker said itself is none."""
         if not self.query.terms:
             return []
-        filters = Filters(project_id=self.project_id, kind=kind)
-        hits = searches.find(self.tx, self.query, filters, _MOST_HITS, freshens=False).items
         weighing = self._weigh()
+        filters = Filters(project_id=self.project_id, kind=kind)
+        hits = searches.find(self.tx, self._narrow(weighing), filters, _MOST_HITS, freshens=False).items
         others = [hit for hit in hits if hit.session_id is None or hit.session_id != self.own_session]
         return [
             hit
@@ -116,6 +126,17 @@ class Question:
         rarest = sorted(words, key=lambda word: word.texts)[:_MOST_WORDS]
         return Weighing(rarest, recollections.count_all(self.index))
 
+    def _narrow(self, weighing: Weighing) -> SearchQuery:
+        """The question without its common words: what has only these is not relevant, and to rank it takes long."""
+        kept: set[str] = set()
+        postings = 0
+        for word in weighing.words:  # the rarest first
+            postings += word.texts
+            if len(kept) >= _LEAST_ASKED and postings > _MOST_POSTINGS:
+                break
+            kept.add(word.match)
+        return replace(self.query, terms=[term for term in self.query.terms if term.is_phrase or term.match in kept])
+
     def _find_words(self, hit: Hit, weighing: Weighing) -> set[str]:
         """Which words of the question a hit has, or the unit that it belongs to."""
         matches = [word.match for word in weighing.words]
@@ -129,14 +150,17 @@ class Question:
 
 
 def _find(question: Question) -> list[Recollection]:
-    """What is known about something: the best places, few of each session."""
-    found: list[Recollection] = []
+    """What is known about something: the best places, few of each session, and the same text once. A report is often
+    the last answer of its session, too.
+    """
+    found: dict[str, Recollection] = {}
     often: dict[int | None, int] = {}
     for hit in question.search():
         often[hit.session_id] = often.get(hit.session_id, 0) + 1
         if hit.session_id is None or often[hit.session_id] <= _MOST_OF_A_SESSION:
-            found.append(_quote(question, hit))
-    return found[:_MOST_ITEMS]
+            quote = _quote(question, hit)
+            found.setdefault(" ".join(quote.text.split()), quote)
+    return list(found.values())[:_MOST_ITEMS]
 
 
 def _quote(question: Question, hit: Hit) -> Recollection:
@@ -175,8 +199,8 @@ def _fix(question: Question) -> list[Recollection]:
     line = tool_records.find_error_line(question.text) or question.text
     fixed = recollections.list_fixed(question.index, tool_records.sign(line), question.project_id, _MOST_HITS)
     if not fixed:
-        places = [(hit.session_id, hit.message_id) for hit in question.search("error")]
-        candidates = (recollections.find_fixed(question.index, *place) for place in places)
+        failures = [(hit.session_id, hit.message_id) for hit in question.search("error")]
+        candidates = (recollections.find_fixed(question.index, *failure) for failure in failures)
         fixed = [each for each in candidates if each is not None]
     described = {each.id: _describe_fix(question, each) for each in fixed}
     unique = {each.text: each for each in described.values()}

@@ -37,7 +37,7 @@ def compose(*, spawn_depth: int, max_depth: int) -> str:
     lines = [
         "# Ramet's tools",
         "",
-        "You run under Ramet, which records what you do. It gives you seven tools:",
+        "You run under Ramet, which records what you do. It gives you eight tools:",
         "",
         f"- `spawn_agent` delegates a goal to another agent. {WHEN} {RETURNS} {CLOCK} {_SEVERAL}",
         "- `await_sessions` waits for children that are not done yet.",

@@ -43,5 +43,5 @@ class Recall(Request[Recalled], frozen=True, kw_only=True):
     session_id: SessionId | None = None
     """The session that asks: only the history of its project is used, and what it said itself is left out."""
     is_hint: bool = False
-    """Whether nobody asked: the answer then needs stronger evidence, and is enclosed in tags."""
+    """Whether a hook asks and not an agent: the answer then needs stronger evidence, and is enclosed in tags."""
     max_bytes: Annotated[int, Meta(ge=100, le=4096)] = 4096

@@ -39,7 +39,7 @@ from ramet.protocol.record.skills import GetSkill, KeepSkill
 from ramet.runner import projects
 from ramet.runner.answers import answers
 from ramet.runner.machine import Machine
-from ramet.runner.project_files import prior_knowledge
+from ramet.runner.project_files import recall
 from ramet.runner.project_files.skill_discovery import define
 from ramet.runner.projects import Site
 from ramet.vendors import registry
@@ -66,7 +66,7 @@ def start_effort(machine: Machine, request: OpenEffort) -> Opened:
     sessions = machine.ask(FindSessions(task_id=request.task_id)).items
     told = list(dict.fromkeys(_directives(site, [request.task_id, *request.directories])))
     begun = _begin(machine, site, request, found, told)
-    known = prior_knowledge.recall(machine, site, begun)
+    known = recall.recall(machine, site, begun)
     opening = Opening(
         effort=nest(begun.effort),
         session=begun.session,

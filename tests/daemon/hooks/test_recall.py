@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ramet.config.settings import RecallSettings
-from ramet.daemon.hooks.recalled_history import RecalledHistory
+from ramet.daemon.hooks.recall import RecalledHistory
 from ramet.errors import RametError
 from ramet.model.hooks.hook import HookAnswer, HookEvent, RecallWish
 from ramet.model.memory.recollection import Recollection
@@ -38,12 +38,17 @@ class Engine:
                 return Injected(session_id=7, tokens=request.tokens)
             case Recall():
                 self.asked.append(request)
-                if self.found is None:
-                    await asyncio.Event().wait()
-                if isinstance(self.found, RametError):
-                    raise self.found
-                return Recalled(text="", items=self.found)
+                return Recalled(text="", items=await self._find())
         return request
+
+    async def _find(self) -> list[Recollection]:
+        match self.found:
+            case None:
+                await asyncio.Event().wait()
+                return []
+            case RametError():
+                raise self.found
+        return self.found
 
 
 def hooked(engine: Engine, settings: RecallSettings | None = None, times: int = 1) -> list[str]:
