@@ -89,9 +89,13 @@ OTHER_TABLES = (
     "tombstones",
     "skill_texts",
     "images",
+    "edits",
+    "edit_readings",
 )
 
 _CHILDREN_FIRST = (
+    "edits",
+    "edit_readings",
     "images",
     "skill_texts",
     "tombstones",

@@ -126,6 +126,7 @@ from ramet.protocol.hooks.moments import (
 from ramet.protocol.hooks.notes import AppendLog, Logged
 from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
 from ramet.protocol.hooks.transcripts import Ingests, ListIngests
+from ramet.protocol.memory.why import AskWhy, ExportedNotes, ExportNotes, Why
 from ramet.protocol.record.agents import (
     AssignAgent,
     CountRows,
@@ -1554,6 +1555,32 @@ class IngestOperations(Namespace):
         return self._call(ListIngests, {"session_id": session_id, "path": path})
 
 
+class MemoryNotesOperations(Namespace):
+    """`memory.notes.…`"""
+
+    def export(self, path: str, *, ref: str = "refs/notes/ramet", limit: int = 500) -> ExportedNotes:
+        """Write which lines of each commit come from efforts, as git notes. Notes have no prompts and no text
+        of files.
+        """
+        return self._call(ExportNotes, {"path": path, "ref": ref, "limit": limit})
+
+
+class MemoryOperations(Namespace):
+    """`memory.…`"""
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.notes = MemoryNotesOperations(transport)
+
+    def why(
+        self, path: str, *, first: int | None = None, last: int | None = None, session_id: int | None = None
+    ) -> Why:
+        """Show which commit, edit, prompt, effort and task the lines of a file come from. Lines of people, and
+        lines whose origin is not certain, are `unknown`.
+        """
+        return self._call(AskWhy, {"path": path, "first": first, "last": last, "session_id": session_id})
+
+
 class NamesOperations(Namespace):
     """`names.…`"""
 
@@ -2138,6 +2165,7 @@ class Operations(Namespace):
         self.history = HistoryOperations(transport)
         self.hooks = HooksOperations(transport)
         self.ingest = IngestOperations(transport)
+        self.memory = MemoryOperations(transport)
         self.names = NamesOperations(transport)
         self.report = ReportOperations(transport)
         self.run = RunOperations(transport)
