@@ -109,6 +109,14 @@ class _Fit(NamedTuple):
         return (self.is_open_left or self.is_open_right) and self.context > 0 and self.weight >= _RUN_WEIGHT
 
 
+class _Claim(NamedTuple):
+    """A line that may be one of an effort's. A line that was wrapped has several numbers and one place."""
+
+    is_between: bool
+    number: int
+    place: int
+
+
 class Attribution:
     """Everything that is known about one file."""
 
@@ -173,7 +181,7 @@ class Attribution:
     ) -> dict[int, Attributed]:
         """The lines that can be attributed, by their numbers."""
         found: dict[int, Attributed] = {}
-        claims: dict[tuple[int, int, str | None], list[tuple[_Strength, int]]] = defaultdict(list)
+        claims: dict[tuple[int, int, str | None], list[_Claim]] = defaultdict(list)
         for line in lines:
             version = versions.get((line.commit, line.path))
             index = None if version is None else version.places.get(line.place)
@@ -186,7 +194,7 @@ class Attribution:
             if attributed is not None:
                 found[line.number] = attributed
                 key = (attributed.effort_id, version.hashes[index], line.commit)
-                claims[key].append((strength, line.number))
+                claims[key].append(_Claim(strength[0], line.number, line.place))
         self._withdraw(found, claims)
         self._fill_blanks(found, lines)
         return found
@@ -283,18 +291,18 @@ class Attribution:
     # Each recorded line accounts for one line.
 
     def _withdraw(
-        self, found: dict[int, Attributed], claims: Mapping[tuple[int, int, str | None], list[tuple[_Strength, int]]]
+        self, found: dict[int, Attributed], claims: Mapping[tuple[int, int, str | None], list[_Claim]]
     ) -> None:
         """Of more lines than were recorded, only those count that stand between the recorded neighbours."""
         for (effort_id, hashed, commit), claimed in claims.items():
             left = self._left(effort_id, hashed, commit)
-            if len(claimed) <= left:
+            if len({claim.place for claim in claimed}) <= left:
                 continue
-            between = [number for (is_between, _), number in claimed if is_between]
-            kept = between if len(between) <= left else []
-            for _, number in claimed:
-                if number not in kept:
-                    del found[number]
+            between = {claim.place for claim in claimed if claim.is_between}
+            kept = between if len(between) <= left else set()
+            for claim in claimed:
+                if claim.place not in kept:
+                    del found[claim.number]
 
     def _left(self, effort_id: int, hashed: int, commit: str | None) -> int:
         """How many of an effort's lines of one content a commit can have."""
