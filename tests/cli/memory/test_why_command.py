@@ -31,7 +31,7 @@ def test_a_line_of_a_queued_agent_is_explained_after_a_squash(shop: CommandLine)
     writes = {"write": "cart.py", "text": TEXT}
     told = _call("write", {"path": "cart.py", "content": TEXT, "is_new": True})
     prompt = family.goal("Add up the cart.", writes, *told, family.says("done"))
-    shop.ok("add", "do", prompt, "--task", "tasks/cart")
+    shop.ok("add", prompt, "--skill", "do", "--task", "tasks/cart")
     shop.ok("work", "--once")
     effort = shop.json("queue", "--all")["items"][-1]["id"]
     branch = shop.json("show", f"e{effort}")["git_branch"]

@@ -327,7 +327,7 @@ class Attribution:
         return used
 
     def _fill_blanks(self, found: dict[int, Attributed], lines: Sequence[FileLine]) -> None:
-        """A blank line between two lines of one effort, brought by the same commit, is the effort's."""
+        """A blank line is an effort's if all lines beside it that the same commit brought are."""
         above: FileLine | None = None
         waiting: list[FileLine] = []
         for line in lines:
@@ -344,10 +344,9 @@ class Attribution:
         for line in blanks:
             if line.commit is not None and line.commit in self._own:
                 found[line.number] = Attributed(self._own[line.commit], None)
-            beside = [each for each in (above, below) if each is not None]
+            beside = [each for each in (above, below) if each is not None and each.commit == line.commit]
             known = [found[each.number] for each in beside if each.number in found]
-            is_one = len(known) == len(beside) and len({each.effort_id for each in known}) == 1
-            if is_one and all(each.commit == line.commit for each in beside):
+            if known and len(known) == len(beside) and len({each.effort_id for each in known}) == 1:
                 found[line.number] = known[0]
 
 

@@ -1,7 +1,7 @@
 """Lines that were moved. git also follows lines that were copied, and a copy was put there by whoever copied it.
 
-A line counts as moved only if the commit that put it there added such a line as often as it removed one, if it took it
-from the place that git names, and if nobody typed or copied such a line there since it was written.
+A line counts as moved only if every commit that put such a line into its file, since it was written, took it away
+elsewhere. The same then holds for the files that it was taken from.
 """
 
 from collections import Counter
@@ -41,49 +41,63 @@ def settle(
 
 class _Checks:
     def __init__(self, repository: Repository, history: Sequence[FileCommit], moved: Sequence[_Pair]) -> None:
-        self._histories = {path: list(history) for path in {pair.new.path for pair in moved}}
-        for path in list(dict.fromkeys(pair.old.path for pair in moved))[:_MOST_FILES]:
-            if path not in self._histories:
-                with suppress(GitFailed):
-                    self._histories[path] = read_history(repository, path)
+        self._repository = repository
+        self._histories = {path: _with_nets(history) for path in {pair.new.path for pair in moved}}
+        self._whole: dict[str, _Whole | None] = {}
         hashes = {pair.hash for pair in moved}
-        wanted = dict.fromkeys(pair.new.commit for pair in moved)
-        wanted |= dict.fromkeys(
-            commit.hash
-            for commits in self._histories.values()
-            for commit in commits
-            if hashes & (+_net(commit.files)).keys()
-        )
-        with suppress(GitFailed):
-            read = read_commits(repository, list(wanted)[:_MOST_COMMITS])
-            self._whole = {commit.hash: commit for commit in read}
-            self._nets = {commit.hash: _net(commit.files) for commit in read}
-            return
-        self._whole, self._nets = {}, {}
+        arrivals = (commit.hash for each in self._histories.values() for commit, net in each if hashes & net.keys())
+        self._read(list(dict.fromkeys([*(pair.new.commit for pair in moved), *arrivals]))[:_MOST_COMMITS])
 
     def is_moved(self, pair: _Pair) -> bool:
-        mover = self._whole.get(pair.new.commit)
-        if mover is None or self._nets[mover.hash][pair.hash] > 0 or not self._is_taken(mover, pair):
-            return False
-        paths = {pair.new.path, pair.old.path}
-        return all(self._is_unrepeated(path, pair) for path in paths)
-
-    def _is_taken(self, mover: FileCommit, pair: _Pair) -> bool:
-        """Whether the commit took the line from where git says that it was."""
-        names = {pair.old.path, pair.new.path}
-        return any(
-            file.old_path in names and any(hash_line(line) == pair.hash for line in file.removed)
-            for file in mover.files
-        )
-
-    def _is_unrepeated(self, path: str, pair: _Pair) -> bool:
-        """Whether no commit since the line was written has added one like it."""
-        for commit in self._histories.get(path, ()):
-            if commit.hash == pair.old.commit:
-                return True
-            if (+_net(commit.files))[pair.hash] and self._nets.get(commit.hash, Counter({pair.hash: 1}))[pair.hash] > 0:
-                return False
+        """Whether a line came to its place by moves alone, from file to file, since it was written."""
+        waiting, seen = [pair.new.path], {pair.new.path}
+        while waiting:
+            for commit, net in self._history(waiting.pop()):
+                if commit.hash == pair.old.commit:
+                    break
+                if net[pair.hash] > 0:
+                    sources = self._sources(commit.hash, pair.hash)
+                    if not sources or len(seen | sources) > _MOST_FILES:
+                        return False
+                    waiting += sources - seen
+                    seen |= sources
         return True
+
+    def _sources(self, commit: str, hashed: int) -> set[str]:
+        """The files from which a commit took a line; none if it added more of them than it took."""
+        if commit not in self._whole:
+            self._read([commit])
+        whole = self._whole.get(commit)
+        return set() if whole is None or whole.net[hashed] > 0 else whole.removed.get(hashed, set())
+
+    def _history(self, path: str) -> list[tuple[FileCommit, Counter[int]]]:
+        if path not in self._histories:
+            self._histories[path] = []
+            with suppress(GitFailed):
+                self._histories[path] = _with_nets(read_history(self._repository, path))
+        return self._histories[path]
+
+    def _read(self, commits: Sequence[str]) -> None:
+        self._whole |= dict.fromkeys(commits)
+        with suppress(GitFailed):
+            for commit in read_commits(self._repository, commits):
+                removed: dict[int, set[str]] = {}
+                for file in commit.files:
+                    for line in file.removed:
+                        removed.setdefault(hash_line(line), set()).add(file.old_path)
+                self._whole[commit.hash] = _Whole(_net(commit.files), removed)
+
+
+class _Whole(NamedTuple):
+    """What a commit did to all files together."""
+
+    net: Counter[int]
+    removed: dict[int, set[str]]
+    """The files from which lines were removed, by the hashes of these."""
+
+
+def _with_nets(history: Sequence[FileCommit]) -> list[tuple[FileCommit, Counter[int]]]:
+    return [(commit, +_net(commit.files)) for commit in history]
 
 
 def _net(files: Iterable[ChangedFile]) -> Counter[int]:
