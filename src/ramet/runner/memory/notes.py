@@ -14,8 +14,8 @@ from ramet.protocol.memory.edits import MOST_PATHS, FindEdits
 from ramet.protocol.memory.why import ExportedNotes, ExportNotes
 from ramet.runner.answers import answers
 from ramet.runner.machine import Machine
-from ramet.runner.memory.checkouts import Checkout, open_checkout
 from ramet.runner.memory.call_edits import read_edits
+from ramet.runner.memory.checkouts import Checkout, open_checkout
 from ramet.runner.memory.line_facts import facts_of
 from ramet.runner.memory.redacted_lines import redact_lines
 from ramet.workspace.git.lines.file_history import ChangedFile, FileCommit, read_commits
