@@ -24,12 +24,12 @@ def measure(thorough: bool) -> Iterator[Row]:
             project = generate(folder, seed, 36 if thorough else 18)
             total += judge(project)
     share = total["right"] / total["agent"]
-    details = {name: float(total[name]) for name in sorted(total)}
+    details = {name.replace(" ", "_"): float(total[name]) for name in sorted(total)}
     yield Row("why: lines of agents that are attributed", "all of them", ">= 0.95", share, share >= _GOAL, details)
     wrong = float(total["wrong"])
     yield Row("why: lines with a wrong origin", "lines", "<= 0", wrong, wrong == 0, {"person": float(total["person"])})
-    known = total["edit"] / total["right"]
-    yield Row("why: attributed lines whose edit is known", "all of them", "", known, True, {})
+    known, mistaken = total["edit"] / total["right"], float(total["wrong edit"])
+    yield Row("why: attributed lines whose edit is known", "all of them", "", known, True, {"wrong": mistaken})
     yield _long_file()
 
 
@@ -55,7 +55,9 @@ def _judge_file(project: Project, name: str, lines: list[Line]) -> Counter[str]:
                 found["wrong"] += 1
                 continue
             found["right"] += 1
-            found["edit"] += source.edit is not None
+            if source.edit is not None:
+                found["edit"] += 1
+                found["wrong edit"] += project.calls[source.edit.commit or ""] != line.author
     return found
 
 

@@ -23,24 +23,10 @@ Author = tuple[int, int]
 """An effort, and the number of the call in it; 0 for a change that no call of a tool tells."""
 
 _COMMON = ("return None", "else:", "try:", "pass", "continue", "break", "i += 1", "result = []", "return result", "}")
-_WORDS = [
-    "order",
-    "cart",
-    "price",
-    "stock",
-    "cache",
-    "retry",
-    "token",
-    "route",
-    "batch",
-    "queue",
-    "limit",
-    "index",
-    "parser",
-    "worker",
-    "branch",
-    "report",
-]
+_WORDS = (
+    *("order", "cart", "price", "stock", "cache", "retry", "token", "route"),
+    *("batch", "queue", "limit", "index", "parser", "worker", "branch", "report"),
+)
 
 
 class Line(NamedTuple):
@@ -64,8 +50,8 @@ class Project:
         self._trees = folder / "trees"
         self._environ = _environment(folder)
         self.files: Files = {}
-        self.messages: dict[int, Author] = {}
-        """Which call a message is."""
+        self.calls: dict[str, Author] = {}
+        """The calls, by their commits in the history."""
         self._blocks = 0
         self._efforts = 0
         self._dropped: list[str] = []
@@ -228,13 +214,13 @@ class Project:
             changed = next((each for each in files if old_texts.get(each) != text_of(files[each])), name)
             call = ("Bash", {"command": f"python generate.py {changed}"}, "")
         call_id = f"c{attempt.effort.id}.{number}"
-        events = [
+        events: list[dict[str, Any]] = [
             {"kind": "tool_call", "call_id": call_id, "name": call[0], "input": call[1]},
             {"kind": "tool_result", "call_id": call_id, "name": call[0], "output": call[2]},
         ]
         seq = self._report(attempt, events, seq)
         found = self.call("db.messages.list", session_id=attempt.session.id, newest=True, limit=2).items
-        self.messages[found[0].id] = author
+        self.calls[found[0].commit] = author
         return seq
 
     def _edit(self, blocks: dict[int, Block], author: Author, kind: str) -> tuple[str, str]:
@@ -248,7 +234,9 @@ class Project:
         number = self.random.choice(sorted(blocks))
         block = blocks[number]
         at = self.random.randrange(1, len(block))
-        new = [Line(f"    {self._sentence()}", author) for _ in range(self.random.randint(1, 4))]
+        near = {line.text.strip() for line in block[at - 1 : at + 2]}
+        said = [text for _ in range(self.random.randint(1, 4)) if (text := self._sentence()) not in near]
+        new = [Line(f"    {text}", author) for text in said or [f"note_{self._blocks}_{at} = {author[1]}"]]
         gone = 1 if kind == "replace" and at < len(block) - 1 else 0
         around = (max(0, at - 1), min(len(block), at + gone + 1))
         old = [line.text for line in block[around[0] : around[1]]]
@@ -313,9 +301,12 @@ class Project:
                 text = self.random.choice(theirs)
             elif choice < 0.5 and self._dropped:
                 text = self.random.choice(self._dropped) or text
-            block.insert(self.random.randrange(1, len(block)), Line(text, PERSON))
+            at = self.random.randrange(1, len(block))
+            if text.strip() not in (block[at - 1].text.strip(), block[at].text.strip()):
+                # Nobody can tell two equal lines apart that stand next to each other.
+                block.insert(at, Line(text, PERSON))
 
-    def act(self, what: str) -> None:
+    def act(self, what: str) -> None:  # noqa: C901  one case for each thing that people do
         """One commit of a person's."""
         name = self.random.choice(sorted(self.files))
         blocks = self.files[name]

@@ -95,9 +95,13 @@ OTHER_TABLES = (
     "archived_keys",
     "purged_spans",
     "purges",
+    "edits",
+    "edit_readings",
 )
 
 _CHILDREN_FIRST = (
+    "edits",
+    "edit_readings",
     "archived_keys",
     "purged_spans",
     "purges",

@@ -76,7 +76,12 @@ def describe(tx: Transaction, request: DescribeEdit) -> Described:
     notes = edits.list_notes(tx.db, effort.id)
     return Described(
         origin=described.origin,
-        prompt=described.prompt or effort.prompt,
+        prompt=_asked(effort.prompt, described.prompt),
         decisions=described.decisions,
         notes=notes,
     )
+
+
+def _asked(task: str | None, given: str | None) -> str | None:
+    """What was asked for: without the instructions that Ramet adds to the prompt of an effort."""
+    return task if given is None or (task and task in given) else given

@@ -29,8 +29,14 @@ _RUN_LINES = 3
 _RUN_WEIGHT = 24
 _LONE_WEIGHT = 12
 """What a line without any context has to say, if it is the only such line of the file."""
+_TELLING_WEIGHT = 8
 _BULK_LINES = 3
 _BULK_WEIGHT = 40
+
+
+_Strength = tuple[bool, int]
+"""Whether a line stands between the recorded neighbours, and how many lines around it agree."""
+_NOWHERE: _Strength = (False, 0)
 
 
 class CommitFacts(NamedTuple):
@@ -103,6 +109,14 @@ class _Fit(NamedTuple):
         return (self.is_open_left or self.is_open_right) and self.context > 0 and self.weight >= _RUN_WEIGHT
 
 
+class _Claim(NamedTuple):
+    """A line that may be one of an effort's. A line that was wrapped has several numbers and one place."""
+
+    is_between: bool
+    number: int
+    place: int
+
+
 class Attribution:
     """Everything that is known about one file."""
 
@@ -129,6 +143,9 @@ class Attribution:
         self._by_hash: dict[int, list[tuple[RecordedEdit, Hunk, int]]] = defaultdict(list)
         self._origins: dict[int, set[str]] = defaultdict(set)
         self._supply: Counter[tuple[int, int]] = Counter()
+        """How many lines of one content an effort added to this file."""
+        self._anywhere: set[tuple[int, int]] = set()
+        """The contents of the lines that an effort added to any file that is known."""
         totals: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
         for edit in edits:
             if edit.effort_id in self._makers:
@@ -137,18 +154,24 @@ class Attribution:
             for hashed, times in added.items():
                 self._supply[effort_id, hashed] = max(self._supply[effort_id, hashed], times)
         self._landed: dict[tuple[int, str], bool] = {}
+        self._lefts: dict[tuple[int, int, str | None], int] = {}
 
     def _add(self, edit: RecordedEdit, totals: dict[tuple[int, str], Counter[int]]) -> None:
         if edit.origin is not None:
             self._origins[edit.effort_id].add(edit.origin)
         # A later commit of an effort repeats what an earlier one added, so the most of one commit is what it has.
         # Calls that share a checkout add to each other.
-        counted = totals[edit.effort_id, edit.git_commit or ""]
+        counted = (
+            Counter[int]()
+            if edit.path not in self._names
+            else totals[edit.effort_id, f"{edit.git_commit}/{edit.part}" if edit.git_commit else ""]
+        )
         for hunk in unpack(edit.lines):
             for place, line in enumerate(hunk):
                 if not line.is_added:
                     continue
                 counted[line.hash] += 1
+                self._anywhere.add((edit.effort_id, line.hash))
                 found = self._by_hash[line.hash]
                 if edit.path in self._names and len(found) < _MOST_CANDIDATES:
                     found.append((edit, hunk, place))
@@ -158,7 +181,7 @@ class Attribution:
     ) -> dict[int, Attributed]:
         """The lines that can be attributed, by their numbers."""
         found: dict[int, Attributed] = {}
-        claims: dict[tuple[int, int, str | None], list[tuple[int, int]]] = defaultdict(list)
+        claims: dict[tuple[int, int, str | None], list[_Claim]] = defaultdict(list)
         for line in lines:
             version = versions.get((line.commit, line.path))
             index = None if version is None else version.places.get(line.place)
@@ -167,11 +190,11 @@ class Attribution:
             if line.commit is not None and line.commit in self._own:
                 found[line.number] = self._of_effort(self._own[line.commit], line, version, index)
                 continue
-            attributed, context = self._of_others(line, version, index)
+            attributed, strength = self._of_others(line, version, index)
             if attributed is not None:
                 found[line.number] = attributed
                 key = (attributed.effort_id, version.hashes[index], line.commit)
-                claims[key].append((context, line.number))
+                claims[key].append(_Claim(strength[0], line.number, line.place))
         self._withdraw(found, claims)
         self._fill_blanks(found, lines)
         return found
@@ -182,7 +205,9 @@ class Attribution:
         fits = [
             fit
             for fit in self._fits(version, index, line.commit)
-            if fit.edit.kind != "commit" and self._is_within(fit.edit.effort_id, effort_id)
+            if fit.edit.kind != "commit"
+            and self._is_within(fit.edit.effort_id, effort_id)
+            and (fit.is_firm or version.weights[index] >= _LONE_WEIGHT)
         ]
         edit = _earliest(fits)
         return Attributed(edit.effort_id if edit else effort_id, edit)
@@ -196,19 +221,24 @@ class Attribution:
 
     # Rules 2 and 3: a commit that somebody else made, or none.
 
-    def _of_others(self, line: FileLine, version: Version, index: int) -> tuple[Attributed | None, int]:
-        fits = [fit for fit in self._fits(version, index, line.commit) if self._locates(fit, line, version, index)]
+    def _of_others(self, line: FileLine, version: Version, index: int) -> tuple[Attributed | None, _Strength]:
+        hashed = version.hashes[index]
+        fits = [
+            fit
+            for fit in self._fits(version, index, line.commit)
+            if self._locates(fit, line, version, index) and self._left(fit.edit.effort_id, hashed, line.commit) > 0
+        ]
         if not fits:
-            return None, 0
+            return None, _NOWHERE
         best = max(fit.context for fit in fits)
         leading = [fit for fit in fits if fit.context == best]
         efforts = {fit.edit.effort_id for fit in leading}
         if len(efforts) > 1:
-            return None, 0  # each of them may have written it
-        effort_id = leading[0].edit.effort_id
+            return None, _NOWHERE  # each of them may have written it
+        effort_id, is_between = leading[0].edit.effort_id, any(fit.left and fit.right for fit in leading)
         if self._is_shared(effort_id):
-            return Attributed(effort_id, _earliest(leading)), best
-        return self._of_effort(effort_id, line, version, index), best
+            return Attributed(effort_id, _earliest(leading)), (is_between, best)
+        return self._of_effort(effort_id, line, version, index), (is_between, best)
 
     def _locates(self, fit: _Fit, line: FileLine, version: Version, index: int) -> bool:
         effort_id = fit.edit.effort_id
@@ -237,9 +267,12 @@ class Attribution:
         if key not in self._landed:
             facts = self._commits.get(commit)
             equal = [
-                weight for hashed, weight in (facts.added if facts else {}).items() if self._supply[(effort_id, hashed)]
+                weight
+                for hashed, weight in (facts.added if facts else {}).items()
+                if (effort_id, hashed) in self._anywhere
             ]
-            is_bulk = len([weight for weight in equal if weight]) >= _BULK_LINES and sum(equal) >= _BULK_WEIGHT
+            telling = [weight for weight in equal if weight >= _TELLING_WEIGHT]
+            is_bulk = len(telling) >= _BULK_LINES and sum(telling) >= _BULK_WEIGHT
             self._landed[key] = is_bulk or self._is_named(effort_id, commit)
         return self._landed[key]
 
@@ -258,12 +291,25 @@ class Attribution:
     # Each recorded line accounts for one line.
 
     def _withdraw(
-        self, found: dict[int, Attributed], claims: Mapping[tuple[int, int, str | None], list[tuple[int, int]]]
+        self, found: dict[int, Attributed], claims: Mapping[tuple[int, int, str | None], list[_Claim]]
     ) -> None:
+        """Of more lines than were recorded, only those count that stand between the recorded neighbours."""
         for (effort_id, hashed, commit), claimed in claims.items():
-            left = self._supply[(effort_id, hashed)] - self._used_before(effort_id, hashed, commit)
-            for _, number in sorted(claimed, key=lambda claim: (-claim[0], claim[1]))[max(left, 0) :]:
-                del found[number]
+            left = self._left(effort_id, hashed, commit)
+            if len({claim.place for claim in claimed}) <= left:
+                continue
+            between = {claim.place for claim in claimed if claim.is_between}
+            kept = between if len(between) <= left else set()
+            for claim in claimed:
+                if claim.place not in kept:
+                    del found[claim.number]
+
+    def _left(self, effort_id: int, hashed: int, commit: str | None) -> int:
+        """How many of an effort's lines of one content a commit can have."""
+        key = (effort_id, hashed, commit)
+        if key not in self._lefts:
+            self._lefts[key] = self._supply[effort_id, hashed] - self._used_before(effort_id, hashed, commit)
+        return self._lefts[key]
 
     def _used_before(self, effort_id: int, hashed: int, commit: str | None) -> int:
         """How many of an effort's lines of one content older commits of the file have brought."""
@@ -281,7 +327,7 @@ class Attribution:
         return used
 
     def _fill_blanks(self, found: dict[int, Attributed], lines: Sequence[FileLine]) -> None:
-        """A blank line between two lines of one effort, brought by the same commit, is the effort's."""
+        """A blank line is an effort's if all lines beside it that the same commit brought are."""
         above: FileLine | None = None
         waiting: list[FileLine] = []
         for line in lines:
@@ -298,10 +344,9 @@ class Attribution:
         for line in blanks:
             if line.commit is not None and line.commit in self._own:
                 found[line.number] = Attributed(self._own[line.commit], None)
-            beside = [each for each in (above, below) if each is not None]
+            beside = [each for each in (above, below) if each is not None and each.commit == line.commit]
             known = [found[each.number] for each in beside if each.number in found]
-            is_one = len(known) == len(beside) and len({each.effort_id for each in known}) == 1
-            if is_one and all(each.commit == line.commit for each in beside):
+            if known and len(known) == len(beside) and len({each.effort_id for each in known}) == 1:
                 found[line.number] = known[0]
 
 

@@ -25,6 +25,8 @@ class RecordedEdit(Struct, frozen=True, kw_only=True):
     kind: EditKind
     path: str
     """Relative to the top of the checkout."""
+    part: int
+    """Tells edits of one file by the same call or commit apart."""
     at_ms: int
     git_commit: str | None
     """Of a commit: its hash."""

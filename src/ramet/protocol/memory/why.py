@@ -110,7 +110,7 @@ class ExportNotes(Request[ExportedNotes], frozen=True, kw_only=True):
     """Write which lines of each commit come from efforts, as git notes. Notes have no prompts and no text of files."""
 
     op = Operation(
-        "memory.why.export",
+        "memory.notes.export",
         errors=(ProjectNotFound, InvalidParams, GitFailed),
         host="machine",
     )

@@ -12,11 +12,12 @@ from ramet.model.memory.edited_lines import hash_line, weigh
 from ramet.model.redaction import Redactor
 from ramet.protocol.memory.edits import MOST_PATHS, FindEdits, FoundEdits
 from ramet.runner.machine import Machine
+from ramet.runner.memory import moves
 from ramet.runner.memory.checkouts import Checkout, FileIn
 from ramet.runner.memory.made_commits import origin_of
 from ramet.runner.memory.redacted_lines import redact_lines
 from ramet.workspace.git.lines.blame import UNCOMMITTED, Blamed, blame
-from ramet.workspace.git.lines.file_history import FileCommit, read_commits, read_history
+from ramet.workspace.git.lines.file_history import ChangedFile, FileCommit, read_commits, read_history
 from ramet.workspace.git.lines.versions import read_versions
 
 _MOST_VERSIONS = 500
@@ -39,7 +40,7 @@ def look(machine: Machine, checkout: Checkout, file: FileIn, now_ms: int) -> Fil
     redactor = machine.redactor_in(str(checkout.site.root))
     history = read_history(repository, file.path)
     blamed = blame(repository, file.path, find_reformats(history))
-    lines = [_line(each) for each in blamed]
+    lines = [_line(each) for each in moves.settle(repository, history, blamed)]
     names = {file.path, *(line.path for line in lines)}
     names |= {name for commit in history for changed in commit.files for name in (changed.path, changed.old_path)}
     commits = list(dict.fromkeys(line.commit for line in lines if line.commit))
@@ -147,13 +148,12 @@ def find_reformats(history: Sequence[FileCommit]) -> tuple[str, ...]:
 
     git then looks through them, so that a line which was joined or wrapped is still that of its author.
     """
-    suspects = []
-    for commit in history:
-        for changed in commit.files:
-            added, removed = (_plain(side) for side in (changed.added, changed.removed))
-            if added and added == removed:
-                suspects.append(commit.hash)
-    return tuple(dict.fromkeys(suspects))
+    return tuple(commit.hash for commit in history if commit.files and all(map(_is_reformatted, commit.files)))
+
+
+def _is_reformatted(changed: ChangedFile) -> bool:
+    new = [[text for text, is_added in hunk if is_added] for hunk in changed.hunks]
+    return bool(new) and all(_plain(mine) == _plain(old) for mine, old in zip(new, changed.gone, strict=True))
 
 
 def _plain(lines: Sequence[str]) -> str:

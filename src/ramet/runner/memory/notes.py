@@ -1,4 +1,4 @@
-"""`memory.why.export`: which lines of each commit come from efforts, as git notes.
+"""`memory.notes.export`: which lines of each commit come from efforts, as git notes.
 
 A note says which lines of the commit's version of a file come from which effort and session. It has no prompt and no
 text of any file, so that nothing leaves the database that is not in the repository already.
@@ -14,8 +14,8 @@ from ramet.protocol.memory.edits import MOST_PATHS, FindEdits
 from ramet.protocol.memory.why import ExportedNotes, ExportNotes
 from ramet.runner.answers import answers
 from ramet.runner.machine import Machine
+from ramet.runner.memory.call_edits import read_edits
 from ramet.runner.memory.checkouts import Checkout, open_checkout
-from ramet.runner.memory.edit_reading import read_edits
 from ramet.runner.memory.line_facts import facts_of
 from ramet.runner.memory.redacted_lines import redact_lines
 from ramet.workspace.git.lines.file_history import ChangedFile, FileCommit, read_commits
@@ -28,7 +28,7 @@ _BATCH = 50
 
 @answers(ExportNotes)
 def export(machine: Machine, request: ExportNotes) -> ExportedNotes:
-    """The operation `memory.why.export`."""
+    """The operation `memory.notes.export`."""
     checkout = open_checkout(machine, request.path)
     read_edits(machine, checkout.site, checkout.prefix, _READING_SECONDS)
     top, git = checkout.repository.checkout, checkout.repository.git.identified(checkout.repository.checkout)

@@ -15,8 +15,8 @@ from ramet.runner import projects
 from ramet.runner.answers import answers
 from ramet.runner.machine import Machine
 from ramet.runner.memory import line_facts
+from ramet.runner.memory.call_edits import read_edits
 from ramet.runner.memory.checkouts import Checkout, open_checkout, read_file
-from ramet.runner.memory.edit_reading import read_edits
 from ramet.runner.memory.redacted_lines import redact_lines
 
 _READING_SECONDS = 5.0

@@ -69,10 +69,8 @@ def _facts(source: WhySource) -> dict[str, object]:
 def _edit(source: WhySource) -> str:
     by = " ".join(filter(None, [source.driver, f"s{source.session_id}" if source.session_id else None]))
     if source.edit is None:
-        return f"not known; the effort committed this line ({by})"
-    how = source.edit.tool or source.edit.kind
-    what = f"{how} (a command that changed the file)" if source.edit.kind == "shell" else how
-    return f"{what} by {by}, {instant(source.edit.at)}"
+        return f"not known, such as a shell command; {by} committed the line"
+    return f"{source.edit.tool or source.edit.kind} by {by}, {instant(source.edit.at)}"
 
 
 def _commands(source: WhySource) -> list[str]:

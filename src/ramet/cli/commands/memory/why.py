@@ -57,7 +57,7 @@ def why(invocation: Invocation, place: str | None, export_notes: bool, ref: str,
 
 
 def _ask(invocation: Invocation, request: AskWhy) -> Why:
-    """Recorded sessions are read in steps, when somebody asks first."""
+    """Recorded sessions are read in steps, the first time that a line of their project is asked about."""
     with working(invocation, "reading recorded edits"):
         reply = invocation.ask(request)
         for _ in range(_MOST_ROUNDS):

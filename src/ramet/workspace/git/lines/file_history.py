@@ -23,8 +23,18 @@ class ChangedFile(NamedTuple):
     """The lines of the new version in each hunk, with those that stayed around the added ones."""
     starts: list[int]
     """The number of the first line of each hunk in the new version."""
-    added: list[str]
-    removed: list[str]
+    gone: list[list[str]]
+    """The removed lines of each hunk."""
+
+    @property
+    def added(self) -> list[str]:
+        """All added lines."""
+        return [text for hunk in self.hunks for text, is_added in hunk if is_added]
+
+    @property
+    def removed(self) -> list[str]:
+        """All removed lines."""
+        return [text for hunk in self.gone for text in hunk]
 
 
 class FileCommit(NamedTuple):
@@ -78,23 +88,22 @@ def _files(lines: list[str]) -> Iterator[ChangedFile]:
     path = old_path = ""
     hunks: list[list[tuple[str, bool]]] = []
     starts: list[int] = []
-    added: list[str] = []
-    removed: list[str] = []
+    gone: list[list[str]] = []
     in_hunk = False
     for line in [*lines, "diff --git "]:
         if line.startswith("diff --git "):
             if path or old_path:
-                yield ChangedFile(path, old_path or path, hunks, starts, added, removed)
-            path, old_path, hunks, starts, added, removed, in_hunk = "", "", [], [], [], [], False
+                yield ChangedFile(path, old_path or path, hunks, starts, gone)
+            path, old_path, hunks, starts, gone, in_hunk = "", "", [], [], [], False
         elif line.startswith("@@ ") and (place := _PLACE.match(line)):
             in_hunk = True
             hunks.append([])
+            gone.append([])
             starts.append(int(place[1]))
         elif in_hunk and line[:1] == "+":
             hunks[-1].append((line[1:], True))
-            added.append(line[1:])
         elif in_hunk and line[:1] == "-":
-            removed.append(line[1:])
+            gone[-1].append(line[1:])
         elif in_hunk and line[:1] == " ":
             hunks[-1].append((line[1:], False))
         elif not in_hunk:

@@ -46,7 +46,7 @@ WHERE excluded.last_message_id > edit_readings.last_message_id;
 
 -- name: of_path
 -- The edits of a file in a project, the oldest first.
-SELECT id, effort_id, session_id, message_id, kind, path, at_ms, git_commit, origin, is_certain, lines
+SELECT id, effort_id, session_id, message_id, kind, path, part, at_ms, git_commit, origin, is_certain, lines
 FROM edits WHERE project_id = :project_id AND path = :path ORDER BY id LIMIT :limit;
 
 -- name: commit_maker
