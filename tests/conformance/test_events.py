@@ -15,6 +15,13 @@ TASK = "/shop/tasks/cart"
 PROCESS = {"process": {"pid": 42, "started": 1.5}}
 
 
+def import_session(world: World) -> None:
+    """A session that an agent program has stored."""
+    head = {"native_id": "stored", "cwd": "/stored"}
+    piece = {"vendor": "claude", "source": "/stored.jsonl", "position": "1", "size_bytes": 1, "changed_ms": 1}
+    world.call("imports.add", pieces=[{**piece, "entries": [], "head": head, "is_last": True}])
+
+
 def live_through_everything(world: World) -> None:
     """A life in which every kind of event happens."""
     world.call("db.project.upsert", path="/shop")
@@ -43,6 +50,7 @@ def live_through_everything(world: World) -> None:
     delegate(world)
     work_by_hand(world)
     world.call("import.rows", system="gza", source="queue", rows=[{"table": "tasks", "key": "1", "values": {"id": 1}}])
+    import_session(world)
 
 
 def work_by_hand(world: World) -> None:

@@ -28,7 +28,7 @@ from ramet.protocol.memory.imports import (
 from ramet.protocol.operation import Ask
 from ramet.vendors import registry
 
-_REQUEST_BYTES = 128 * 1024
+_REQUEST_BYTES = 256 * 1024
 """How much text one request carries: it is written in one transaction, and hooks wait for that at most."""
 _WAITING_REQUESTS = 2
 """How many requests are under way while the next pieces are read."""
