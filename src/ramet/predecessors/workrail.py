@@ -89,7 +89,7 @@ def _read(path: Path) -> bytes:
         with open_file(path) as file:
             data = file.read(_LARGEST + 1)
     except SourceUnreadable as error:
-        raise invalid(path, error.reason, field="path", value=str(path)) from error
+        raise invalid(path, error.strerror or "it cannot be read", field="path", value=str(path)) from error
     if len(data) > _LARGEST:
         raise invalid(path, f"it is larger than {_LARGEST // 2**20} MiB", field="path", value=str(path))
     return data
