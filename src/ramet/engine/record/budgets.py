@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from ramet.engine import notices
 from ramet.engine.answers import answers
 from ramet.engine.record import lookup
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.errors import BudgetExceeded, InvalidParams, UnmeasurableBound
 from ramet.model.record.budget import (

@@ -3,8 +3,8 @@
 A run ends with its last line, in the same transaction.
 """
 
-from ramet.engine import notices
 from ramet.engine.runs import conversations, review_rounds
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.model.instant import from_datetime
 from ramet.model.record.effort import Effort, Outcome, StopRequest

@@ -2,9 +2,9 @@
 day and of its project.
 """
 
-from ramet.engine import notices
 from ramet.engine.answers import answers
 from ramet.engine.record import daily_budgets, efforts, lookup
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import leases, parked_drivers, queue
 from ramet.model.instant import from_datetime, to_iso

@@ -9,10 +9,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.engine import notices
 from ramet.engine.answers import answers
 from ramet.engine.record import efforts, lookup, sessions
 from ramet.engine.runs import run_lines
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings, outcomes, parked_drivers, queue
 from ramet.errors import InvalidParams, LeaseLost

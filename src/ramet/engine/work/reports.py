@@ -10,12 +10,13 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.engine import notices, secrets
+from ramet.engine import secrets
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
 from ramet.engine.record import budgets, lookup, messages, session_usage, subagents
 from ramet.engine.record.messages import Turn
 from ramet.engine.runs import run_lines
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import refused_calls
 from ramet.model.event import EventKind
