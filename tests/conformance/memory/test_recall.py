@@ -10,6 +10,7 @@ from tests.conformance.hook_calls import entry, hook, ingest
 from tests.world import World
 
 from ramet.errors import EffortNotFound, Forbidden, InvalidParams, RametError, SessionNotFound
+from ramet.store.database.blobs import PURGED, PURGED_TEXT
 
 SECRET = "sk-" + "ant-api03-" + "A1b2C3d4" * 11
 
@@ -247,3 +248,12 @@ def test_a_hint_is_given_only_for_several_matching_words_and_between_tags(world:
     assert len(hint.text.encode()) <= 1536
     for vague in ("continue", "webhook", "ok, remember that", "and now paint the ceiling of the chapel in gold"):
         assert recall(world, vague, **asking).text == ""
+
+
+@pytest.mark.requirement("R391")
+def test_a_purged_text_opens_as_what_is_left_of_it(world: World) -> None:
+    place = f"s{fill(world)['webhook']}"
+    world.sql(f"UPDATE blobs SET codec = {PURGED}")
+    opened = recall(world, place)
+    assert PURGED_TEXT.decode() in opened.text
+    assert "webhook" not in opened.text
