@@ -24,7 +24,7 @@ from benchmarks.search_corpus import many_messages
 from ramet.clock import SystemClock
 from ramet.config.settings import Settings
 from ramet.engine import Engine
-from ramet.engine.memory.index_feed import IndexFeed
+from ramet.engine.memory.search.index_feed import IndexFeed
 from ramet.engine.transaction import Rules
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor

@@ -13,11 +13,11 @@ import apsw
 
 from benchmarks.search_corpus import Corpus, code, conversations
 from ramet.ai.static_model import StaticModel
-from ramet.engine.memory.ladder import Ladder
-from ramet.engine.memory.meaning import VectorFeed, by_meaning
-from ramet.model.memory.fusion import Signals, fuse, place_key, rank_sessions
-from ramet.model.memory.search_query import parse
-from ramet.model.memory.vector_source import VectorSource
+from ramet.engine.memory.search.ladder import Ladder
+from ramet.engine.memory.search.meaning import VectorFeed, by_meaning
+from ramet.model.memory.search.fusion import Signals, fuse, place_key, rank_sessions
+from ramet.model.memory.search.search_query import parse
+from ramet.model.memory.search.vector_source import VectorSource
 from ramet.store.database.blobs import Codec
 from ramet.store.memory.index.index_reader import Filters, IndexReader, Ranked
 from ramet.store.memory.index.index_writer import IndexWriter, NewDoc

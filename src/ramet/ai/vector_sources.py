@@ -13,7 +13,7 @@ from ramet.ai.models import Models
 from ramet.config.environment import Environment
 from ramet.config.settings import Settings
 from ramet.errors import ModelFailed, ModelMissing
-from ramet.model.memory.vector_source import VectorSource
+from ramet.model.memory.search.vector_source import VectorSource
 from ramet.protocol.system.ai import Embed, Embedded
 
 _MOST_SECONDS = 10

@@ -21,15 +21,15 @@ from ramet.engine.contents import Contents
 from ramet.engine.context_cache import ContextCache
 from ramet.engine.history import model_answers
 from ramet.engine.history.model_answers import Filled
-from ramet.engine.memory.index_feed import IndexFeed
-from ramet.engine.memory.ladder import Semantic
-from ramet.engine.memory.meaning import by_meaning
+from ramet.engine.memory.search.index_feed import IndexFeed
+from ramet.engine.memory.search.ladder import Semantic
+from ramet.engine.memory.search.meaning import by_meaning
 from ramet.engine.record.skills import Discovered, FoundSkills
 from ramet.engine.transaction import Rules, Transaction
 from ramet.errors import IdempotencyConflict, RametError
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.history.tokens import TokenCounter, make_counter
-from ramet.model.memory.vector_source import VectorSource
+from ramet.model.memory.search.vector_source import VectorSource
 from ramet.model.principal import asking_session
 from ramet.model.redaction import Redactor
 from ramet.model.spawn.confinement import Confinement

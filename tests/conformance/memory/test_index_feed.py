@@ -8,7 +8,7 @@ from tests.conformance import queue_worker
 from tests.model.redaction.planted import Maker
 from tests.world import World
 
-from ramet.engine.memory.index_feed import IndexFeed
+from ramet.engine.memory.search.index_feed import IndexFeed
 from ramet.store.database.blobs import Codec
 from ramet.store.memory.index.search_index import SearchIndex, fingerprint
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from ramet.model.memory import misspelt_words
-from ramet.model.memory.fusion import LARGEST_BOOST, Signals, boost, fuse, rank_sessions
-from ramet.model.memory.search_query import parse
-from ramet.model.memory.tool_records import find_error_line, read_call, read_outcome, sign
-from ramet.model.memory.words import find_parts, split_identifier
+from ramet.model.memory.search import misspelt_words
+from ramet.model.memory.search.fusion import LARGEST_BOOST, Signals, boost, fuse, rank_sessions
+from ramet.model.memory.search.search_query import parse
+from ramet.model.memory.search.tool_records import find_error_line, read_call, read_outcome, sign
+from ramet.model.memory.search.words import find_parts, split_identifier
 from ramet.store.memory.index.index_reader import Ranked
 
 NOW = 1_800_000_000_000

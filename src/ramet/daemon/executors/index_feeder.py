@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from ramet.engine.memory.index_feed import IndexFeed
+from ramet.engine.memory.search.index_feed import IndexFeed
 from ramet.errors import DatabaseForeign, RametError
 from ramet.store import Store
 from ramet.store.database.blobs import Codec

@@ -5,8 +5,8 @@ from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.errors import Forbidden, InvalidParams, SessionNotFound
 from ramet.model.instant import from_datetime, to_iso
-from ramet.model.memory import tool_records
 from ramet.model.memory.recollection import Place, Recollection
+from ramet.model.memory.search import tool_records
 from ramet.model.record.effort import Effort
 from ramet.model.record.session import Session
 from ramet.store.memory import chunks, recalled_turns

@@ -11,17 +11,17 @@ from msgspec.structs import replace
 
 from ramet.engine.answers import answers
 from ramet.engine.memory import places
-from ramet.engine.memory import search as searches
+from ramet.engine.memory.search import search as searches
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.errors import DatabaseForeign, Forbidden, InvalidParams
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.instant import to_iso
-from ramet.model.memory import search_query, tool_records
-from ramet.model.memory.hit import Hit, Kind
 from ramet.model.memory.recollection import Recollection, clip, inject, parse_place, render
 from ramet.model.memory.relevance import WeighedWord, Weighing
-from ramet.model.memory.search_query import SearchQuery
+from ramet.model.memory.search import search_query, tool_records
+from ramet.model.memory.search.hit import Hit, Kind
+from ramet.model.memory.search.search_query import SearchQuery
 from ramet.protocol.memory.recall import Recall, Recalled
 from ramet.store.database.connection import Connection
 from ramet.store.memory import chunks, recollections

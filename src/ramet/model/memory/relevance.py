@@ -16,7 +16,7 @@ from math import log2
 
 from msgspec import Struct
 
-from ramet.model.memory.hit import Rung
+from ramet.model.memory.search.hit import Rung
 
 _CERTAIN: frozenset[Rung] = frozenset({"phrase", "error", "forms"})
 """A quoted phrase and the signature of an error are not shared by chance; a corrected word has been chosen."""

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ramet.errors import InvalidParams, ProjectNotFound, SessionNotFound, UnknownFilter
-from ramet.model.memory.hit import Hit, Kind
+from ramet.model.memory.search.hit import Hit, Kind
 from ramet.model.record.message import Role
 from ramet.protocol.fields import Content, Name, Path, ProjectRef, SessionId
 from ramet.protocol.operation import Operation, Request

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ramet.model.memory.hit import TOOL_KINDS
+from ramet.model.memory.search.hit import TOOL_KINDS
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import QueryFile

@@ -14,7 +14,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_json
 from ramet.cli.screens.styled_lines import Line, Part, print_lines, terminal_width
 from ramet.cli.times import ago
-from ramet.model.memory.hit import KINDS, Hit
+from ramet.model.memory.search.hit import KINDS, Hit
 from ramet.protocol.memory.search import SearchMemory, SearchPage
 
 _NARROWEST = 40

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import apsw
 from msgspec import Struct
 
-from ramet.model.memory.hit import Kind
+from ramet.model.memory.search.hit import Kind
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import to_json
 from ramet.store.database.queries import QueryFile

@@ -9,9 +9,9 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from ramet.model.memory.hit import TOOL_KINDS, Kind
-from ramet.model.memory.tool_records import ToolOutcome
-from ramet.model.memory.words import find_parts
+from ramet.model.memory.search.hit import TOOL_KINDS, Kind
+from ramet.model.memory.search.tool_records import ToolOutcome
+from ramet.model.memory.search.words import find_parts
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import to_json
 from ramet.store.database.queries import Query, QueryFile

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import apsw
 
-from ramet.model.memory.words import SPLITTER
+from ramet.model.memory.search.words import SPLITTER
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.sqlite.connection import SqliteConnection

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from ramet.engine.memory.message_texts import read_message
+from ramet.engine.memory.search.message_texts import read_message
 from ramet.model.event import Event
 from ramet.model.instant import from_datetime, from_iso
-from ramet.model.memory.hit import Kind
+from ramet.model.memory.search.hit import Kind
 from ramet.store import events
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection

@@ -3,12 +3,12 @@
 import struct
 
 from ramet.engine.answers import answers
-from ramet.engine.memory import index_feed, search
+from ramet.engine.memory.search import index_feed, search
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
-from ramet.model.memory.hit import Hit
-from ramet.model.memory.search_query import SearchQuery, parse_plain
+from ramet.model.memory.search.hit import Hit
+from ramet.model.memory.search.search_query import SearchQuery, parse_plain
 from ramet.protocol.memory.chunks import (
     Chunk,
     ChunkHit,

@@ -9,7 +9,7 @@ import re
 from msgspec import Struct
 
 from ramet.errors import InvalidParams, UnknownFilter
-from ramet.model.memory.words import STOP_WORDS, is_humped, pair_characters, split_identifier, split_scripts
+from ramet.model.memory.search.words import STOP_WORDS, is_humped, pair_characters, split_identifier, split_scripts
 
 FILTERS = ("agent", "kind", "path", "project", "role", "session", "since")
 

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents, Prepared
-from ramet.engine.memory.imported_commits import CommitWriter
-from ramet.engine.memory.imported_rows import ImportedRow, KnownRows, PreparedRow, ReadyRow, make_ready
-from ramet.engine.memory.imported_work import WorkWriter
+from ramet.engine.memory.predecessors.imported_commits import CommitWriter
+from ramet.engine.memory.predecessors.imported_rows import ImportedRow, KnownRows, PreparedRow, ReadyRow, make_ready
+from ramet.engine.memory.predecessors.imported_work import WorkWriter
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head
 from ramet.model.history.commit import CommitFacts

@@ -6,7 +6,7 @@ from ramet.engine.contents import Prepared
 from ramet.engine.history import commits as histories
 from ramet.engine.history import references
 from ramet.engine.history.commits import Kind
-from ramet.engine.memory.imported_rows import ImportedRow, KnownRows, ReadyRow
+from ramet.engine.memory.predecessors.imported_rows import ImportedRow, KnownRows, ReadyRow
 from ramet.engine.record import messages
 from ramet.engine.record.messages import Turn
 from ramet.model.history.branch import Head, Point

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from ramet.model.memory import misspelt_words
-from ramet.model.memory.fusion import Signals, fuse, place_key, rank_sessions
-from ramet.model.memory.hit import TOOL_KINDS, Rung
-from ramet.model.memory.search_query import SearchQuery, Term
-from ramet.model.memory.tool_records import is_error_like, sign
+from ramet.model.memory.search import misspelt_words
+from ramet.model.memory.search.fusion import Signals, fuse, place_key, rank_sessions
+from ramet.model.memory.search.hit import TOOL_KINDS, Rung
+from ramet.model.memory.search.search_query import SearchQuery, Term
+from ramet.model.memory.search.tool_records import is_error_like, sign
 from ramet.store.memory.index.index_reader import Filters, IndexReader, Ranked
 
 MOST_COUNTED = 30_000

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ramet.model.memory.hit import Kind
-from ramet.model.memory.tool_records import read_call, read_outcome
+from ramet.model.memory.search.hit import Kind
+from ramet.model.memory.search.tool_records import read_call, read_outcome
 from ramet.store.memory.index.index_writer import IndexWriter, NewCommand, NewDoc
 from ramet.store.memory.sources import SourceMessage, SourceSession
 

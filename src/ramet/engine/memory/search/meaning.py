@@ -7,9 +7,9 @@ model than the one that is configured are never compared: they are computed agai
 import struct
 from collections.abc import Mapping
 
-from ramet.engine.memory.ladder import Semantic
+from ramet.engine.memory.search.ladder import Semantic
 from ramet.errors import ModelFailed, ModelMissing
-from ramet.model.memory.vector_source import VectorSource
+from ramet.model.memory.search.vector_source import VectorSource
 from ramet.protocol.memory.chunks import ChunkVector, PutVectors
 from ramet.protocol.operation import Ask
 from ramet.store.database.blobs import Codec

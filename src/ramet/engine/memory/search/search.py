@@ -8,16 +8,16 @@ from msgspec import Struct
 
 from ramet.engine import scopes
 from ramet.engine.answers import answers
-from ramet.engine.memory import index_feed
-from ramet.engine.memory.ladder import Climb, Found, Ladder
+from ramet.engine.memory.search import index_feed
+from ramet.engine.memory.search.ladder import Climb, Found, Ladder
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.errors import DatabaseForeign, InvalidParams, ProjectNotFound
 from ramet.model.instant import to_iso
-from ramet.model.memory import snippet
-from ramet.model.memory.fusion import Signals
-from ramet.model.memory.hit import KINDS, Hit, Kind
-from ramet.model.memory.search_query import SearchQuery, parse, parse_since
+from ramet.model.memory.search import snippet
+from ramet.model.memory.search.fusion import Signals
+from ramet.model.memory.search.hit import KINDS, Hit, Kind
+from ramet.model.memory.search.search_query import SearchQuery, parse, parse_since
 from ramet.model.record.message import Role
 from ramet.protocol.memory.search import SearchMemory, SearchPage
 from ramet.store.memory import sources

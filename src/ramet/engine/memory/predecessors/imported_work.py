@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ramet.engine.memory.imported_rows import ImportedRow, KnownRows
+from ramet.engine.memory.predecessors.imported_rows import ImportedRow, KnownRows
 from ramet.engine.record import lookup
 from ramet.engine.runs import conversations
 from ramet.model.instant import to_iso

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ramet.model.memory.hit import Kind
+from ramet.model.memory.search.hit import Kind
 
 _COMMANDS = ("command", "cmd", "script")
 _PATHS = ("file_path", "path", "filePath", "notebook_path", "target_file", "filename", "absolute_path", "relative_path")
