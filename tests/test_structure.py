@@ -17,7 +17,7 @@ from ramet.protocol.operations import OPERATIONS
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 SOURCE = Path(ramet.__file__).parent
-SUBJECTS = ["history", "record", "runs", "spawn", "work", "hooks"]
+SUBJECTS = ["history", "record", "runs", "spawn", "work", "hooks", "memory"]
 """In the order of their dependencies: each may import those before it."""
 BY_SUBJECT = ["engine", "store", "store/sql/queries", "model", "protocol"]
 MOST_ENTRIES = 15

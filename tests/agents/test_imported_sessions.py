@@ -17,7 +17,7 @@ from tests.cli.command_line import CommandLine
 
 from ramet.model.hooks.transcript import Entry
 from ramet.vendors import registry
-from ramet.vendors.contract.session_sources import Surroundings
+from ramet.vendors.contract.stored_files.session_sources import Surroundings
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
 

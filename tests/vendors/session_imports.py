@@ -17,7 +17,7 @@ from ramet.cli.commands.memory.imports.importer import Importer, Place, Results
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.protocol.operation import R, Request
 from ramet.vendors import registry
-from ramet.vendors.contract.session_sources import Surroundings
+from ramet.vendors.contract.stored_files.session_sources import Surroundings
 
 _CHANGED = 1_762_000_000
 """When the first file of a fixture was last changed."""

@@ -19,9 +19,9 @@ from ramet.errors import UnknownDriver
 if TYPE_CHECKING:
     from ramet.vendors.contract.driver_protocol import Driver
     from ramet.vendors.contract.edits.calls import EditCalls
-    from ramet.vendors.contract.hook_protocol import Hooks
-    from ramet.vendors.contract.hook_settings import Program
-    from ramet.vendors.contract.session_sources import Sessions
+    from ramet.vendors.contract.hooks.protocol import Hooks
+    from ramet.vendors.contract.hooks.settings import Program
+    from ramet.vendors.contract.stored_files.session_sources import Sessions
     from ramet.vendors.contract.tool_settings import Tools
     from ramet.vendors.contract.transcript_lines import Transcripts
     from ramet.vendors.contract.vendor_facts import Facts

@@ -14,7 +14,7 @@ from ramet.model.memory.stored_session import Source
 from ramet.protocol.memory.imports import AddPieces
 from ramet.protocol.operation import R, Request
 from ramet.vendors import registry
-from ramet.vendors.contract import session_files
+from ramet.vendors.contract.stored_files import session_files
 
 VENDORS = registry.names("sessions")
 

@@ -10,7 +10,7 @@ import pytest
 from ramet.model.hooks.transcript import Entry
 from ramet.model.memory.stored_session import Source
 from ramet.vendors.aider.sessions import NAME, SESSIONS
-from ramet.vendors.contract.session_sources import Surroundings
+from ramet.vendors.contract.stored_files.session_sources import Surroundings
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 
 RUN = "# aider chat started at 2025-07-01 10:00:00\n\n> Aider v0.86.2  \n> Model: model-h with diff edit format  \n\n"

@@ -10,7 +10,7 @@ import pytest
 from tests.vendors.session_imports import Stored
 
 from ramet.model.hooks.transcript import Entry
-from ramet.vendors.contract.session_sources import Surroundings
+from ramet.vendors.contract.stored_files.session_sources import Surroundings
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 
 STATE = ".config/Cursor/User/globalStorage/state.vscdb"

@@ -8,8 +8,8 @@ import pytest
 
 from ramet.model.hooks.transcript import Entry
 from ramet.model.memory.stored_session import Piece, Source
-from ramet.vendors.contract.session_sources import Surroundings
 from ramet.vendors.contract.stored_files.document_file import LARGEST_DOCUMENT
+from ramet.vendors.contract.stored_files.session_sources import Surroundings
 from ramet.vendors.gemini.sessions import SESSIONS
 
 META = {"sessionId": "s1", "projectHash": "x", "startTime": "2025-11-01T10:00:00.000Z", "kind": "main"}

@@ -17,10 +17,10 @@ from msgspec import Struct
 from ramet.model.hooks.transcript import MESSAGE_USAGE, Entry
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.aider import blocks
-from ramet.vendors.contract.session_files import PIECE_BYTES
-from ramet.vendors.contract.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files import line_file, positions
 from ramet.vendors.contract.stored_files.conversations import spoken
+from ramet.vendors.contract.stored_files.session_files import PIECE_BYTES
+from ramet.vendors.contract.stored_files.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.contract.transcript_lines import LONGEST_LINE
 

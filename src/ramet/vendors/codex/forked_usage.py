@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from ramet.model.hooks.transcript import Entry
 from ramet.vendors.codex import transcript
-from ramet.vendors.contract import json_lines, session_files, transcript_lines
+from ramet.vendors.contract import json_lines, transcript_lines
+from ramet.vendors.contract.stored_files import session_files
 
 _COUNTED = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.codex import forked_usage, transcript
-from ramet.vendors.contract import json_lines, session_files, transcript_lines
-from ramet.vendors.contract.session_sources import Sessions, Surroundings
+from ramet.vendors.contract import json_lines, transcript_lines
+from ramet.vendors.contract.stored_files import session_files
+from ramet.vendors.contract.stored_files.session_sources import Sessions, Surroundings
 
 _VENDOR = "codex"
 _FOLDERS = ("sessions", "archived_sessions")

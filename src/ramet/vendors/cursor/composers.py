@@ -18,11 +18,11 @@ from msgspec import Struct
 from ramet.model.hooks.transcript import MESSAGE_USAGE, Entry
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.contract import json_lines, transcript_lines
-from ramet.vendors.contract.session_files import PIECE_BYTES
 from ramet.vendors.contract.stored_files import document_file, positions
 from ramet.vendors.contract.stored_files.database_file import Database, open_database
 from ramet.vendors.contract.stored_files.family_order import parents_first
 from ramet.vendors.contract.stored_files.instants import from_milliseconds
+from ramet.vendors.contract.stored_files.session_files import PIECE_BYTES
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.contract.transcript_lines import LONGEST_LINE
 

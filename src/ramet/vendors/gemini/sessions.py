@@ -24,12 +24,12 @@ from msgspec import Struct
 from ramet.model.hooks.transcript import Entry
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.vendors.contract import json_lines, transcript_lines
-from ramet.vendors.contract.session_files import PIECE_BYTES
-from ramet.vendors.contract.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files import document_file, line_file, positions
 from ramet.vendors.contract.stored_files.conversations import spoken
 from ramet.vendors.contract.stored_files.document_file import Stamp
 from ramet.vendors.contract.stored_files.line_file import Place
+from ramet.vendors.contract.stored_files.session_files import PIECE_BYTES
+from ramet.vendors.contract.stored_files.session_sources import Sessions, Surroundings
 from ramet.vendors.gemini import messages
 
 VENDOR = "gemini"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ramet.model.memory.stored_session import Piece, Source
 from ramet.vendors.contract import transcript_lines
-from ramet.vendors.contract.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files.conversations import spoken
 from ramet.vendors.contract.stored_files.database_file import describe_file
+from ramet.vendors.contract.stored_files.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.goose import database, old_files
 

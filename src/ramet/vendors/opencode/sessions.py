@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ramet.model.memory.stored_session import Piece, Source
-from ramet.vendors.contract.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files.conversations import spoken
 from ramet.vendors.contract.stored_files.database_file import describe_file
+from ramet.vendors.contract.stored_files.session_sources import Sessions, Surroundings
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.opencode import database, tree
 

@@ -34,7 +34,7 @@ from ramet.installer.changes import Change
 from ramet.mcp import installation as mcp_installing
 from ramet.protocol.record.projects import ListProjects
 from ramet.vendors import registry
-from ramet.vendors.contract.hook_settings import Program, Scope
+from ramet.vendors.contract.hooks.settings import Program, Scope
 from ramet.workspace.files import reports
 
 _PROGRAMS = registry.settings()

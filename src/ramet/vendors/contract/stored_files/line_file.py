@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 
 from msgspec import Struct
 
-from ramet.vendors.contract.session_files import PIECE_BYTES
+from ramet.vendors.contract.stored_files.session_files import PIECE_BYTES
 from ramet.vendors.contract.stored_files.unreadable import SourceUnreadable
 from ramet.vendors.contract.transcript_lines import LONGEST_LINE
 

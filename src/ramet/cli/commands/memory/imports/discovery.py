@@ -13,7 +13,7 @@ from ramet.model.instant import to_datetime
 from ramet.model.memory.stored_session import Head, Source
 from ramet.protocol.record.projects import ListProjects
 from ramet.vendors import registry
-from ramet.vendors.contract.session_sources import Surroundings
+from ramet.vendors.contract.stored_files.session_sources import Surroundings
 
 
 class Survey(NamedTuple):

@@ -16,7 +16,7 @@ from ramet.model.hooks.hook import (
     Moment,
     Source,
 )
-from ramet.vendors.contract import hook_payload as fields
+from ramet.vendors.contract.hooks import payload as fields
 
 Refusal = Literal["permission", "decision", "behavior"]
 """How a hook is refused: a permission that is denied, a decision to block, or a behaviour towards a request."""
