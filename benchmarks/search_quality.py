@@ -14,7 +14,7 @@ import apsw
 from benchmarks.search_corpus import Corpus, code, conversations
 from ramet.ai.static_model import StaticModel
 from ramet.engine.memory.search.ladder import Ladder
-from ramet.engine.memory.search.meaning import VectorFeed, by_meaning
+from ramet.engine.memory.search.vectors import VectorFeed, by_meaning
 from ramet.model.memory.search.fusion import Signals, fuse, place_key, rank_sessions
 from ramet.model.memory.search.search_query import parse
 from ramet.model.memory.search.vector_source import VectorSource

@@ -83,6 +83,8 @@ def test_the_written_schema_of_postgres_is_what_the_migrations_produce(
 )
 def test_what_the_database_allows_is_what_the_model_allows(dialect: str, column: str, allowed: object) -> None:
     text = "\n".join(line for line in written(dialect).splitlines() if not line.lstrip().startswith("--"))
+    # Edits have kinds of their own.
+    text = re.sub(r"CREATE TABLE edits \(.*?\n\)", "", text, flags=re.DOTALL)
     checks = re.findall(rf"CHECK \({column} IN\s*\(([^)]*)\)\)", text)
     assert checks
     for check in checks:

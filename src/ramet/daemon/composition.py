@@ -38,7 +38,7 @@ from ramet.daemon.hooks.vanished_agents import VanishedAgents
 from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.wire.tokens import Tokens
 from ramet.engine import Engine
-from ramet.engine.memory.search.meaning import VectorFeed
+from ramet.engine.memory.search.vectors import VectorFeed
 from ramet.errors import ConfigError, DaemonRunning, DatabaseHeld, ModelMissing, RametError
 from ramet.faults import Faults
 from ramet.hooks.program import is_heard_by, keep_program_current

@@ -23,7 +23,7 @@ from ramet.engine.history import model_answers
 from ramet.engine.history.model_answers import Filled
 from ramet.engine.memory.search.index_feed import IndexFeed
 from ramet.engine.memory.search.ladder import Semantic
-from ramet.engine.memory.search.meaning import by_meaning
+from ramet.engine.memory.search.vectors import by_meaning
 from ramet.engine.record.skills import Discovered, FoundSkills
 from ramet.engine.transaction import Rules, Transaction
 from ramet.errors import IdempotencyConflict, RametError

@@ -10,7 +10,7 @@ from tests.ai.model_directory import WORDS, write_model
 from tests.world import World
 
 from ramet.ai.static_model import StaticModel
-from ramet.engine.memory.search.meaning import VectorFeed
+from ramet.engine.memory.search.vectors import VectorFeed
 from ramet.errors import ModelFailed
 from ramet.protocol.operation import Request
 from ramet.store.database.blobs import Codec

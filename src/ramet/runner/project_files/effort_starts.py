@@ -19,7 +19,7 @@ from ramet.model.record.effort import Effort
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.prompt import report_file_of
 from ramet.model.record.skill import Skill, mode_meaning
-from ramet.model.record.skill_file import SkillFile
+from ramet.model.record.skills.skill_file import SkillFile
 from ramet.protocol.hooks.compactions import ShowContract
 from ramet.protocol.hooks.effort_starts import (
     BeginEffort,

@@ -16,7 +16,7 @@ from ramet.errors import InvalidParams, SkillFileInvalid
 from ramet.model.record.phase import parse_phases
 
 if TYPE_CHECKING:
-    from ramet.model.record.front_matter import Field
+    from ramet.model.record.skills.front_matter import Field
 
 FILE_NAME = "SKILL.md"
 MAX_BYTES = 1024 * 1024
@@ -52,7 +52,7 @@ class SkillFile(Struct, frozen=True, kw_only=True):
 
 def parse(content: bytes | str, folder: str | None = None) -> SkillFile:
     """What the file says; `folder` is the name of the folder that it is in, which has to be the skill's name."""
-    from ramet.model.record.front_matter import FrontMatter  # noqa: PLC0415 - YAML, for which most have no use
+    from ramet.model.record.skills.front_matter import FrontMatter  # noqa: PLC0415 - YAML, for which most have no use
 
     front = FrontMatter(_decode(content))
     front.read("ramet-format", _format)
