@@ -30,14 +30,14 @@ def show(project: Path) -> None:
     run("ramet fix 'sqlite3.OperationalError: database is locked'")
 
     say("What did it all cost?")
-    run("ramet usage --by agent,model")
+    run("ramet usage --since 2026-01-01 --by agent,model")
 
     say("An agent writes a test. Its branch is squashed into main, and one of its lines is asked why it is there.")
     run("ramet add 'Cover `is_free` with a test' --driver tester")
     run("ramet work --once")
-    run("git merge --squash ramet/e1")
+    run("git merge --squash ramet/e4")
     run("git -c user.name=Demo -c user.email=demo@localhost commit -q -m 'Test what is free'")
-    run("ramet why test_is_free.py:7")
-    found = json.loads(capture("ramet why --json test_is_free.py:7"))
-    if "e1" not in json.dumps(found) and '"effort_id": 1' not in json.dumps(found):
+    run("ramet why test_is_free.py:9")
+    found = json.loads(capture("ramet why --json test_is_free.py:9"))
+    if '"effort_id": 4' not in json.dumps(found):
         sys.exit("`ramet why` did not name the effort that wrote the line")

@@ -1,6 +1,8 @@
 """Sessions that three agent programs could have left on this machine before Ramet came: made up, in their formats."""
 
 import json
+import os
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -108,9 +110,17 @@ def _write_gemini(home: Path, project: Path) -> None:
     path = folder / "chats" / "session-2026-08-20T15-00-9f0c2f64.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(conversation))
+    _set_time(path, conversation["lastUpdated"])
     (folder / ".project_root").write_text(str(project))
 
 
 def _write_lines(path: Path, lines: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    _set_time(path, lines[-1]["timestamp"])
+
+
+def _set_time(path: Path, instant: Any) -> None:
+    """The file is as old as what it says."""
+    seconds = datetime.fromisoformat(instant).timestamp()
+    os.utime(path, (seconds, seconds))

@@ -75,6 +75,9 @@ def fill(world: World) -> dict[str, int]:
             *ran("f", "docker compose up -d"),
             *ran("g", "grep docker README.md"),
             *ran("h", "docker push nothing", "denied", fails=True),
+            *ran("i", "python3 export.py --nightly", "OperationalError: database is locked", fails=True),
+            *ran("j", "python3 -c 'import sqlite3'"),
+            *ran("k", "python3 export.py --nightly --wait 5"),
         ),
         "filler": session(world, "3", *filler),
         "other": session(
@@ -133,6 +136,13 @@ def test_fix_says_what_was_done_between_the_failure_and_the_success(world: World
     ]
     assert "> ran: uv add pyyaml" in answer.text
     assert recall(world, "error: connection reset by the peer of the moon", mode="fix").text == ""
+
+
+@pytest.mark.requirement("R394")
+def test_fix_also_names_another_form_of_the_command_that_worked(world: World) -> None:
+    fill(world)
+    (item,) = recall(world, "OperationalError: database is locked", mode="fix").items
+    assert item.text.splitlines()[-1] == "worked: python3 export.py --nightly --wait 5"
 
 
 @pytest.mark.requirement("R394")

@@ -215,7 +215,7 @@ def _describe_fix(question: Question, fixed: Fixed) -> Recollection:
         *([f"error: {fixed.error_line}"] if fixed.error_line else []),
         f"failed: {_one_line(fixed.command)}{status}",
         *(_describe_step(step) for step in steps),
-        f"worked: {_one_line(fixed.command)}",
+        f"worked: {_one_line(fixed.worked)}",
     ]
     return Recollection(
         place=f"s{fixed.session_id}:{fixed.message_id}",

@@ -42,7 +42,7 @@ class WorkedRun(Struct, frozen=True, kw_only=True):
 
 
 class Fixed(Struct, frozen=True):
-    """A failure of a command, and the run of the same command that succeeded after it."""
+    """A failure of a command, and the run of it, or of another form of it, that succeeded after it."""
 
     id: int
     session_id: int
@@ -52,6 +52,7 @@ class Fixed(Struct, frozen=True):
     error_line: str | None
     success_message_id: int
     success_ms: int
+    worked: str
 
 
 class Step(Struct, frozen=True):

@@ -141,3 +141,13 @@ def _line(value: Any) -> str | None:
 
 def _bounded(text: str) -> str:
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n…\n{text[-_TAIL:]}"
+
+
+def command_start(command: str) -> str | None:
+    """The program and its first argument, with a blank behind: what a command has in common with other forms of it. None
+    if the first argument is an option, which says nothing of what it does.
+    """
+    words = command.split()
+    if len(words) < 2 or words[1].startswith("-") or not command.startswith(f"{words[0]} {words[1]}"):
+        return None
+    return f"{words[0]} {words[1]} "

@@ -10,7 +10,7 @@ from zlib import crc32
 from msgspec import Struct
 
 from ramet.model.memory.search.hit import TOOL_KINDS, Kind
-from ramet.model.memory.search.tool_records import ToolOutcome
+from ramet.model.memory.search.tool_records import ToolOutcome, command_start
 from ramet.model.memory.search.words import find_parts
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import to_json
@@ -254,6 +254,9 @@ class IndexWriter:
         )
         if not outcome.is_error:
             self.index.run(_sql.fix_commands, id=command_id, session_id=session_id, command=command)
+            start = command_start(command)
+            if start is not None:
+                self.index.run(_sql.fix_similar_commands, id=command_id, session_id=session_id, start=start)
 
     def flush(self) -> None:
         """Write what was gathered: the units that have grown, and how many texts each scope has."""

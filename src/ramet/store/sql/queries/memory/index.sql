@@ -139,9 +139,16 @@ UPDATE commands SET exit_status = :exit_status, is_error = :is_error, error_line
 WHERE id = :id;
 
 -- name: fix_commands
--- The same command has succeeded now.
+-- The same command has succeeded now. It says more than another form of it that succeeded before.
 UPDATE commands SET fixed_by = :id
-WHERE session_id = :session_id AND command = :command AND is_error = 1 AND fixed_by IS NULL AND id < :id;
+WHERE session_id = :session_id AND command = :command AND is_error = 1 AND id < :id
+  AND (fixed_by IS NULL OR fixed_by NOT IN (SELECT o.id FROM commands o WHERE o.command = :command));
+
+-- name: fix_similar_commands
+-- A command with the same program and first argument has succeeded now.
+UPDATE commands SET fixed_by = :id
+WHERE session_id = :session_id AND is_error = 1 AND fixed_by IS NULL AND id < :id
+  AND substr(command || ' ', 1, length(:start)) = :start;
 
 -- name: delete_command
 -- Remove a command.

@@ -40,15 +40,15 @@ GROUP BY c.command ORDER BY times DESC, newest DESC LIMIT :limit;
 SELECT session_id, message_id, exit_status, time_ms FROM commands WHERE id = :id;
 
 -- name: fixed_by_signature
--- The failures with this signature after which the same command succeeded, the newest first.
-SELECT c.id, c.session_id, c.message_id, c.command, c.exit_status, c.error_line, f.message_id, f.time_ms
+-- The failures with this signature after which the same command, or another form of it, succeeded, the newest first.
+SELECT c.id, c.session_id, c.message_id, c.command, c.exit_status, c.error_line, f.message_id, f.time_ms, f.command
 FROM commands c JOIN commands f ON f.id = c.fixed_by
 WHERE c.signature = :signature AND (:project_id IS NULL OR c.project_id = :project_id)
 ORDER BY c.id DESC LIMIT :limit;
 
 -- name: fixed_by_result
 -- The same for the failure whose result is a message.
-SELECT c.id, c.session_id, c.message_id, c.command, c.exit_status, c.error_line, f.message_id, f.time_ms
+SELECT c.id, c.session_id, c.message_id, c.command, c.exit_status, c.error_line, f.message_id, f.time_ms, f.command
 FROM commands c JOIN commands f ON f.id = c.fixed_by
 WHERE c.session_id = :session_id AND (c.result_message_id = :message_id OR c.message_id = :message_id)
 ORDER BY c.id DESC LIMIT 1;
