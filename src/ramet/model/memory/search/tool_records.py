@@ -144,8 +144,8 @@ def _bounded(text: str) -> str:
 
 
 def command_start(command: str) -> str | None:
-    """The program and its first argument, with a blank behind: what a command has in common with other forms of it. None
-    if the first argument is an option, which says nothing of what it does.
+    """The program and its first argument, with a blank behind: what a command has in common with other forms of it.
+    None if the first argument is an option, which says nothing of what it does.
     """
     words = command.split()
     if len(words) < 2 or words[1].startswith("-") or not command.startswith(f"{words[0]} {words[1]}"):
