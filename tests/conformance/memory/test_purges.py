@@ -24,7 +24,9 @@ def finish_purges(world: World, most: int = 10_000) -> int:
         while taken < most:
             taken += 1
             if isinstance(request, PlanPurge):
-                reply = world.call(request.op.name, is_last=request.is_last)
+                reply = world.call(
+                    request.op.name, is_last=request.is_last, branch=request.branch, after_event=request.after_event
+                )
             else:
                 reply = world.perform("user", request.op, request)
             request = running.send(reply)
