@@ -113,7 +113,8 @@ def purge_step(tx: Transaction, request: PurgeStep) -> PurgeStepReply:
         session_id = purges.find_session(tx.db, request.branch)
         if session_id is not None:
             # Again: whoever derives something from texts may have read some of them meanwhile.
-            tx.record("session.purged", session_id=session_id)
+            effort_id = lookup.session(tx, session_id).effort_id
+            tx.record("session.purged", effort_id=effort_id, session_id=session_id)
     return PurgeStepReply(blobs=0, next=None)
 
 
