@@ -139,7 +139,7 @@ class PurgeSpan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kept: list[int] = []
     """Contents of this part that commits outside of it carry, as far as a reader has seen."""
     seen: int = 0
-    """The commit up to which the reader has looked for them: a step looks at those behind it."""
+    """The commit up to which the reader has looked for them: a step checks those behind it."""
 
 
 class ReplyKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -119,9 +119,14 @@ WHERE b.name NOT IN (SELECT branch FROM purges)
 SELECT id, base_segment_id, base_seq FROM segments WHERE base_segment_id IS NOT NULL;
 
 -- name: linked
--- How far into a segment other segments point.
-SELECT max(t.seq) FROM commits c JOIN commits t ON t.id = c.target_id OR t.id = c.second_parent_id
-WHERE t.segment_id = :segment_id AND c.segment_id <> t.segment_id
+-- How far into a segment other segments point. CROSS JOIN, because SQLite keeps its order: all commits are read once, and
+-- the few that point somewhere are looked up by id.
+SELECT max(t.seq) FROM (
+    SELECT target_id AS linked_id, segment_id, seq FROM commits WHERE target_id IS NOT NULL
+    UNION ALL
+    SELECT second_parent_id, segment_id, seq FROM commits WHERE second_parent_id IS NOT NULL
+) c CROSS JOIN commits t
+WHERE t.id = c.linked_id AND t.segment_id = :segment_id AND c.segment_id <> t.segment_id
   AND NOT EXISTS (SELECT 1 FROM purged_spans p WHERE p.segment_id = c.segment_id AND c.seq BETWEEN p.first_seq AND p.last_seq);
 
 -- name: purged_parts
