@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import asdict
 from tests.conformance import queue_worker
-from tests.conformance.memory.test_purges import PURGE, ended, finish_purges
+from tests.conformance.memory.purging import PURGE, ended, finish_purges
 from tests.conformance.stored_text import everything
 from tests.world import World
 
