@@ -1,43 +1,15 @@
 """Purging a session removes what it said and nothing else: hashes, sizes and numbers stay, and others keep theirs."""
 
-from contextlib import suppress
 from typing import Any
 
 import pytest
-from tests.conformance import family, queue_worker, run_steps, spending
+from tests.conformance import family, queue_worker, run_steps
 from tests.conformance.memory import archive_steps as steps
+from tests.conformance.memory.purging import PURGE, ended, finish_purges
 from tests.conformance.stored_text import everything
 from tests.world import World
 
 from ramet.errors import SessionOpen
-from ramet.protocol.memory.archives import PlanPurge
-from ramet.protocol.memory.purge_steps import purge_steps
-
-PURGE = {"purged_by": "ada", "reason": "no longer needed"}
-
-
-def finish_purges(world: World, most: int = 10_000) -> int:
-    """The steps that a command or the daemon takes; how many these were."""
-    running = purge_steps()
-    request, taken = next(running), 0
-    with suppress(StopIteration):
-        while taken < most:
-            taken += 1
-            if isinstance(request, PlanPurge):
-                reply = world.call(request.op.name, is_last=request.is_last)
-            else:
-                reply = world.perform("user", request.op, request)
-            request = running.send(reply)
-    return taken
-
-
-def ended(world: World, *said: str, worker: str = "host/1", result: str = "zebra", **params: Any) -> Any:
-    """A session that said something and ended."""
-    attempt = queue_worker.start(world, worker, **params)
-    queue_worker.report(world, attempt, *(queue_worker.text(each) for each in said))
-    spending.use(world, attempt, 70, cost_usd=0.5)
-    queue_worker.complete(world, attempt, output_content=f"the {result} report", reason=f"the {result}")
-    return attempt
 
 
 @pytest.mark.requirement("R399")

@@ -189,11 +189,14 @@ def _find_native(tx: Transaction, vendor: str, native_id: str | None) -> Hooked 
 
 def _is_recorded(tx: Transaction, found: Hooked) -> bool:
     """Whether Ramet ran the agent, or a person continued what it ran: then its keeper, and the feed behind it, have
-    what was said.
+    what was said. One whose texts were purged is not filled again, although its program still has them.
     """
     if found.is_kept or hooks.is_within_kept(tx.db, found.id):
         return True
-    prev = lookup.session(tx, found.id).prev_session_id
+    session = lookup.session(tx, found.id)
+    if session.purged_at is not None:
+        return True
+    prev = session.prev_session_id
     return prev is not None and subagents.must_find(tx, prev).is_kept
 
 

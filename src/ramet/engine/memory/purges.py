@@ -1,10 +1,10 @@
 """Archived, purged and expired sessions and runs.
 
-A purge is one short transaction that removes what rows say and remembers the histories, and then many short ones that
-remove contents. A purge that was interrupted is continued by whoever asks for the next step.
+A purge is a short transaction for a few sessions that removes what rows say and remembers the histories, and then many
+short ones that remove contents. A purge that was interrupted is continued by whoever asks for the next step.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from msgspec.structs import asdict
 
@@ -29,10 +29,13 @@ from ramet.store import notices
 from ramet.store.database.connection import Connection
 from ramet.store.database.purge import Burial
 from ramet.store.memory import purges
+from ramet.store.memory.purges import Branch
 from ramet.store.record import sessions
 
 _DAY_MS = 86_400_000
 _BY_RULE = "retention"
+_SESSIONS = 20
+"""How many sessions one transaction marks, so that it stays short."""
 
 
 @answers(ArchiveSession)
@@ -57,8 +60,7 @@ def purge_session(tx: Transaction, request: PurgeSession) -> Purged:
     """Remove the texts of a session and of those below it."""
     session = lookup.session(tx, request.session_id)
     burial = Burial(request.purged_by, tx.now, request.reason)
-    purged = _purge(tx, [session.id], burial)
-    return Purged(session_ids=purged, already=not purged)
+    return _purge(tx, purges.list_below(tx.db, session.id), burial)
 
 
 @answers(PurgeRun)
@@ -71,27 +73,30 @@ def _purge_run(tx: Transaction, run_id: int, burial: Burial) -> Purged:
     run = engine_runs.find(tx, run_id)
     if run.is_attended:
         raise RunAttended(f"run {run_id} is running", field="run_id", value=run_id)
-    sessions_of_run = _purge(tx, purges.list_of_run(tx.db, run_id), burial)
-    already = run.purged_at is not None and not sessions_of_run
+    done = _purge(tx, purges.list_below_run(tx.db, run_id), burial)
+    if done.left:
+        return done
+    already = run.purged_at is not None and done.already
     if not already:
         purges.begin_run(tx.db, run_id, run.branch, burial)
         tx.record("run.purged", project_id=run.project_id, data={"run": run_id, "by": burial.purged_by})
-    return Purged(session_ids=sessions_of_run, run_ids=[] if already else [run_id], already=already)
+    return Purged(session_ids=done.session_ids, run_ids=[] if already else [run_id], already=already)
 
 
-def _purge(tx: Transaction, session_ids: Iterable[int], burial: Burial) -> list[int]:
-    """Remove what the rows of sessions and of those below them say; those that had texts."""
-    found = {each.session_id: each for top in session_ids for each in purges.list_below(tx.db, top)}
-    for each in found.values():
+def _purge(tx: Transaction, found: list[Branch], burial: Burial) -> Purged:
+    """Remove what the rows of a few sessions say, those below others first, and count those that are left."""
+    for each in found:
         if not each.has_ended or each.is_leased:
             raise SessionOpen(f"session {each.session_id} is still open", field="session_id", value=each.session_id)
-    purged = [each for each in found.values() if not each.is_purged]
+    waiting = sorted((each for each in found if not each.is_purged), key=lambda each: -each.session_id)
+    purged = waiting[:_SESSIONS]
     for each in purged:
         is_last = purges.begin(tx.db, each, burial)
         tx.record("session.purged", effort_id=each.effort_id, session_id=each.session_id)
         if is_last:
             tx.record("effort.purged", effort_id=each.effort_id)
-    return [each.session_id for each in purged]
+    marked = sorted(each.session_id for each in purged)
+    return Purged(session_ids=marked, already=not purged, left=len(waiting) - len(purged))
 
 
 @answers(PurgeStep)
@@ -103,13 +108,13 @@ def purge_step(tx: Transaction, request: PurgeStep) -> PurgeStepReply:
     if request.span is not None:
         blobs, left = purges.empty_span(tx.db, request.span, request.limit, burial)
         return PurgeStepReply(blobs=blobs, next=left)
-    purges.empty_notes(tx.db, request.branch, request.event_ids, request.image_hashes)
-    if not request.event_ids:
+    if purges.empty_notes(tx.db, request):
         purges.finish(tx.db, request.branch)
         session_id = purges.find_session(tx.db, request.branch)
         if session_id is not None:
             # Again: whoever derives something from texts may have read some of them meanwhile.
-            tx.record("session.purged", session_id=session_id)
+            effort_id = lookup.session(tx, session_id).effort_id
+            tx.record("session.purged", effort_id=effort_id, session_id=session_id)
     return PurgeStepReply(blobs=0, next=None)
 
 
@@ -129,11 +134,15 @@ def apply_retention(tx: Transaction, request: ApplyRetention) -> RetentionReply:
         return RetentionReply()
     purged_runs: list[int] = []
     purged: list[int] = []
-    for run_id in old_runs:
-        done = _purge_run(tx, run_id, Burial(_BY_RULE, tx.now, f"older than {request.runs_days} days"))
+    # One transaction marks what one request of a person does: whoever asks repeats this until nothing is left.
+    if old_runs:
+        done = _purge_run(tx, old_runs[0], Burial(_BY_RULE, tx.now, f"older than {request.runs_days} days"))
         purged_runs += done.run_ids
         purged += done.session_ids
-    purged += _purge(tx, old_sessions, Burial(_BY_RULE, tx.now, f"older than {request.sessions_days} days"))
+    else:
+        below = {each.session_id: each for top in old_sessions for each in purges.list_below(tx.db, top)}
+        burial = Burial(_BY_RULE, tx.now, f"older than {request.sessions_days} days")
+        purged += _purge(tx, list(below.values()), burial).session_ids
     return RetentionReply(purged=purged, purged_runs=purged_runs)
 
 

@@ -99,12 +99,15 @@ class Purged(Struct, frozen=True, kw_only=True):
     run_ids: list[int] = []
     already: bool = False
     """Whether all of them had been purged before."""
+    left: int = 0
+    """How many sessions wait: a request marks a few. Repeat it until none is left."""
 
 
 class PurgeSession(Change[Purged], frozen=True, kw_only=True):
     """Remove the texts of an ended session and of the sessions below it. This cannot be undone.
 
-    Contents are removed in steps afterwards; `memory.purgeStep` performs one.
+    A request marks a few sessions; repeat it while `left` is not 0. Contents are removed in steps afterwards;
+    `memory.purgeStep` performs one.
     """
 
     op = Operation("session.purge", errors=(SessionNotFound, SessionOpen))
@@ -115,7 +118,10 @@ class PurgeSession(Change[Purged], frozen=True, kw_only=True):
 
 
 class PurgeRun(Change[Purged], frozen=True, kw_only=True):
-    """Remove the texts of a run that no one attends, and of the sessions of its lines. This cannot be undone."""
+    """Remove the texts of a run that no one attends, and of the sessions of its lines. This cannot be undone.
+
+    A request marks a few sessions; repeat it while `left` is not 0.
+    """
 
     op = Operation("run.purge", errors=(RunNotFound, RunAttended, SessionOpen))
 
@@ -130,6 +136,17 @@ class PurgeSpan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     segment_id: int
     first: int
     last: int
+    kept: list[int] = []
+    """Contents of this part that commits outside of it carry, as far as a reader has seen."""
+    seen: int = 0
+    """The commit up to which the reader has looked for them: a step checks those behind it."""
+
+
+class ReplyKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A reply that was kept for its idempotency key."""
+
+    principal: Name
+    key: Text
 
 
 class PurgePlan(Struct, frozen=True, kw_only=True):
@@ -139,6 +156,7 @@ class PurgePlan(Struct, frozen=True, kw_only=True):
     spans: list[PurgeSpan] = []
     """Contents to remove; the rest follows when none is left."""
     event_ids: list[int] = []
+    replies: list[ReplyKey] = []
     image_hashes: list[str] = []
     left: int = 0
     """How many branches wait."""
@@ -149,6 +167,10 @@ class PlanPurge(Request[PurgePlan], frozen=True, kw_only=True):
 
     op = Operation("memory.purgePlan", host="store", audience="internal")
 
+    branch: Path | None = None
+    """The branch of the plan before this one."""
+    after_event: int = 0
+    """Which events of that branch were read."""
     is_last: bool = False
     """Whether contents were removed before, so that the log of the database is to be emptied too if none is left."""
 
@@ -168,9 +190,10 @@ class PurgeStep(Change[PurgeStepReply], frozen=True, kw_only=True):
 
     branch: Path
     span: PurgeSpan | None = None
-    event_ids: Annotated[list[Id], Meta(max_length=1000)] = []
-    image_hashes: Annotated[list[Name], Meta(max_length=100_000)] = []
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 50
+    event_ids: Annotated[list[Id], Meta(max_length=200)] = []
+    replies: Annotated[list[ReplyKey], Meta(max_length=100)] = []
+    image_hashes: Annotated[list[Name], Meta(max_length=10)] = []
+    limit: Annotated[int, Meta(ge=1, le=50)] = 50
 
 
 class RetentionReply(Struct, frozen=True, kw_only=True):

@@ -19,9 +19,9 @@ MOST_PIECES = 200
 """How many pieces one request may have."""
 
 PieceState = Literal["added", "recorded", "waits", "moved"]
-"""`recorded`: Ramet ran this agent itself, and has what it said. `waits`: the session that it names as its parent or
-its origin is not known yet. `moved`: the source was not imported as far as the piece says, or further: the piece before
-it is missing, or another import continues it.
+"""`recorded`: Ramet ran this agent itself, and has what it said, or its texts were purged. `waits`: the session that it
+names as its parent or its origin is not known yet. `moved`: the source was not imported as far as the piece says, or
+further: the piece before it is missing, or another import continues it.
 """
 
 

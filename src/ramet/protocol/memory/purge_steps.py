@@ -12,9 +12,9 @@ def purge_steps() -> Generator[Request[Any], Any, None]:
 
     It neither waits nor asks by itself, so that commands and the daemon's event loop run the same steps.
     """
-    has_purged = False
+    has_purged, branch, after_event = False, None, 0
     while True:
-        plan: PurgePlan = yield PlanPurge(is_last=has_purged)
+        plan: PurgePlan = yield PlanPurge(is_last=has_purged, branch=branch, after_event=after_event)
         if plan.branch is None:
             return
         has_purged = True
@@ -24,4 +24,12 @@ def purge_steps() -> Generator[Request[Any], Any, None]:
                 reply: PurgeStepReply = yield PurgeStep(branch=plan.branch, span=left)
                 left = reply.next
         if not plan.spans:
-            yield PurgeStep(branch=plan.branch, event_ids=plan.event_ids, image_hashes=plan.image_hashes)
+            yield PurgeStep(
+                branch=plan.branch,
+                event_ids=plan.event_ids,
+                replies=plan.replies,
+                image_hashes=plan.image_hashes,
+            )
+        if plan.branch != branch:
+            branch, after_event = plan.branch, 0
+        after_event = plan.event_ids[-1] if plan.event_ids else after_event

@@ -2,7 +2,7 @@
 
 from ramet.protocol.memory.archives import DatabaseSize, Export, ExportReport, PlanPurge, PurgePlan, SizeReport
 from ramet.store.database.operations import Asked, answers
-from ramet.store.memory import purges, sizes
+from ramet.store.memory import purge_plans, sizes
 from ramet.store.memory.exports.export_file import write_export
 
 
@@ -22,7 +22,7 @@ def plan_purge(asked: Asked, request: PlanPurge) -> PurgePlan:
     db = asked.store.connect_reader()
     try:
         db.begin_reading()
-        plan = purges.plan(db)
+        plan = purge_plans.plan(db, request)
     finally:
         db.rollback()
         db.close()

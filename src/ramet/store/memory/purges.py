@@ -8,23 +8,25 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ramet.model.history.branch import Span
-from ramet.model.history.content import IMAGES, PAYLOAD
-from ramet.model.instant import from_datetime, from_iso
-from ramet.protocol.memory.archives import PurgePlan, PurgeSpan
+from ramet.model.history.content import PAYLOAD
+from ramet.protocol.memory.archives import PurgeSpan, PurgeStep
 from ramet.store.database import purge as database_purge
 from ramet.store.database.blobs import PURGED, PURGED_TEXT
 from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.purge import Burial
 from ramet.store.database.queries import QueryFile
 from ramet.store.history import commits as stored_commits
-from ramet.store.history import segments
 
 _sql = QueryFile("memory/purges")
 
 _PURGED = PURGED_TEXT.decode()
-_EVENTS = 200
+MARGIN = 1000
+"""How many commits before the newest are looked at again: a server numbers those of concurrent writers out of order."""
+_NEWER = 2000
+"""How many commits a step looks at that are new since the plan, so that it stays short."""
+_ROWS = 200
 _TEXTLESS = {"tool_name", "direction", "call_id", "status"}
 """What a payload may keep: it says which tool was called, and nothing of what was said."""
 
@@ -47,21 +49,22 @@ def archive(db: Connection, session_id: int, archived_at: str | None) -> None:
 
 def list_below(db: Connection, session_id: int) -> list[Branch]:
     """A session and all below it."""
-    rows = db.all(_sql.below, id=session_id)
-    return [Branch(*row[:3], *map(bool, row[3:])) for row in rows]
+    return [_branch(row) for row in db.all(_sql.below, id=session_id)]
 
 
-def list_of_run(db: Connection, run_id: int) -> list[int]:
-    """The sessions of a run's lines."""
-    return [int(row[0]) for row in db.all(_sql.of_run, run_id=run_id)]
+def list_below_run(db: Connection, run_id: int) -> list[Branch]:
+    """The sessions of a run's lines and all below them."""
+    return [_branch(row) for row in db.all(_sql.below_run, run_id=run_id)]
+
+
+def _branch(row: Any) -> Branch:
+    return Branch(*row[:3], *map(bool, row[3:]))
 
 
 def begin(db: Connection, branch: Branch, burial: Burial) -> bool:
     """Remove what a session's rows say, and have its contents removed; whether its effort has no texts any more."""
     db.wipe_deleted()
     db.run(_sql.empty_session, id=branch.session_id, now=burial.purged_at)
-    for query in (_sql.empty_discoveries, _sql.empty_refused_calls):
-        db.run(query, id=branch.session_id)
     db.run(_sql.empty_pointers, id=branch.session_id, purged=_PURGED)
     is_last = db.one(_sql.has_texts, effort_id=branch.effort_id) is None
     if is_last:
@@ -109,116 +112,43 @@ def finish(db: Connection, branch: str) -> None:
     db.run(_sql.finish, branch=branch)
 
 
-def plan(db: Connection) -> PurgePlan:
-    """The next branch to purge, with what is left of it: contents first, then what was noted beside them."""
-    row = db.one(_sql.next)
-    if row is None:
-        return PurgePlan(branch=None)
-    branch, left = row
-    session = db.one(_sql.session_of, branch=branch)
-    own = _own_spans(db, branch, None if session is None else session[0])
-    spans = [rest for rest in (_left_of(db, span) for span in own) if rest is not None]
-    if spans:
-        return PurgePlan(branch=branch, spans=[_sent(span) for span in spans], left=left)
-    return PurgePlan(branch=branch, left=left, event_ids=_events(db, session), image_hashes=_unused_images(db))
-
-
-def _sent(span: Span) -> PurgeSpan:
-    return PurgeSpan(segment_id=span.segment_id, first=span.first, last=span.last)
-
-
-def _left_of(db: Connection, span: Span) -> Span | None:
-    """What is left to purge of a span, from its first place that was not purged."""
-    first = span.first
-    for begin_seq, last_seq in db.all(_sql.purged_parts, segment_id=span.segment_id):
-        if begin_seq <= first:
-            first = max(first, last_seq + 1)
-    return Span(span.segment_id, first, span.last) if first <= span.last else None
-
-
-def _own_spans(db: Connection, branch: str, session_id: int | None) -> list[Span]:
-    """The parts of a branch that no other history shows."""
-    spoken = [] if session_id is None else [Span(*row) for row in db.all(_sql.spoken, id=session_id)]
-    head = segments.find_head(db, branch)
-    reached = [] if head is None else segments.find_spans(db, head.segment_id, head.seq)
-    own: dict[int, Span] = {}
-    for span in [*spoken, *reached]:
-        known = own.get(span.segment_id, span)
-        own[span.segment_id] = Span(span.segment_id, min(known.first, span.first), max(known.last, span.last))
-    shown = _shown_elsewhere(db, set(own))
-    for span in reached:
-        # What was inherited may still be another's, although that one's branch shows it no more.
-        first_own = min((each.first for each in spoken if each.segment_id == span.segment_id), default=span.last + 1)
-        if first_own > span.first and session_id is not None:
-            place = {"segment_id": span.segment_id, "first": span.first, "last": first_own - 1}
-            (last,) = db.must(_sql.spoken_by_others, **place, id=session_id)
-            shown[span.segment_id] = max(shown.get(span.segment_id, 0), last or 0)
-    cut = (
-        Span(each.segment_id, max(each.first, shown.get(each.segment_id, 0) + 1), each.last) for each in own.values()
-    )
-    return sorted((span for span in cut if span.first <= span.last), key=lambda span: span.segment_id)
-
-
-def _shown_elsewhere(db: Connection, wanted: set[int]) -> dict[int, int]:
-    """How far into some segments the histories reach that nobody has purged."""
-    bases = {segment_id: (base_id, base_seq) for segment_id, base_id, base_seq in db.all(_sql.bases)}
-    shown: dict[int, int] = {}
-    for head_segment, head_seq in db.all(_sql.other_heads):
-        segment_id: int | None = head_segment
-        seq = head_seq
-        while segment_id is not None:
-            if segment_id in wanted:
-                shown[segment_id] = max(shown.get(segment_id, 0), seq)
-            segment_id, seq = bases.get(segment_id, (None, 0))
-    for segment_id in wanted:
-        (linked,) = db.must(_sql.linked, segment_id=segment_id)
-        shown[segment_id] = max(shown.get(segment_id, 0), linked or 0)
-    return shown
-
-
-def _events(db: Connection, session: Any) -> list[int]:
-    if session is None:
-        return []
-    session_id, effort_id, *_ = session
-    found = db.all(_sql.events_of_session, id=session_id, limit=_EVENTS)
-    if not found and db.one(_sql.has_texts, effort_id=effort_id) is None:
-        found = db.all(_sql.events_of_effort, id=effort_id, limit=_EVENTS)
-    return [int(row[0]) for row in found]
-
-
-def _unused_images(db: Connection) -> list[str]:
-    named = {
-        each
-        for (metadata,) in db.all(_sql.image_names)
-        for each in msgspec.json.decode(metadata).get(IMAGES) or ()
-        if isinstance(each, str)
-    }
-    return [name for (image_hash,) in db.all(_sql.image_hashes) if (name := bytes(image_hash).hex()) not in named]
-
-
 def empty_span(db: Connection, span: PurgeSpan, limit: int, burial: Burial) -> tuple[int, PurgeSpan | None]:
-    """Remove the contents of a few commits; how many these were, and what is left of the span."""
+    """Remove the contents of a few commits; how many these were, and what is left of the span.
+
+    Nothing is removed if so many commits are new since the reader looked that it has to look again.
+    """
     db.wipe_deleted()
     rows = db.all(_sql.commits, segment_id=span.segment_id, first=span.first, last=span.last, limit=limit)
-    if rows:
-        last = rows[-1][2]
-        # First: two commits of this part that carry the same content are no reason to keep it.
-        db.run(_sql.bury_span, segment_id=span.segment_id, first=span.first, last=last)
-    removed = sum(_empty_commit(db, row, burial) for row in rows)
+    (newest,) = db.must(_sql.last_commit)
+    if newest - span.seen > MARGIN + _NEWER:
+        return 0, None
+    is_last = len(rows) < limit or rows[-1][2] >= span.last
+    last = span.last if is_last else rows[-1][2]
+    # First: two commits of this part that carry the same content are no reason to keep it.
+    db.run(_sql.bury_span, segment_id=span.segment_id, first=span.first, last=last)
+    kept = {*span.kept, *find_carried(db, span, [row[4] for row in rows], after=span.seen, upto=newest)}
+    removed = sum(_empty_commit(db, row, kept, burial) for row in rows)
     stored_commits.revise(db)
-    if len(rows) < limit or rows[-1][2] >= span.last:
-        db.run(_sql.bury_span, segment_id=span.segment_id, first=span.first, last=span.last)
-        return removed, None
-    return removed, PurgeSpan(segment_id=span.segment_id, first=rows[-1][2] + 1, last=span.last)
+    return removed, None if is_last else replace(span, first=last + 1)
 
 
-def _empty_commit(db: Connection, row: Any, burial: Burial) -> int:
+def find_carried(db: Connection, span: PurgeSpan, blob_ids: list[int], *, after: int, upto: int) -> set[int]:
+    """Which contents some commits carry that are outside of a span and of all purged parts of the history."""
+    found = db.all(_sql.carriers, after=after, upto=upto, ids=to_json(blob_ids))
+    return {
+        blob_id
+        for blob_id, segment_id, first, last in found
+        if segment_id != span.segment_id or first < span.first or last > span.last
+    }
+
+
+def _empty_commit(db: Connection, row: Any, kept: set[int], burial: Burial) -> int:
     commit_id, commit_hash, _, metadata, blob_id, blob_hash, size, codec = row
     if metadata is not None and not _is_textless(metadata):
         db.run(_sql.empty_metadata, id=commit_id, metadata=None)
         database_purge.bury(db, "commit", bytes(commit_hash), len(metadata), burial)
     db.run(_sql.empty_tags, id=commit_id)
-    if codec == PURGED or db.all(_sql.carriers, blob_id=blob_id):
+    if codec == PURGED or blob_id in kept:
         return 0
     database_purge.empty_blob(db, blob_id)
     database_purge.bury(db, "blob", bytes(blob_hash), size, burial)
@@ -231,17 +161,21 @@ def _is_textless(metadata: str) -> bool:
     return decoded.keys() == {PAYLOAD} and isinstance(payload, dict) and payload.keys() <= _TEXTLESS
 
 
-def empty_notes(db: Connection, branch: str, event_ids: list[int], image_hashes: list[str]) -> None:
-    """Remove what was noted beside the contents of a branch."""
+def empty_notes(db: Connection, step: PurgeStep) -> bool:
+    """Remove a little of what was noted beside the contents of a branch; whether there was nothing."""
     db.wipe_deleted()
-    if event_ids:
-        db.run(_sql.empty_events, ids=to_json(event_ids))
-    for name in image_hashes:
+    if step.event_ids:
+        db.run(_sql.empty_events, ids=to_json(step.event_ids))
+    for reply in step.replies:
+        db.run(_sql.delete_reply, principal=reply.principal, key=reply.key)
+    for name in step.image_hashes:
         db.run(_sql.delete_image, hash=bytes.fromhex(name))
-    session = db.one(_sql.session_of, branch=branch)
-    if session is not None and session[3] is not None:
-        first, last = (from_datetime(from_iso(each)) for each in session[2:4])
-        db.run(_sql.empty_replies, first_ms=first, last_ms=last)
+    session_id = find_session(db, step.branch)
+    rows: list[Any] = []
+    if session_id is not None:
+        for query in (_sql.empty_discoveries, _sql.empty_refused_calls):
+            rows += db.all(query, id=session_id, limit=_ROWS)
+    return not (step.event_ids or step.replies or step.image_hashes or rows)
 
 
 def list_old_sessions(db: Connection, before: str, limit: int) -> list[int]:

@@ -162,6 +162,11 @@ def existing_sessions(db: Connection, ids: Sequence[int]) -> set[int]:
     return {row[0] for row in db.all(_sql.existing_sessions, ids=to_json(list(ids)))}
 
 
+def existing_notes(db: Connection, ids: Sequence[int]) -> set[int]:
+    """Which of some notes, named by their events, still have their text."""
+    return {row[0] for row in db.all(_sql.existing_notes, ids=to_json(list(ids)))}
+
+
 def existing_messages(db: Connection, ids: Sequence[int]) -> set[int]:
     """Which of some messages are still there."""
     return {row[0] for row in db.all(_sql.existing_messages, ids=to_json(list(ids)))}

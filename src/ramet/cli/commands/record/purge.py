@@ -4,6 +4,7 @@ import getpass
 import sys
 
 import click
+from msgspec.structs import replace
 
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count, print_json
@@ -29,11 +30,21 @@ def purge_run(invocation: Invocation, run_id: int, reason: str, *, yes: bool) ->
 
 def _run(invocation: Invocation, request: PurgeSession | PurgeRun) -> None:
     with working(invocation, "removing texts"):
-        reply = invocation.ask(request)
+        reply = _mark(invocation, request)
         finish(invocation)
     if invocation.as_json:
         return print_json(reply)
     return click.echo(_sentence(reply))
+
+
+def _mark(invocation: Invocation, request: PurgeSession | PurgeRun) -> Purged:
+    """Have all of it purged: one request marks a few sessions."""
+    reply: Purged = invocation.ask(request)
+    marked = list(reply.session_ids)
+    while reply.left:
+        reply = invocation.ask(request)
+        marked += reply.session_ids
+    return replace(reply, session_ids=sorted(marked), already=reply.already and not marked)
 
 
 def finish(invocation: Invocation) -> None:
@@ -64,4 +75,4 @@ def _sentence(reply: Purged) -> str:
     more = f" and {count(len(reply.session_ids) - 5, 'more session')}" if len(reply.session_ids) > 5 else ""
     runs = "".join(f" r{each}" for each in reply.run_ids)
     told = f"{runs.strip()}{': ' if runs and what else ''}{what}{more}"
-    return f"removed the texts of {told}; backups that were made before still have them"
+    return f"removed the texts of {told}; backups and exported files from before still have them"

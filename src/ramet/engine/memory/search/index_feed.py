@@ -174,6 +174,10 @@ class IndexFeed:
             writer.put("is_sweeping", 1)
         if kind == _PURGING and event.session_id is not None and writer.get("purged_by") != event.id:
             writer.forget_session(event.session_id)
+            if event.effort_id is not None:
+                noted = writer.notes_of_effort(event.effort_id)
+                for event_id in set(noted) - sources.existing_notes(db, noted):
+                    writer.forget_source(f"n{event_id}")
             # What is left of a long session takes several steps, which must not begin with this again.
             writer.put("purged_by", event.id)
             self._must_scrub = True

@@ -130,6 +130,11 @@ TABLES: dict[str, Table] = {
             "cache_write_tokens:i cost_usd:r? estimated_usd:r?",
         ),
         _table(
+            "usage_times",
+            "session_id:i>sessions at_ms:i model:t calls:i input_tokens:i output_tokens:i cache_read_tokens:i "
+            "cache_write_tokens:i injected_tokens:i cost_usd:r? estimated_usd:r?",
+        ),
+        _table(
             "budgets",
             "session_id:i>sessions root_session_id:i?>sessions tokens:i? cost_usd:r? spent_tokens:i spent_cost_usd:r "
             "settled_at:t?",
@@ -174,6 +179,8 @@ LEFT_OUT_TABLES: dict[str, str] = {
     "purges": "steps of one database",
     "missed_starts": "what an agent on one machine is still owed",
     "embeddings": "derived",
+    "edits": "derived from the calls of tools and from git",
+    "edit_readings": "how far one database has derived edits",
     "origins": "the name of one database",
     "archived_keys": "what one database has imported",
     "annotations": "in the rows of commits",

@@ -33,6 +33,8 @@ APPLICATION_ID = 0x52414D54
 """Marks a file as ours ("RAMT"), so that another program's database is refused instead of changed."""
 
 _sql = QueryFile("database/migrations")
+_FREED_PAGES = 64
+"""How many free pages one transaction gives back, so that the writer waits only milliseconds for it."""
 
 
 class _SqliteFile:
@@ -151,6 +153,9 @@ class SqliteStore(Store):
         beside = open_writer(self.path, "process", self._vfs)
         try:
             with suppress(apsw.BusyError):
+                # Pages that are free may have old texts: they leave the file, a few in each transaction.
+                for _ in range(0, beside.database.pragma("freelist_count"), _FREED_PAGES):
+                    beside.database.execute(f"PRAGMA incremental_vacuum({_FREED_PAGES})").fetchall()
                 # The first holds nobody up and copies nearly everything; the second holds the writer up for the rest.
                 beside.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
                 beside.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

@@ -82,7 +82,7 @@ class ArchiveLines:
             yield from self._tables(table, names)
         for session_id in scope.sessions:
             yield from self._messages(session_id)
-        for table in ("usage", "budgets", "refused_calls", "discoveries", "thoughts"):
+        for table in ("usage", "usage_times", "budgets", "refused_calls", "discoveries", "thoughts"):
             yield from self._tables(table, scope.sessions)
         yield from self._tables("findings", scope.runs)
         yield from self._tables("notices", scope.efforts)

@@ -209,6 +209,11 @@ class IndexWriter:
             [doc_id for doc_id, source in rows if source not in (keep or ()) and not str(source).startswith("n")]
         )
 
+    def notes_of_effort(self, effort_id: int) -> list[int]:
+        """The events whose notes about an effort are in the index."""
+        rows = self.index.all(_sql.docs_of_effort, effort_id=effort_id)
+        return [int(str(source)[1:]) for _, source in rows if str(source).startswith("n")]
+
     def forget_source(self, source: str) -> None:
         """Remove the text of a source."""
         row = self.index.one(_sql.doc_of_source, source=source)

@@ -278,7 +278,7 @@ def show_results(invocation: Invocation, surveys: Sequence[discovery.Survey], re
         f"{len(results.continued)} continued, {results.unchanged} unchanged"
     )
     notes = [
-        (results.recorded, "already recorded, because Ramet ran their agents"),
+        (results.recorded, "already recorded, because Ramet ran their agents, or purged"),
         (results.empty, "without a conversation"),
         (results.skipped_lines, "lines skipped, because they could not be read"),
     ]

@@ -39,8 +39,6 @@ CREATE TABLE purges (
     reason    TEXT NOT NULL
 );
 
--- Who carries a content is asked when one of its commits is purged.
-CREATE INDEX idx_commits_blob ON commits (blob_id);
 -- Retention looks for the oldest sessions that still have their texts.
 CREATE INDEX idx_sessions_kept ON sessions (ended_at) WHERE ended_at IS NOT NULL AND purged_at IS NULL;
 

@@ -35,6 +35,15 @@ VALUES (:session_id, :key, :model, :input_tokens, :output_tokens, :cache_read_to
 ON CONFLICT DO NOTHING
 RETURNING 1;
 
+-- name: add_usage_times
+-- When a session used it.
+INSERT INTO usage_times (session_id, at_ms, model, calls, input_tokens, output_tokens, cache_read_tokens,
+       cache_write_tokens, injected_tokens, cost_usd, estimated_usd)
+VALUES (:session_id, :at_ms, :model, :calls, :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens,
+       :injected_tokens, :cost_usd, :estimated_usd)
+ON CONFLICT DO NOTHING
+RETURNING 1;
+
 -- name: add_budgets
 -- The budget of a session.
 INSERT INTO budgets (session_id, root_session_id, tokens, cost_usd, spent_tokens, spent_cost_usd, settled_at)

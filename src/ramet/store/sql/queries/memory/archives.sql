@@ -107,6 +107,14 @@ FROM usage t
 WHERE t.session_id = :id
 ORDER BY t.key;
 
+-- name: read_usage_times
+-- When a session used it.
+SELECT t.session_id, t.at_ms, t.model, t.calls, t.input_tokens, t.output_tokens, t.cache_read_tokens,
+       t.cache_write_tokens, t.injected_tokens, t.cost_usd, t.estimated_usd
+FROM usage_times t
+WHERE t.session_id = :id
+ORDER BY t.at_ms, t.model;
+
 -- name: read_budgets
 -- The budget of a session.
 SELECT t.session_id, CASE WHEN t.root_session_id <> t.session_id THEN t.root_session_id END AS root_session_id,

@@ -13,9 +13,16 @@ SELECT s.id, s.effort_id, s.branch, s.ended_at IS NOT NULL, s.purged_at IS NOT N
 FROM below b JOIN sessions s ON s.id = b.id JOIN efforts e ON e.id = s.effort_id
 ORDER BY s.id;
 
--- name: of_run
--- The sessions of a run's lines.
-SELECT s.id FROM efforts e JOIN sessions s ON s.effort_id = e.id WHERE e.run_id = :run_id ORDER BY s.id;
+-- name: below_run
+-- The sessions of a run's lines and all below them.
+WITH RECURSIVE below (id) AS (
+    SELECT s.id FROM efforts e JOIN sessions s ON s.effort_id = e.id WHERE e.run_id = :run_id
+    UNION
+    SELECT s.id FROM sessions s JOIN below b ON s.parent_session_id = b.id
+)
+SELECT s.id, s.effort_id, s.branch, s.ended_at IS NOT NULL, s.purged_at IS NOT NULL, e.lease_owner IS NOT NULL
+FROM below b JOIN sessions s ON s.id = b.id JOIN efforts e ON e.id = s.effort_id
+ORDER BY s.id;
 
 -- name: empty_session
 -- Remove what a session says of itself. Its numbers stay.
@@ -24,12 +31,18 @@ UPDATE sessions SET purged_at = :now, title = NULL, notes = NULL, dehydration_pa
 WHERE id = :id;
 
 -- name: empty_discoveries
--- Remove the paths that a session came to.
-DELETE FROM discoveries WHERE session_id = :id;
+-- Remove a few of the paths that a session came to.
+DELETE FROM discoveries WHERE session_id = :id
+    AND path IN (SELECT d.path FROM discoveries d WHERE d.session_id = :id ORDER BY d.path LIMIT :limit)
+RETURNING 1;
 
 -- name: empty_refused_calls
--- Remove what a session was not allowed to do.
-DELETE FROM refused_calls WHERE session_id = :id;
+-- Remove a few of the calls that a session was not allowed to make.
+DELETE FROM refused_calls WHERE session_id = :id AND (subject, name, key) IN (
+    SELECT r.subject, r.name, r.key FROM refused_calls r WHERE r.session_id = :id
+    ORDER BY r.subject, r.name, r.key LIMIT :limit
+)
+RETURNING 1;
 
 -- name: empty_pointers
 -- Remove what a session was spawned for.
@@ -106,9 +119,14 @@ WHERE b.name NOT IN (SELECT branch FROM purges)
 SELECT id, base_segment_id, base_seq FROM segments WHERE base_segment_id IS NOT NULL;
 
 -- name: linked
--- How far into a segment other segments point.
-SELECT max(t.seq) FROM commits c JOIN commits t ON t.id = c.target_id OR t.id = c.second_parent_id
-WHERE t.segment_id = :segment_id AND c.segment_id <> t.segment_id
+-- How far into a segment other segments point. CROSS JOIN, because SQLite keeps its order: all commits are read once, and
+-- the few that point somewhere are looked up by id.
+SELECT max(t.seq) FROM (
+    SELECT target_id AS linked_id, segment_id, seq FROM commits WHERE target_id IS NOT NULL
+    UNION ALL
+    SELECT second_parent_id, segment_id, seq FROM commits WHERE second_parent_id IS NOT NULL
+) c CROSS JOIN commits t
+WHERE t.id = c.linked_id AND t.segment_id = :segment_id AND c.segment_id <> t.segment_id
   AND NOT EXISTS (SELECT 1 FROM purged_spans p WHERE p.segment_id = c.segment_id AND c.seq BETWEEN p.first_seq AND p.last_seq);
 
 -- name: purged_parts
@@ -121,12 +139,22 @@ SELECT c.id, c.hash, c.seq, c.metadata, c.blob_id, b.hash, b.size, b.codec
 FROM commits c JOIN blobs b ON b.id = c.blob_id
 WHERE c.segment_id = :segment_id AND c.seq BETWEEN :first AND :last ORDER BY c.seq LIMIT :limit;
 
+-- name: last_commit
+-- The newest commit.
+SELECT coalesce(max(id), 0) FROM commits;
+
+-- name: blobs_of
+-- The next contents of a part of a segment, with their places.
+SELECT seq, blob_id FROM commits
+WHERE segment_id = :segment_id AND seq BETWEEN :first AND :last ORDER BY seq LIMIT :limit;
+
 -- name: carriers
--- The commits that carry a content, except those in purged parts of the history.
-SELECT c.segment_id, c.seq FROM commits c
-WHERE c.blob_id = :blob_id AND NOT EXISTS (
+-- Where a page of all commits carries some contents, except in purged parts of the history.
+SELECT c.blob_id, c.segment_id, min(c.seq), max(c.seq) FROM commits c
+WHERE c.id > :after AND c.id <= :upto AND c.blob_id IN (SELECT value FROM json_each(:ids)) AND NOT EXISTS (
     SELECT 1 FROM purged_spans p WHERE p.segment_id = c.segment_id AND c.seq BETWEEN p.first_seq AND p.last_seq
-);
+)
+GROUP BY c.blob_id, c.segment_id;
 
 -- name: empty_metadata
 -- Remove what is said about a commit.
@@ -142,7 +170,7 @@ INSERT INTO purged_spans (segment_id, first_seq, last_seq) VALUES (:segment_id, 
 
 -- name: events_of_session
 -- The next events of a session that say something.
-SELECT id FROM events WHERE session_id = :id AND data IS NOT NULL ORDER BY id LIMIT :limit;
+SELECT id FROM events WHERE session_id = :id AND data IS NOT NULL AND id > :after ORDER BY id LIMIT :limit;
 
 -- name: events_of_effort
 -- The next events of an effort that say something.
@@ -152,9 +180,19 @@ SELECT id FROM events WHERE effort_id = :id AND data IS NOT NULL ORDER BY id LIM
 -- Remove what events say.
 UPDATE events SET data = NULL WHERE id IN (SELECT value FROM json_each(:ids));
 
--- name: empty_replies
--- Remove the replies that were kept while a session was open.
-DELETE FROM idempotency WHERE at_ms BETWEEN :first_ms AND :last_ms;
+-- name: replies
+-- A page of the kept replies since an instant, oldest first.
+SELECT at_ms, principal, key, reply FROM idempotency
+WHERE at_ms >= :since_ms AND (at_ms, principal, key) > (:at_ms, :principal, :key)
+ORDER BY at_ms, principal, key LIMIT :limit;
+
+-- name: is_buried
+-- Whether a content was purged.
+SELECT 1 FROM tombstones WHERE subject = 'blob' AND hash = :hash;
+
+-- name: delete_reply
+-- Remove a kept reply.
+DELETE FROM idempotency WHERE principal = :principal AND key = :key;
 
 -- name: image_names
 -- The metadata of commits that name images.

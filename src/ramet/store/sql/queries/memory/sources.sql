@@ -47,6 +47,10 @@ SELECT id FROM efforts WHERE id < :before ORDER BY id DESC LIMIT :limit;
 -- Which of some sessions are still there.
 SELECT s.id FROM json_each(:ids) chosen JOIN sessions s ON s.id = chosen.value;
 
+-- name: existing_notes
+-- Which of some notes still have their text.
+SELECT v.id FROM json_each(:ids) chosen JOIN events v ON v.id = chosen.value WHERE v.data IS NOT NULL;
+
 -- name: notes
 -- The notes in efforts' logs, up to an event.
 SELECT v.id, v.at_ms, v.effort_id, v.data FROM events v

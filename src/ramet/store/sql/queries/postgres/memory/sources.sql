@@ -1,3 +1,8 @@
+-- name: existing_notes
+-- Which of some notes still have their text.
+SELECT v.id FROM json_array_elements_text(CAST(:ids AS JSON)) chosen JOIN events v ON v.id = CAST(chosen AS BIGINT)
+WHERE v.data IS NOT NULL;
+
 -- name: existing_messages
 -- Which of some messages are still there.
 SELECT m.id FROM json_array_elements_text(CAST(:ids AS JSON)) chosen JOIN messages m ON m.id = CAST(chosen AS BIGINT);
