@@ -52,13 +52,15 @@ CREATE TRIGGER docs_vector AFTER DELETE ON docs BEGIN
     DELETE FROM vectors WHERE doc_id = old.id;
 END;
 
--- A prompt, or the answers up to the next prompt. Only the last one of a session is open.
+-- A prompt, or the answers up to the next prompt. Only the last one of a session is open; while more of the session is
+-- being read, it has no words yet.
 CREATE TABLE units (
     id         INTEGER PRIMARY KEY,
     session_id INTEGER NOT NULL,
     kind       TEXT NOT NULL,
     size       INTEGER NOT NULL,
-    messages   INTEGER NOT NULL
+    messages   INTEGER NOT NULL,
+    is_written INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX units_session ON units (session_id);
