@@ -89,6 +89,13 @@ def test_every_kind_of_text_is_found(world: World) -> None:
         ("it ends with connection refused here", '"connection refused"', "phrase"),
         ("the authentication broke", "authenti", "forms"),
         ("the dictionary broke", "dictionnary", "forms"),
+        ("the dictionary broke", "bictionary", "forms"),
+        ("the dictionary broke", "ictionary", "forms"),
+        ("it calls getUserName twice", "user", "all"),
+        ("it calls getUserName twice", "UserName", "all"),
+        ("it calls getUserName twice", "username", "part"),
+        ("it calls getUserName twice", "*serna*", "part"),
+        ("Müller said so", "muller", "all"),
     ],
 )
 def test_parts_forms_scripts_and_phrases_are_found(world: World, said: str, query: str, rung: str) -> None:

@@ -89,10 +89,10 @@ CREATE TABLE commands (
 CREATE INDEX commands_session ON commands (session_id, id);
 CREATE INDEX commands_signature ON commands (signature) WHERE signature IS NOT NULL;
 
--- Paths and error lines, each once, and the texts that have them.
+-- Paths, error lines and identifiers with several parts, each once, and the texts that have them.
 CREATE TABLE names (
     id   INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL CHECK (kind IN ('path', 'error')),
+    kind TEXT NOT NULL CHECK (kind IN ('path', 'error', 'symbol')),
     text TEXT NOT NULL,
     UNIQUE (kind, text)
 ) STRICT;

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ramet.model.memory.search.hit import TOOL_KINDS, Kind
 from ramet.model.memory.search.tool_records import ToolOutcome
-from ramet.model.memory.search.words import find_parts
+from ramet.model.memory.search.words import find_parts, find_symbols
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import to_json
 from ramet.store.database.queries import Query, QueryFile
@@ -160,7 +160,7 @@ class IndexWriter:
             data=blob.data,
         )
         self._write_words(doc_id, doc, is_deleting=False)
-        for kind, texts in (("path", doc.paths), ("error", doc.error_lines)):
+        for kind, texts in (("path", doc.paths), ("error", doc.error_lines), ("symbol", find_symbols(doc.text))):
             for text in texts:
                 self._link(doc_id, doc.session_id, kind, text)
         return doc_id
