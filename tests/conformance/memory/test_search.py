@@ -244,6 +244,15 @@ def test_pages_follow_each_other_without_a_gap_and_the_order_is_the_same_each_ti
     assert third.next is None
 
 
+@pytest.mark.requirement("R387")
+def test_of_equal_hits_the_own_projects_come_first(world: World) -> None:
+    for task in ("/shop/tasks/cart", "/bank/tasks/vault", "/shop/tasks/cart"):
+        say(world, world.session(task=task).id, "the walrus sings")
+    projects = {row.path: row.id for row in world.call("db.project.list").items}
+    for path, project_id in projects.items():
+        assert search(world, "walrus sings", near=path).items[0].project_id == project_id
+
+
 def test_what_a_subagent_said_stands_below_what_its_parent_said(world: World) -> None:
     parent = world.session()
     child = world.session("plan", parent_session_id=parent.id)
