@@ -16,13 +16,13 @@ from ramet.model.memory.search.search_query import SearchQuery, Term
 from ramet.model.memory.search.tool_records import is_error_like, sign
 from ramet.store.memory.index.index_reader import Filters, IndexReader, Ranked, Table
 
-MOST_COUNTED = 12_000
+MOST_COUNTED = 8_000
 """A word in as many texts is common, however many more have it."""
-_POSTINGS = 40_000
+_POSTINGS = 16_000
 """How many postings the words that rank may have together. To rank by a word, all of its postings are read."""
-_MOST_RANKED = 4000
+_MOST_RANKED = 2000
 """How many texts a question may rank. Each needs its length, which is elsewhere in the file: that is what costs."""
-_WIDESPREAD = 10_000
+_WIDESPREAD = 5000
 """A word in more texts says little about a session."""
 _DEPTH = 100
 """How many places a rung looks at, at least."""
