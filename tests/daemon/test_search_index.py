@@ -1,5 +1,6 @@
 """The daemon's search index: fed beside requests, resumed after a kill, built again if it is lost or out of date."""
 
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -110,6 +111,21 @@ def test_a_daemon_without_work_makes_no_index(home: Home) -> None:
     daemon.terminate()
     finish(daemon)
     assert not (home.path / "search.db").exists()
+
+
+@pytest.mark.requirement("R388")
+def test_a_running_daemon_does_not_make_its_home_again(home: Home) -> None:
+    daemon = home.serve()
+    client = home.connect()
+    say(client, 30)
+    assert wait(client, is_complete)["texts"] == 30
+    shutil.rmtree(home.path)
+    for _ in range(3):  # each hurries the feeder
+        client.call("memory.search", query="walrus")
+    assert not home.path.exists()
+    daemon.terminate()
+    finish(daemon)
+    assert not home.path.exists()
 
 
 @pytest.mark.slow

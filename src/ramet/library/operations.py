@@ -1683,6 +1683,7 @@ class MemoryOperations(Namespace):
         query: str,
         *,
         project: int | str | None = None,
+        near: int | str | None = None,
         kind: Literal[
             "prompt",
             "answer",
@@ -1719,6 +1720,7 @@ class MemoryOperations(Namespace):
             {
                 "query": query,
                 "project": project,
+                "near": near,
                 "kind": kind,
                 "agent": agent,
                 "path": path,

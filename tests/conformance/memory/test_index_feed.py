@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.conformance import queue_worker
+from tests.conformance.memory.test_purges import PURGE, ended, finish_purges
 from tests.model.redaction.planted import Maker
 from tests.world import World
 
@@ -210,6 +211,34 @@ def test_the_words_of_a_purged_session_are_in_no_file(world: World, tmp_path: Pa
     assert b"xylophon" not in bytes_of(tmp_path)
     assert b"zymurgi" not in bytes_of(tmp_path)
     assert [place.split(":")[0] for place in places(world)] == [f"s{kept}"] * 2
+    index.close()
+
+
+@pytest.mark.requirement("R399")
+def test_a_purge_by_its_own_steps_leaves_no_word_in_the_index(world: World, tmp_path: Path) -> None:
+    index = use(world, SearchIndex(tmp_path / "search.db"))
+    kept = fill(world, 4)
+    attempt = ended(world, "xylophonist one", "getXylophonistName two", prompt="the xylophonist", result="xylophonist")
+    assert places(world, "xylophonist")
+    world.call("session.purge", session_id=attempt.session.id, **PURGE)
+    finish_purges(world)
+    assert places(world, "xylophonist") == places(world, "ylophonistn") == []
+    assert b"ylophon" not in bytes_of(tmp_path).lower()
+    assert [place.split(":")[0] for place in places(world)] == [f"s{kept}"] * 2
+    index.close()
+
+
+def test_edits_and_garbage_collection_keep_what_was_said_findable(world: World, tmp_path: Path) -> None:
+    index = use(world, SearchIndex(tmp_path / "search.db"))
+    session_id = fill(world, 3)
+    (hit, *_) = world.call("memory.search", query="walrus number 0").items
+    branch = world.call("db.session.get", session_id=session_id).branch
+    world.call("history.edit", branch=branch, target=hit.commit, text="a seal")
+    world.clock.advance(90 * 86_400)
+    world.call("history.gc", retention_days=1)
+    (again, *_) = world.call("memory.search", query="walrus number 0").items
+    assert again.place == hit.place
+    assert world.call("history.show", hash=again.commit).text == "walrus number 0 in getHarbourName"
     index.close()
 
 

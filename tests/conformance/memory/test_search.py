@@ -89,6 +89,13 @@ def test_every_kind_of_text_is_found(world: World) -> None:
         ("it ends with connection refused here", '"connection refused"', "phrase"),
         ("the authentication broke", "authenti", "forms"),
         ("the dictionary broke", "dictionnary", "forms"),
+        ("the dictionary broke", "bictionary", "forms"),
+        ("the dictionary broke", "ictionary", "forms"),
+        ("it calls getUserName twice", "user", "all"),
+        ("it calls getUserName twice", "UserName", "all"),
+        ("it calls getUserName twice", "username", "part"),
+        ("it calls getUserName twice", "*serna*", "part"),
+        ("Müller said so", "muller", "all"),
     ],
 )
 def test_parts_forms_scripts_and_phrases_are_found(world: World, said: str, query: str, rung: str) -> None:
@@ -235,6 +242,15 @@ def test_pages_follow_each_other_without_a_gap_and_the_order_is_the_same_each_ti
     third = search(world, "walrus", limit=3, cursor=second.next)
     assert [(hit.place, hit.rung) for page in (first, second, third) for hit in page.items] == everything
     assert third.next is None
+
+
+@pytest.mark.requirement("R387")
+def test_of_equal_hits_the_own_projects_come_first(world: World) -> None:
+    for task in ("/shop/tasks/cart", "/bank/tasks/vault", "/shop/tasks/cart"):
+        say(world, world.session(task=task).id, "the walrus sings")
+    projects = {row.path: row.id for row in world.call("db.project.list").items}
+    for path, project_id in projects.items():
+        assert search(world, "walrus sings", near=path).items[0].project_id == project_id
 
 
 def test_what_a_subagent_said_stands_below_what_its_parent_said(world: World) -> None:

@@ -41,6 +41,8 @@ class SearchMemory(Request[SearchPage], frozen=True, kw_only=True):
     query: Content
     project: ProjectRef | None = None
     """The project to search (default: every project; for an agent, its own)."""
+    near: ProjectRef | None = None
+    """The project that the question comes from: of equal hits, its own come first (for an agent, its own project)."""
     kind: Kind | None = None
     agent: Name | None = None
     """An agent program, such as claude, or the name of an agent."""

@@ -52,13 +52,15 @@ CREATE TRIGGER docs_vector AFTER DELETE ON docs BEGIN
     DELETE FROM vectors WHERE doc_id = old.id;
 END;
 
--- A prompt, or the answers up to the next prompt. Only the last one of a session is open.
+-- A prompt, or the answers up to the next prompt. Only the last one of a session is open; while more of the session is
+-- being read, it has no words yet.
 CREATE TABLE units (
     id         INTEGER PRIMARY KEY,
     session_id INTEGER NOT NULL,
     kind       TEXT NOT NULL,
     size       INTEGER NOT NULL,
-    messages   INTEGER NOT NULL
+    messages   INTEGER NOT NULL,
+    is_written INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX units_session ON units (session_id);
@@ -87,10 +89,10 @@ CREATE TABLE commands (
 CREATE INDEX commands_session ON commands (session_id, id);
 CREATE INDEX commands_signature ON commands (signature) WHERE signature IS NOT NULL;
 
--- Paths and error lines, each once, and the texts that have them.
+-- Paths, error lines and identifiers with several parts, each once, and the texts that have them.
 CREATE TABLE names (
     id   INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL CHECK (kind IN ('path', 'error')),
+    kind TEXT NOT NULL CHECK (kind IN ('path', 'error', 'symbol')),
     text TEXT NOT NULL,
     UNIQUE (kind, text)
 ) STRICT;

@@ -9,13 +9,14 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
-from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
+from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_project_around, find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_json
 from ramet.cli.screens.styled_lines import Line, Part, print_lines, terminal_width
 from ramet.cli.times import ago
 from ramet.model.memory.search.hit import KINDS, Hit
 from ramet.protocol.memory.search import SearchMemory, SearchPage
+from ramet.protocol.record.projects import ListProjects
 
 _NARROWEST = 40
 _INDENT = "  "
@@ -25,6 +26,7 @@ _RUNGS = {
     "most": "most words",
     "some": "some words",
     "forms": "similar words",
+    "part": "part of a name",
     "error": "same error",
     "semantic": "meaning",
 }
@@ -62,10 +64,19 @@ def search(ctx: click.Context, /, words: tuple[str, ...], opens: bool, everywher
     """
     invocation: Invocation = ctx.obj
     scope = find_scope(invocation, everywhere=everywhere)
-    page = invocation.ask(SearchMemory(query=" ".join(words), project=scope.project_id, **filters))
+    near = _find_own(invocation) if everywhere else None
+    page = invocation.ask(SearchMemory(query=" ".join(words), project=scope.project_id, near=near, **filters))
     if opens and page.items:
         return _open(ctx, page.items[0])
     return print_json(page) if invocation.as_json else _print(page, scope)
+
+
+def _find_own(invocation: Invocation) -> int | None:
+    """The project around the current directory, whose hits come first among equal ones of every project."""
+    if invocation.target.entrance is not None:
+        return None  # an agent's token says where it is
+    own = find_project_around(invocation, invocation.ask(ListProjects()).items)
+    return None if own is None else own.id
 
 
 def _open(ctx: click.Context, hit: Hit) -> None:

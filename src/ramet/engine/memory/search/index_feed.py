@@ -273,14 +273,18 @@ class IndexFeed:
         last = writer.last_message(session_id)
         limit = max(budget.messages, 1)
         found = sources.list_messages(db, self._codec, session_id, last, limit)
+        has_more = len(found) == limit
         for message in found:
             read_message(writer, session, message)
             writer.read_until(session_id, message.id)
             budget.take(len(message.text))
             if budget.is_spent:
-                return False
-        if len(found) == limit:
+                has_more = True
+                break
+        if has_more:
+            writer.leave_unit_open(session_id)
             return False
+        writer.close_unit(session_id)
         if not found and not last:
             writer.read_until(session_id, 0)
         for doc in _session_docs(session):

@@ -48,7 +48,8 @@ def search(tx: Transaction, request: SearchMemory) -> SearchPage:
         raise InvalidParams(
             "the query has no words to search for", field="query", value=request.query, fix="give a word, or a filter"
         )
-    return find(tx, query, filters, request.limit, request.cursor)
+    near = lookup.project_id(tx, request.near)
+    return find(tx, query, filters, request.limit, request.cursor, near=near)
 
 
 def find(
@@ -59,9 +60,11 @@ def find(
     cursor: str | None = None,
     *,
     freshens: bool = True,
+    near: int | None = None,
 ) -> SearchPage:
     """The same for a query that was read. An agent finds nothing outside its own project, whatever the filters say.
-    `freshens`: whether to wait a moment for what was written just before; a hook does not.
+    `freshens`: whether to wait a moment for what was written just before; a hook does not. `near`: the project that the
+    question comes from.
     """
     filters = _within_scope(tx, filters)
     if freshens and tx.index.freshen is not None:
@@ -71,23 +74,16 @@ def find(
     if connection is None:
         return SearchPage(items=[], lag=lag)
     try:
-        return _find(tx, IndexReader(connection, tx.codec), query, filters, limit, cursor, lag)
+        ladder = Ladder(IndexReader(connection, tx.codec), query, filters, Signals(tx.now_ms, near), tx.semantic)
+        return _find(tx, ladder, limit, cursor, lag)
     except DatabaseForeign:
         tx.index.is_damaged = True  # its writer makes a new one
         return SearchPage(items=[], lag=max(lag, 1))
 
 
-def _find(
-    tx: Transaction,
-    reader: IndexReader,
-    query: SearchQuery,
-    filters: Filters,
-    limit: int,
-    cursor: str | None,
-    lag: int,
-) -> SearchPage:
+def _find(tx: Transaction, ladder: Ladder, limit: int, cursor: str | None, lag: int) -> SearchPage:
+    reader, query, filters = ladder.reader, ladder.query, ladder.filters
     offset = _read_cursor(cursor, query, filters)
-    ladder = Ladder(reader, query, filters, Signals(tx.now_ms), tx.semantic)
     climb = ladder.climb(min(offset + limit + 1, _DEEPEST))
     page = climb.found[offset : offset + limit]
     has_more = len(climb.found) > offset + limit

@@ -30,7 +30,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 TOOL_KINDS: frozenset[Kind] = frozenset({"command", "output", "error", "edit", "path"})
 """What tools were given and returned. An ordinary search leaves them out: there is much of it, and little is meant."""
 
-Rung = Literal["phrase", "all", "most", "some", "forms", "error", "semantic"]
+Rung = Literal["phrase", "all", "most", "some", "forms", "part", "error", "semantic"]
 """How a hit was found: the quoted phrase; all words; all but the commonest; the rare ones of them; other forms and
 spellings; the signature of an error; the meaning.
 """

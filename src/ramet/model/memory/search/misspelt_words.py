@@ -1,5 +1,7 @@
 """Spelling: which words a misspelt one may have meant."""
 
+from string import ascii_lowercase
+
 _SHORT = 5
 
 
@@ -33,6 +35,12 @@ def prefixes(word: str) -> list[str]:
     skipped = word[1:3]
     added = [word[0] + word[2], word[0] + word[1]]
     return list(dict.fromkeys([word[:2], swapped, skipped, *added]))
+
+
+def other_beginnings(word: str) -> list[str]:
+    """The beginnings that a word may have if its first letter is wrong or missing, each of three letters."""
+    letters = [letter for letter in ascii_lowercase if letter != word[0]]
+    return [letter + rest for rest in (word[1:3], word[:2]) for letter in letters]
 
 
 def best(word: str, known: list[tuple[str, int]]) -> str | None:

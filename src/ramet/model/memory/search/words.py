@@ -6,6 +6,7 @@ of these rules: an index that was written with others is built again.
 """
 
 import re
+from itertools import islice
 
 SPLITTER = 1
 
@@ -13,6 +14,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MOST_PARTS = 2000
+_MOST_SYMBOLS = 40
+_LONGEST_SYMBOL = 80
 
 _COMMON = """
 a about after all also am an and any are as at be because been before but by can could did do does doing for from get
@@ -44,6 +47,15 @@ def find_parts(text: str) -> str:
     if not text.isascii():
         found += [" ".join(pair_characters(run)) for run in _CJK.findall(text)]
     return " . ".join(found[:_MOST_PARTS])
+
+
+def find_symbols(text: str) -> list[str]:
+    """The first identifiers of a text that have several parts, each once. The index itself splits `snake_case`, but
+    no rule could find `username` in `getUserName`.
+    """
+    names = (word for word in dict.fromkeys(_NAME.findall(text)) if not word[1:].islower() and not word.isupper())
+    symbols = (word for word in names if len(word) <= _LONGEST_SYMBOL and len(split_identifier(word)) > 1)
+    return list(islice(symbols, _MOST_SYMBOLS))
 
 
 def is_humped(word: str) -> bool:

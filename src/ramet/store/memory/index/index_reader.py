@@ -74,14 +74,29 @@ class IndexReader:
         self._index = index
         self._codec = codec
 
-    def rank(self, table: Table, match: str, filters: Filters, limit: int) -> list[Ranked]:
-        """What matches, best first."""
+    def rank(self, table: Table, match: str, filters: Filters, limit: int, required: str | None = None) -> list[Ranked]:
+        """What matches, best first. To rank by a word, all texts that have it are read; `required` is for words that
+        only have to be there.
+        """
         query = {"texts": _sql.rank_texts, "units": _sql.rank_units, "tools": _sql.rank_tools}[table]
-        scopes = [] if table == "tools" else self._small_scopes(filters)
-        match = " AND ".join([*(f"scope : {token}" for token in scopes), f"({match})"])
+        if required is None:
+            match = self._in_scope(table, match, filters)
+        else:
+            required = self._in_scope(table, required, filters)
         top = _TOP if filters.is_empty else _FILTERED_TOP
-        rows = self._index.all(query, match=match, top=max(top, limit), limit=limit, **self.params(filters))
-        return [Ranked(*row) for row in rows]
+        params = {"top": max(top, limit), "limit": limit, **self.params(filters)}
+        return [Ranked(*row) for row in self._index.all(query, match=match, required=required, **params)]
+
+    def scan(self, table: Table, match: str, filters: Filters, limit: int) -> list[Ranked]:
+        """Some of what matches, of words that too many texts have to rank them: short ones first."""
+        query = {"texts": _sql.scan_texts, "units": _sql.scan_units, "tools": _sql.scan_tools}[table]
+        top = _TOP if filters.is_empty else _FILTERED_TOP
+        params = {"top": max(top, limit), "limit": limit, **self.params(filters)}
+        return [Ranked(*row) for row in self._index.all(query, match=self._in_scope(table, match, filters), **params)]
+
+    def _in_scope(self, table: Table, match: str, filters: Filters) -> str:
+        scopes = [] if table == "tools" else self._small_scopes(filters)
+        return " AND ".join([*(f"scope : {token}" for token in scopes), f"({match})"])
 
     def newest(self, filters: Filters, limit: int) -> list[Ranked]:
         """The newest texts that pass the filters."""
@@ -92,13 +107,11 @@ class IndexReader:
         rows = self._index.all(_sql.docs_of_signature, signature=signature, limit=limit, **self.params(filters))
         return [Ranked(*row) for row in rows]
 
-    def named(self, kind: Literal["path", "error"], part: str, filters: Filters, limit: int) -> list[Ranked]:
-        """What tools were given or returned that has a path or an error line, by any part of it."""
+    def named(self, part: str, filters: Filters, limit: int) -> list[Ranked]:
+        """The texts that have a path, an error line or an identifier, by any part of it that is not very short."""
         if len(part) <= _LONGEST_SHORT_NAME:
             return []
-        rows = self._index.all(
-            _sql.docs_of_names, match=_quoted(part), name_kind=kind, limit=limit, **self.params(filters)
-        )
+        rows = self._index.all(_sql.docs_of_names, match=_quoted(part), limit=limit, **self.params(filters))
         return [Ranked(*row) for row in rows]
 
     def count(self, match: str, most: int, *, in_tools: bool = False) -> int:

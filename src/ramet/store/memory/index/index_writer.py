@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ramet.model.memory.search.hit import TOOL_KINDS, Kind
 from ramet.model.memory.search.tool_records import ToolOutcome, command_start
-from ramet.model.memory.search.words import find_parts
+from ramet.model.memory.search.words import find_parts, find_symbols
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import to_json
 from ramet.store.database.queries import Query, QueryFile
@@ -140,7 +140,7 @@ class IndexWriter:
     def add(self, doc: NewDoc) -> int:
         """Write a text; its id."""
         blob = self._codec.pack(doc.text.encode(errors="replace"))
-        (doc_id,) = self.index.must(
+        doc_id = self._insert(
             _sql.insert_doc,
             source=doc.source,
             kind=doc.kind,
@@ -160,10 +160,10 @@ class IndexWriter:
             data=blob.data,
         )
         self._write_words(doc_id, doc, is_deleting=False)
-        for kind, texts in (("path", doc.paths), ("error", doc.error_lines)):
+        for kind, texts in (("path", doc.paths), ("error", doc.error_lines), ("symbol", find_symbols(doc.text))):
             for text in texts:
                 self._link(doc_id, doc.session_id, kind, text)
-        return int(doc_id)
+        return doc_id
 
     def put_source(self, doc: NewDoc) -> None:
         """Write a text that has a source, unless that says the same as before; an empty one removes it."""
@@ -192,7 +192,7 @@ class IndexWriter:
     def forget_session(self, session_id: int) -> None:
         """Remove everything that a session has in the index: exactly its words are gone then."""
         for (unit_id,) in self.index.all(_sql.units_of_session, session_id=session_id):
-            self._write_unit(unit_id, session_id, is_deleting=True)
+            self._unwrite_unit(unit_id, session_id)
             self.index.run(_sql.delete_unit, id=unit_id)
         while docs := self.index.all(_sql.docs_of_session, session_id=session_id, limit=_PAGE):
             for doc in self.read([row[0] for row in docs]):
@@ -269,10 +269,18 @@ class IndexWriter:
             row = self.index.one(_sql.unit, id=unit_id)
             if row is not None:
                 self._write_unit(unit_id, row[1], is_deleting=False)
+                self.index.run(_sql.mark_unit, id=unit_id, is_written=True)
         self._grown.clear()
         for token, docs in self._counts.items():
             self.index.run(_sql.count_scope, token=token, docs=docs)
         self._counts.clear()
+
+    def _insert(self, query: Query, **params: object) -> int:
+        """Insert a row; its id. With RETURNING, SQLite begins a savepoint for the statement, at which every FTS5 table
+        writes what it has gathered: each text would be a segment of its own.
+        """
+        self.index.run(query, **params)
+        return self.index.database.last_insert_rowid()
 
     # Words.
 
@@ -299,17 +307,39 @@ class IndexWriter:
         row = self.index.one(_sql.open_unit, session_id=doc.session_id)
         is_full = row is not None and (row[2] + len(doc.text) > _UNIT_CHARACTERS or row[3] >= _UNIT_MESSAGES)
         if row is None or row[1] != doc.kind or is_full:
-            row = self.index.must(_sql.insert_unit, session_id=doc.session_id, kind=doc.kind)
-        elif row[0] not in self._grown:
-            self._write_unit(row[0], doc.session_id, is_deleting=True)
-        self._grown.add(row[0])
-        self.index.run(_sql.grow_unit, id=row[0], size=len(doc.text), messages=1)
-        return int(row[0])
+            self.close_unit(doc.session_id)
+            unit_id = self._insert(_sql.insert_unit, session_id=doc.session_id, kind=doc.kind)
+        else:
+            unit_id = int(row[0])
+            self._unwrite_unit(unit_id, doc.session_id)
+        self._grown.add(unit_id)
+        self.index.run(_sql.grow_unit, id=unit_id, size=len(doc.text), messages=1)
+        return unit_id
+
+    def leave_unit_open(self, session_id: int) -> None:
+        """More of a session is about to be read: the words of its last unit wait for that. To remove them again is the
+        most expensive part of a build.
+        """
+        row = self.index.one(_sql.open_unit, session_id=session_id)
+        if row is not None:
+            self._grown.discard(int(row[0]))
+
+    def close_unit(self, session_id: int) -> None:
+        """The last unit of a session has its words, if they have waited."""
+        row = self.index.one(_sql.open_unit, session_id=session_id)
+        if row is not None and not row[4]:
+            self._grown.add(int(row[0]))
+
+    def _unwrite_unit(self, unit_id: int, session_id: int) -> None:
+        """Remove the words of a unit, if it has them, before its texts change."""
+        row = self.index.one(_sql.unit, id=unit_id)
+        if row is not None and row[3]:
+            self._write_unit(unit_id, session_id, is_deleting=True)
+            self.index.run(_sql.mark_unit, id=unit_id, is_written=False)
 
     def _shrink_unit(self, doc: Doc) -> None:
         assert doc.unit_id is not None and doc.session_id is not None  # noqa: S101, PT018
-        if doc.unit_id not in self._grown:
-            self._write_unit(doc.unit_id, doc.session_id, is_deleting=True)
+        self._unwrite_unit(doc.unit_id, doc.session_id)
         self._grown.add(doc.unit_id)
         self.index.run(_sql.grow_unit, id=doc.unit_id, size=-len(doc.text), messages=-1)
 
@@ -327,10 +357,10 @@ class IndexWriter:
 
     def _link(self, doc_id: int, session_id: int | None, kind: str, text: str) -> None:
         row = self.index.one(_sql.find_name, kind=kind, text=text)
+        name_id = self._insert(_sql.insert_name, kind=kind, text=text) if row is None else int(row[0])
         if row is None:
-            row = self.index.must(_sql.insert_name, kind=kind, text=text)
-            self.index.run(_sql.insert_grams, id=row[0], text=text)
-        self.index.run(_sql.link_name, name_id=row[0], doc_id=doc_id, session_id=session_id)
+            self.index.run(_sql.insert_grams, id=name_id, text=text)
+        self.index.run(_sql.link_name, name_id=name_id, doc_id=doc_id, session_id=session_id)
 
     def _unlink(self, doc_id: int) -> None:
         names = self.index.all(_sql.names_of_doc, doc_id=doc_id)

@@ -28,8 +28,7 @@ DELETE FROM sessions WHERE id = :session_id;
 INSERT INTO docs (source, kind, role, session_id, effort_id, project_id, driver, agent_id, time_ms, message_id, unit_id,
                   is_below, is_passing, codec, size, data)
 VALUES (:source, :kind, :role, :session_id, :effort_id, :project_id, :driver, :agent_id, :time_ms, :message_id, :unit_id,
-        :is_below, :is_passing, :codec, :size, :data)
-RETURNING id;
+        :is_below, :is_passing, :codec, :size, :data);
 
 -- name: doc_of_source
 -- The text that a source had when it was last read.
@@ -63,11 +62,11 @@ DELETE FROM docs WHERE id = :id;
 
 -- name: open_unit
 -- The last unit of a session.
-SELECT id, kind, size, messages FROM units WHERE session_id = :session_id ORDER BY id DESC LIMIT 1;
+SELECT id, kind, size, messages, is_written FROM units WHERE session_id = :session_id ORDER BY id DESC LIMIT 1;
 
 -- name: insert_unit
 -- Begin a unit.
-INSERT INTO units (session_id, kind, size, messages) VALUES (:session_id, :kind, 0, 0) RETURNING id;
+INSERT INTO units (session_id, kind, size, messages, is_written) VALUES (:session_id, :kind, 0, 0, 0);
 
 -- name: grow_unit
 -- A unit has more texts.
@@ -79,7 +78,11 @@ SELECT id FROM units WHERE session_id = :session_id ORDER BY id;
 
 -- name: unit
 -- One unit.
-SELECT id, session_id, kind FROM units WHERE id = :id;
+SELECT id, session_id, kind, is_written FROM units WHERE id = :id;
+
+-- name: mark_unit
+-- Whether a unit has its words.
+UPDATE units SET is_written = :is_written WHERE id = :id;
 
 -- name: delete_unit
 -- Remove a unit.
@@ -160,7 +163,7 @@ SELECT id FROM names WHERE kind = :kind AND text = :text;
 
 -- name: insert_name
 -- Add a path or an error line.
-INSERT INTO names (kind, text) VALUES (:kind, :text) RETURNING id;
+INSERT INTO names (kind, text) VALUES (:kind, :text);
 
 -- name: insert_grams
 -- Make a path or an error line findable by any part of it.
