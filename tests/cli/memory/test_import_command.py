@@ -144,7 +144,7 @@ def test_a_file_that_cannot_be_read_is_a_failure_with_its_reason(people: Command
         file.write_text(line("unreadable", 1, "secret"), encoding="utf-8")
         file.chmod(0)
     done = people("import", "claude", "--yes")
-    assert (done.returncode, "secret.jsonl: Input/output error" in done.stderr) == (1, True), done.stderr
+    assert (done.returncode, "secret.jsonl: Permission denied" in done.stderr) == (1, True), done.stderr
 
 
 @pytest.mark.requirement("R380")
