@@ -14,7 +14,7 @@ import click
 from ramet.cli.command import Command
 from ramet.cli.commands.memory.imports import discovery, other_documents
 from ramet.cli.commands.memory.imports.importer import Importer, Place, Results, Watcher
-from ramet.cli.commands.memory.imports.sending import Pipeline
+from ramet.cli.commands.memory.imports.requests import Pipeline
 from ramet.cli.commands.record.project_scope import own_host
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_json, print_table, short_path

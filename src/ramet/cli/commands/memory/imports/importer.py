@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from ramet.cli.commands.memory.imports.sending import OneByOne, Reply, Sender
+from ramet.cli.commands.memory.imports.requests import OneByOne, Reply, Sender
 from ramet.errors import DaemonError, RametError, StoreError
 from ramet.model.hooks.transcript import Entry
 from ramet.model.memory.stored_session import Head, Piece, Source

@@ -1,4 +1,4 @@
-"""Sending: several requests are under way on one connection, so that the daemon always has the next one.
+"""Requests under way: several on one connection, so that the daemon always has the next one.
 
 The daemon writes the changes of a connection in the order in which they were sent. One thread encodes, sends and reads.
 """
