@@ -115,12 +115,16 @@ def _children_seconds() -> float:
 
 def run(folder: Path, *arguments: str) -> str:
     """The command line, in a home of its own."""
-    environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "RAMET_HOME": str(folder / "r"), "LC_ALL": "C.UTF-8"}
     command = [str(Path(sys.executable).parent / "ramet"), *arguments]
-    done = subprocess.run(command, env=environ, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environ_in(folder), cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return done.stdout
+
+
+def environ_in(folder: Path) -> dict[str, str]:
+    """What a command needs to have its home in a folder."""
+    return {"PATH": os.environ["PATH"], "HOME": str(folder), "RAMET_HOME": str(folder / "r"), "LC_ALL": "C.UTF-8"}
 
 
 def count_rows(folder: Path) -> dict[str, int]:

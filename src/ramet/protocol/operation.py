@@ -52,7 +52,9 @@ class Operation(Struct, frozen=True):
     or skip it, instead of restarting their transaction.
     """
     is_long: bool = False
-    """Whether a read takes so long that it never runs on the event loop."""
+    """Whether it takes so long that it never runs on the event loop. A read then runs on a thread; a change is prepared
+    on one, and short changes that wait are written first.
+    """
     request: type["Request[Any]"] = None  # type: ignore[assignment]
     reply: Any = None
     purpose: str = ""

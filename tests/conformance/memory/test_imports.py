@@ -1,5 +1,6 @@
 """Imports on both databases: what becomes of a piece, and what an import leaves alone."""
 
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -107,6 +108,40 @@ def test_a_sub_agent_is_a_child_and_waits_for_its_parent(world: World) -> None:
     assert found.effort_id == session(world, above.session_id).effort_id
     (orphan,) = add(world, piece(source="/c", head={"native_id": "a2", "parent_id": "gone"}), waits=False)
     assert session(world, orphan.session_id).parent_session_id is None
+
+
+def family() -> list[dict[str, Any]]:
+    """A session, its sub-agent, and a sub-agent of that one."""
+    return [
+        piece(*SAID, source="/root"),
+        piece(entry("b1", "I ask another one."), source="/b", head={"native_id": "b", "parent_id": WINDOW}),
+        piece(entry("c1", "Found it."), source="/c", head={"native_id": "c", "parent_id": "b"}),
+    ]
+
+
+@pytest.mark.requirement("R382")
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_sub_agents_of_sub_agents_are_below_them_whichever_is_imported_first(
+    world: World, order: tuple[int, int, int]
+) -> None:
+    pieces, ids = family(), [0, 0, 0]
+    for number in order:  # each by an import of its own, which knows of no other source
+        (added,) = add(world, pieces[number], waits=False)
+        ids[number] = added.session_id
+    found = [session(world, each) for each in ids]
+    assert [each.parent_session_id for each in found] == [None, ids[0], ids[1]]
+    assert [(each.root_session_id, each.spawn_depth) for each in found] == [(ids[0], 0), (ids[0], 1), (ids[0], 2)]
+    before = world.dump()
+    add(world, *pieces)
+    assert world.dump() == before
+
+
+def test_sub_agents_in_a_circle_are_imported_and_none_is_above_itself(world: World) -> None:
+    one = piece(*SAID, source="/1", head={"native_id": "one", "parent_id": "two"})
+    two = piece(*SAID, source="/2", head={"native_id": "two", "parent_id": "one"})
+    first, second = add(world, one, two, waits=False)
+    parents = [session(world, each.session_id).parent_session_id for each in (first, second)]
+    assert parents == [None, first.session_id]
 
 
 def test_a_session_that_is_its_own_parent_or_origin_is_imported_once(world: World) -> None:

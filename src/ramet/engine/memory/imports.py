@@ -90,9 +90,11 @@ class _Importing:
         skipped = piece.skipped + (0 if known is None or is_new else known.skipped)
         now = Imported(found.id, piece.position, piece.size_bytes, piece.changed_ms, piece.is_last, skipped)
         if known != now or added:
-            imports.put(tx.db, place, now, tx.now)
+            imports.put(tx.db, place, now, tx.now, piece.head)
             data = {"path": piece.source, "added": added}
             tx.record("session.ingested", effort_id=found.effort_id, session_id=found.id, data=data)
+        if piece.head is not None:
+            _link(tx, found, piece.vendor, piece.head)
         return AddedPiece(state="added", session_id=found.id, is_new=is_new, added=added)
 
     def _write(self, piece: StoredPiece, read: list[Read], found: Hooked, *, is_new: bool) -> int:
@@ -184,7 +186,33 @@ def _name(head: Head) -> str:
 
 
 def _find_native(tx: Transaction, vendor: str, native_id: str | None) -> Hooked | None:
-    return None if not native_id else hooks.find_native(tx.db, vendor, native_name(native_id, None))
+    """The session that its program knows by an id. A sub-agent that ran another one is known by it to imports."""
+    if not native_id:
+        return None
+    found = hooks.find_native(tx.db, vendor, native_name(native_id, None))
+    if found is not None:
+        return found
+    imported = imports.find_session(tx.db, vendor, native_id)
+    return None if imported is None else subagents.must_find(tx, imported)
+
+
+def _link(tx: Transaction, found: Hooked, vendor: str, head: Head) -> None:
+    """Put a session below its parent, and its sub-agents below it, if they were imported before."""
+    parent = _find_native(tx, vendor, head.parent_id)
+    if parent is not None:
+        _adopt(tx, found.id, parent.id)
+    for child in imports.list_orphans(tx.db, vendor, head.native_id):
+        _adopt(tx, child, found.id)
+
+
+def _adopt(tx: Transaction, child_id: int, parent_id: int) -> None:
+    """Make a session the child of another one, unless it has a parent or is above that one."""
+    child, parent = lookup.session(tx, child_id), lookup.session(tx, parent_id)
+    if child.parent_session_id is not None or child.root_session_id != child.id or parent.root_session_id == child.id:
+        return
+    imports.adopt(tx.db, child_id, parent)
+    data = {"parent_session_id": parent_id, "spawn_depth": parent.spawn_depth + 1}
+    tx.record("session.spawned", effort_id=child.effort_id, session_id=child_id, data=data)
 
 
 def _is_recorded(tx: Transaction, found: Hooked) -> bool:

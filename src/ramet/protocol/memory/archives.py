@@ -69,7 +69,7 @@ class AddedRows(Struct, frozen=True, kw_only=True):
 class AddArchiveRows(Change[AddedRows], frozen=True, kw_only=True):
     """Add rows of an archive, in the order of the archive. Rows that were added before change nothing."""
 
-    op = Operation("memory.addRows", errors=(ArchiveInvalid,), audience="internal")
+    op = Operation("memory.addRows", errors=(ArchiveInvalid,), audience="internal", is_long=True)
 
     origin: Name
     """The database that the archive comes from."""

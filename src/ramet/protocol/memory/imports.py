@@ -72,7 +72,7 @@ class AddPieces(Change[AddedPieces], frozen=True, kw_only=True):
     skipped.
     """
 
-    op = Operation("imports.add", errors=(InvalidParams,), audience="internal")
+    op = Operation("imports.add", errors=(InvalidParams,), audience="internal", is_long=True)
 
     pieces: Annotated[list[StoredPiece], Meta(max_length=MOST_PIECES)]
     host: Name | None = None

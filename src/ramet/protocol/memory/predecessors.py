@@ -29,7 +29,7 @@ class ImportedRows(Struct, frozen=True, kw_only=True):
 class ImportRows(Change[ImportedRows], frozen=True, kw_only=True):
     """Import rows of an earlier system's database or file. Rows that were imported before are not written again."""
 
-    op = Operation("import.rows", audience="internal")
+    op = Operation("import.rows", audience="internal", is_long=True)
 
     system: System
     source: Name

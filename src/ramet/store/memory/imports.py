@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from ramet.model.memory.stored_session import Head
+from ramet.model.record.session import Session, native_name
 from ramet.protocol.memory.imports import KnownSource
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
@@ -37,8 +39,8 @@ def find(db: Connection, place: Place) -> Imported | None:
     return Imported(session_id, position, size_bytes, changed_ms, bool(is_whole), skipped)
 
 
-def put(db: Connection, place: Place, imported: Imported, now: str) -> None:
-    """Note how far a source was imported."""
+def put(db: Connection, place: Place, imported: Imported, now: str, head: Head | None) -> None:
+    """Note how far a source was imported, and what its program calls it and the session that ran it."""
     db.run(
         _sql.put,
         host=place.host,
@@ -51,7 +53,29 @@ def put(db: Connection, place: Place, imported: Imported, now: str) -> None:
         is_whole=int(imported.is_whole),
         skipped=imported.skipped,
         now=now,
+        native_id=_id(head.native_id) if head else None,
+        parent_id=_id(head.parent_id) if head and head.parent_id else None,
     )
+
+
+def _id(native_id: str) -> str:
+    return native_name(native_id, None)
+
+
+def find_session(db: Connection, vendor: str, native_id: str) -> int | None:
+    """The imported session, be it a sub-agent's, that its program knows by an id."""
+    found = db.must(_sql.session_of, vendor=vendor, native_id=_id(native_id))[0]
+    return None if found is None else int(found)
+
+
+def list_orphans(db: Connection, vendor: str, parent_id: str) -> list[int]:
+    """The sub-agents of a session that was not known when they were imported."""
+    return [int(row[0]) for row in db.all(_sql.orphans, vendor=vendor, parent_id=_id(parent_id))]
+
+
+def adopt(db: Connection, child: int, parent: Session) -> None:
+    """Put a root session, with all below it, below another one, which is not in its tree."""
+    db.run(_sql.adopt, id=child, parent=parent.id, root=parent.root_session_id, deeper=parent.spawn_depth + 1)
 
 
 def list_page(db: Connection, after: Place, limit: int) -> list[KnownSource]:

@@ -678,10 +678,14 @@ CREATE TABLE imports (
     is_whole   INTEGER NOT NULL CHECK (is_whole IN (0, 1)),
     skipped    INTEGER NOT NULL CHECK (skipped >= 0),
     at         TEXT NOT NULL,
+    native_id  TEXT,
+    parent_id  TEXT,
     PRIMARY KEY (host, vendor, source)
 ) STRICT;
 
 CREATE INDEX idx_imports_session ON imports (session_id);
+CREATE INDEX idx_imports_native ON imports (vendor, native_id);
+CREATE INDEX idx_imports_parent ON imports (vendor, parent_id) WHERE parent_id IS NOT NULL;
 
 -- Recorded edits: what tool calls, shell commands and commits of efforts added to files, as hashes of lines in the order
 -- of the text around them. They are derived from the history and from git, so that losing them costs only time.

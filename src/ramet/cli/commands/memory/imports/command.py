@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from ramet.cli.command import Command
 from ramet.cli.commands.memory.imports import discovery, other_documents
 from ramet.cli.commands.memory.imports.importer import Importer, Place, Results, Watcher
+from ramet.cli.commands.memory.imports.requests import Pipeline
 from ramet.cli.commands.record.project_scope import own_host
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_json, print_table, short_path
@@ -24,8 +24,6 @@ from ramet.config.files import user_home
 from ramet.errors import EXIT_FAILURE
 from ramet.model.memory.stored_session import Head, Source
 from ramet.model.record.project import contains, normal_path
-from ramet.protocol.operation import R, Request
-from ramet.protocol.wire.exchange import decode_line
 from ramet.vendors import registry
 
 _KILO = 1024
@@ -205,21 +203,17 @@ def run(invocation: Invocation, sources: Sequence[Source]) -> Results:
 
 
 def _make_importer(invocation: Invocation, watch: Watcher) -> Importer:
-    def ask(request: Request[R]) -> R:
-        # Encoded by msgspec at once, because the way of other requests takes several times as long for large ones.
-        params = msgspec.json.encode(invocation.redact(request))
-        return decode_line(type(request), invocation.connection.call_raw(request.op.name, params))
-
     @lru_cache(maxsize=4096)
     def locate(directory: str | None) -> Place:
         return find_project(invocation, directory)
 
     return Importer(
-        ask,
+        invocation.ask,
         locate,
         host=own_host(invocation),
         max_request_bytes=invocation.configuration.settings.daemon.max_request_bytes,
         watch=watch,
+        sender=Pipeline(invocation.connection, invocation.redact),
     )
 
 

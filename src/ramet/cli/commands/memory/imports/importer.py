@@ -6,19 +6,18 @@ import, and it can be interrupted anywhere: a repeated import continues each ses
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
+from ramet.cli.commands.memory.imports.requests import OneByOne, Reply, Sender
 from ramet.errors import DaemonError, RametError, StoreError
 from ramet.model.hooks.transcript import Entry
 from ramet.model.memory.stored_session import Head, Piece, Source
 from ramet.protocol.memory.imports import (
     MOST_PIECES,
     AddedPiece,
-    AddedPieces,
     AddPieces,
     KnownSource,
     ListSources,
@@ -30,7 +29,7 @@ from ramet.vendors import registry
 
 _REQUEST_BYTES = 256 * 1024
 """How much text one request carries: it is written in one transaction, and hooks wait for that at most."""
-_WAITING_REQUESTS = 2
+_WAITING_REQUESTS = 4
 """How many requests are under way while the next pieces are read."""
 
 _AROUND_BYTES = 64 * 1024
@@ -86,7 +85,7 @@ class _Sent(NamedTuple):
 
     of: list["_Reading"]
     request: AddPieces
-    reply: "Future[AddedPieces]"
+    reply: Reply
 
 
 class _Reading:
@@ -101,8 +100,15 @@ class _Reading:
         self.is_under_way = False
         """Whether a piece of it was sent."""
         self.waits = False
+        self.is_repeated = False
+        """Whether some of its pieces were sent again, behind those that continue them."""
         self.is_recorded = False
         self.failure: str | None = None
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the daemon has pieces of it, and does not know that nothing follows."""
+        return self.is_under_way or (self.known is not None and not self.known.is_whole)
 
     @property
     def is_over(self) -> bool:
@@ -120,14 +126,16 @@ class Importer:
         host: str | None,
         max_request_bytes: int,
         watch: Watcher = lambda _sessions, _bytes: None,
+        sender: Sender | None = None,
     ) -> None:
+        """Without a sender, a request is sent when the one before it is answered."""
         self._ask = ask
         self._locate = locate
         self._host = host
         self._longest = max(max_request_bytes - _AROUND_BYTES, max_request_bytes // 2)
         """Of one piece: what is around it must fit as well."""
         self._watch = watch
-        self._sender = ThreadPoolExecutor(1, "import")
+        self._sender = sender or OneByOne(ask)
         self._batch: list[tuple[_Reading, StoredPiece]] = []
         self._batch_bytes = 0
         self._sent: deque[_Sent] = deque()
@@ -150,7 +158,7 @@ class Importer:
                 self._waits = len(again) < len(left)  # else nothing that they wait for will come
                 left = again
         finally:
-            self._sender.shutdown(cancel_futures=True)
+            self._sender.close()
         return self.results
 
     def list_known(self) -> dict[tuple[str, str], KnownSource]:
@@ -194,7 +202,7 @@ class Importer:
             for piece, is_last in _with_end(registry.sessions()[source.vendor].read(source, position or None)):
                 if reading.is_over:
                     return
-                if piece.position != position or piece.entries:
+                if piece.position != position or piece.entries or (is_last and reading.is_unfinished):
                     self._add(reading, piece, position, is_last=is_last)
                 position = piece.position
         except OSError as error:
@@ -263,7 +271,7 @@ class Importer:
             self._settle(_WAITING_REQUESTS - 1)
             readings, pieces = [each[0] for each in batch], [each[1] for each in batch]
             request = AddPieces(pieces=pieces, host=self._host, waits=self._waits)
-            self._sent.append(_Sent(readings, request, self._sender.submit(self._ask, request)))
+            self._sent.append(_Sent(readings, request, self._sender.send(request)))
 
     def _settle(self, left: int) -> None:
         """Take replies until only so many are missing."""
@@ -285,10 +293,10 @@ class Importer:
             return [AddedPiece(state="added")]
         items: list[AddedPiece] = []
         for reading, piece in zip(sent.of, sent.request.pieces, strict=True):
+            reading.is_repeated = True
             request = replace(sent.request, pieces=[piece])
             try:
-                # On the thread of all requests, because a connection has one user at a time.
-                items += self._sender.submit(self._ask, request).result().items
+                items += self._sender.send(request).result().items
             except _FATAL:
                 raise
             except RametError as refusal:
@@ -299,7 +307,9 @@ class Importer:
     def _note(self, reading: _Reading, piece: StoredPiece, item: AddedPiece) -> None:
         reading.waits |= item.state == "waits"
         reading.is_recorded |= item.state == "recorded"
-        if item.state == "moved" and reading.failure is None:
+        if item.state == "moved" and reading.is_repeated:
+            reading.waits = True  # it came before the piece that it continues, so it is read again
+        elif item.state == "moved" and reading.failure is None:
             reading.failure = "another import continues it; run `ramet import` again"
         if item.state == "added" and item.session_id is not None:
             reading.session_id = item.session_id
