@@ -35,7 +35,7 @@ from ramet.vendors import registry
 
 if TYPE_CHECKING:
     from ramet.keeper.proxy import ProxyProcess
-    from ramet.runner.memory.shell_watch import ShellWatch
+    from ramet.runner.memory.shell_changes import ShellWatch
 
 _DRAIN_SECONDS = 1.0
 """How long a pipe may stay open when everybody who could write to it is gone."""
@@ -133,7 +133,7 @@ class Keeper:
         vendor = registry.find_edits(self._spec.driver) if self._spec.worktree is not None else None
         if vendor is None or self._spec.worktree is None:
             return
-        from ramet.runner.memory.shell_watch import ShellWatch  # noqa: PLC0415  the agent starts without waiting for it
+        from ramet.runner.memory.shell_changes import ShellWatch  # noqa: PLC0415  the agent starts without waiting for it
 
         self._shell_watch = ShellWatch(
             Path(self._spec.worktree), self._folder / LOOKS_FILE, vendor.shells, self._spec.redaction

@@ -14,7 +14,7 @@ from ramet.protocol.memory.edits import ListCalls, NewEdit, RecordEdits
 from ramet.protocol.work.keepers import LOOKS_FILE
 from ramet.runner.machine import Machine
 from ramet.runner.memory.redacted_lines import redact_lines
-from ramet.runner.memory.shell_watch import Look, ShellChange
+from ramet.runner.memory.shell_changes import Look, ShellChange
 from ramet.workspace.git.lines.versions import read_versions
 from ramet.workspace.git.location import locate
 from ramet.workspace.git.repository import find

@@ -11,7 +11,7 @@ from tests.keeper.scripted_daemon import wait_for
 from ramet.model.memory.edited_lines import compare_files, hash_lines, unpack_hashes
 from ramet.model.work.stream import SubAgent, ToolCall, ToolResult
 from ramet.protocol.work.keepers import KeeperRedaction
-from ramet.runner.memory.shell_watch import Look, ShellWatch
+from ramet.runner.memory.shell_changes import Look, ShellWatch
 from ramet.workspace.files.changed_files import look, read_text
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
