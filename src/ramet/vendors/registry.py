@@ -91,6 +91,14 @@ def edits() -> Mapping[str, "EditCalls"]:
     return _load_all("edits")
 
 
+def find_edits(name: str) -> "EditCalls | None":
+    """The tools of one vendor that change files; None if its calls cannot be read."""
+    if name not in names("edits"):
+        return None
+    found: EditCalls = _load(name, "edits")
+    return found
+
+
 @cache
 def sessions() -> Mapping[str, "Sessions"]:
     """The sessions on the disk of every vendor whose sessions can be imported."""

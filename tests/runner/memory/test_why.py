@@ -10,6 +10,8 @@ from tests.runner.desk import Desk
 from tests.runner.memory.agent_work import CART, Call, Office, commands, edits, writes
 
 from ramet.errors import FileMissing, Forbidden, InvalidParams, PathOutside, ProjectNotFound
+from ramet.model.memory.edited_lines import compare_files, hash_lines, pack
+from ramet.protocol.memory.edits import NewEdit, RecordEdits
 
 FILE = "src/cart.py"
 GREETING = "    print('welcome to the shop')\n"
@@ -195,3 +197,28 @@ def test_notes_name_efforts_and_lines_but_no_prompt_and_are_written_once(office:
     again = office.desk.call("memory.notes.export", path=str(office.top))
     assert (first.written, again.written, again.unchanged) == (1, 0, 1)
     assert not re.search("discount", note)
+
+
+@pytest.mark.requirement("R395")
+@pytest.mark.parametrize("has_child", [False, True])
+def test_lines_that_a_command_was_seen_to_write_name_it_unless_children_shared_the_worktree(
+    office: Office, *, has_child: bool
+) -> None:
+    done = office.run(commands(FILE, CART))
+    _merge(office, done.branch)
+    (call,) = office.desk.world.call("memory.edits.calls", session_id=done.session_id).items
+    if has_child:
+        child = office.desk.add("do", "a child")
+        office.desk.world.sql("UPDATE efforts SET spawned_by = :by WHERE id = :id", by=done.session_id, id=child.id)
+    lines = pack(compare_files([], hash_lines(CART)))
+    seen = {"kind": "shell", "path": FILE, "at_ms": call.at_ms, "message_id": call.message_id}
+    for _ in range(2):  # the same one again changes nothing
+        office.desk.ask(
+            RecordEdits(effort_id=done.effort_id, session_id=done.session_id, edits=[NewEdit(**seen, lines=lines)])
+        )
+    reply = office.why(FILE, 2)
+    (source,) = reply.sources
+    if has_child:
+        assert (reply.ranges[0].certainty, source.edit) == ("effort", None)
+    else:
+        assert (reply.ranges[0].certainty, source.edit.kind, source.edit.command) == ("edit", "shell", f"make {FILE}")

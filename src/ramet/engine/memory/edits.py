@@ -48,12 +48,16 @@ def record(tx: Transaction, request: RecordEdits) -> RecordedCount:
             fix="give a session of the effort",
         )
     project_id = efforts.project_of(tx.db, effort.id)
-    edits.put(tx.db, project_id, effort.id, request.session_id, request.edits)
+    kept = request.edits
+    if any(edit.kind == "shell" for edit in kept) and edits.has_children(tx.db, effort.id):
+        # Children work in the same files, so that nobody knows whose change a look at them found.
+        kept = [edit for edit in kept if edit.kind != "shell"]
+    edits.put(tx.db, project_id, effort.id, request.session_id, kept)
     if request.session_id is not None and request.last_message_id is not None:
         edits.note_reading(tx.db, request.session_id, request.last_message_id)
-    data = {"edits": len(request.edits), "read_to": request.last_message_id}
+    data = {"edits": len(kept), "read_to": request.last_message_id}
     tx.record("effort.edits", task_id=effort.task_id, effort_id=effort.id, session_id=request.session_id, data=data)
-    return RecordedCount(edits=len(request.edits))
+    return RecordedCount(edits=len(kept))
 
 
 @answers(FindEdits)
@@ -79,6 +83,7 @@ def describe(tx: Transaction, request: DescribeEdit) -> Described:
         prompt=_asked(effort.prompt, described.prompt),
         decisions=described.decisions,
         notes=notes,
+        given=described.given,
     )
 
 

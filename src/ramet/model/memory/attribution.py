@@ -170,8 +170,10 @@ class Attribution:
             for place, line in enumerate(hunk):
                 if not line.is_added:
                     continue
-                counted[line.hash] += 1
-                self._anywhere.add((edit.effort_id, line.hash))
+                # A command's lines are in the commits of its effort, or they are gone: they only name the command.
+                if edit.kind != "shell":
+                    counted[line.hash] += 1
+                    self._anywhere.add((edit.effort_id, line.hash))
                 found = self._by_hash[line.hash]
                 if edit.path in self._names and len(found) < _MOST_CANDIDATES:
                     found.append((edit, hunk, place))
@@ -209,7 +211,9 @@ class Attribution:
             and self._is_within(fit.edit.effort_id, effort_id)
             and (fit.is_firm or version.weights[index] >= _LONE_WEIGHT)
         ]
-        edit = _earliest(fits)
+        # A command that copies a file or moves its lines did not write them, if a tool has.
+        written = [fit for fit in fits if fit.edit.kind == "tool"]
+        edit = _earliest(written if any(fit.is_firm for fit in written) else fits)
         return Attributed(edit.effort_id if edit else effort_id, edit)
 
     def _is_within(self, effort_id: int, outer: int) -> bool:

@@ -49,11 +49,41 @@ def weigh(line: str) -> int:
 
 def compare(old: str, new: str) -> list[Hunk]:
     """What an edit that replaced `old` by `new` added, with the lines around it that it kept."""
-    before = [hashed for line in old.split("\n") if (hashed := hash_line(line))]
-    after = [hashed for line in new.split("\n") if (hashed := hash_line(line))][:MOST_LINES]
-    added = _added(before, after)
+    after = hash_lines(new)[:MOST_LINES]
+    added = _added(hash_lines(old), after)
     hunk = tuple(Line(hashed, place in added) for place, hashed in enumerate(after))
     return [hunk] if added else []
+
+
+def hash_lines(text: str) -> list[int]:
+    """The hashes of the lines of a text that are not blank."""
+    return [hashed for line in text.split("\n") if (hashed := hash_line(line))]
+
+
+def compare_files(before: Sequence[int], after: Sequence[int], context: int = 3) -> list[Hunk]:
+    """What was added to a whole file, by the hashes of its lines: only the places that changed."""
+    added = _added(before, after)
+    shown = sorted({near for place in added for near in range(place - context, place + context + 1)})
+    hunks: list[list[Line]] = []
+    last = -2
+    for place in shown:
+        if not 0 <= place < len(after):
+            continue
+        if place != last + 1:
+            hunks.append([])
+        hunks[-1].append(Line(after[place], place in added))
+        last = place
+    return [tuple(hunk) for hunk in hunks]
+
+
+def pack_hashes(hashes: Sequence[int]) -> bytes:
+    """The hashes of lines, eight bytes each."""
+    return struct.pack(f">{len(hashes)}Q", *hashes)
+
+
+def unpack_hashes(data: bytes) -> list[int]:
+    """The hashes back."""
+    return [word for (word,) in struct.iter_unpack(">Q", data[: len(data) // 8 * 8])]
 
 
 def _added(before: Sequence[int], after: Sequence[int]) -> set[int]:

@@ -45,6 +45,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """A tool call, with its result if that is known."""
 
     message_id: int
+    call_id: str | None
+    """The program's own name for it."""
     tool: str
     given: str
     at_ms: int
@@ -84,7 +86,7 @@ class NewEdit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RecordedCount(Struct, frozen=True, kw_only=True):
-    """How many edits were given."""
+    """How many edits were taken."""
 
     edits: int
 
@@ -126,6 +128,8 @@ class Described(Struct, frozen=True, kw_only=True):
     prompt: str | None
     decisions: list[str]
     notes: list[str] = []
+    given: str | None = None
+    """What the tool was given."""
 
 
 class DescribeEdit(Request[Described], frozen=True, kw_only=True):

@@ -27,6 +27,8 @@ class WhyEdit(Struct, frozen=True, kw_only=True):
     at: datetime
     commit: str | None
     """The commit of the call in the session's history, for `ramet history show`."""
+    command: str | None = None
+    """Of a shell command: its first characters."""
 
 
 class WhySource(Struct, frozen=True, kw_only=True):

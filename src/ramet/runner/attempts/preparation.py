@@ -218,6 +218,7 @@ def specify(
         leased_at=prepared.leased_at,
         proxy=sandbox.proxy if sandbox else None,
         redaction=_redaction(runner, prepared.project_path, start.environment),
+        worktree=prepared.worktree.path if prepared.worktree and not prepared.workspace else None,
     )
 
 

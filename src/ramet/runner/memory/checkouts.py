@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from ramet.errors import FileMissing, InvalidParams, PathOutside
+from ramet.errors import FileMissing, InvalidParams, PathOutside, WorktreeError
 from ramet.model.record.project import normal_path
 from ramet.runner import projects
 from ramet.runner.machine import Machine
@@ -50,10 +50,22 @@ def open_checkout(machine: Machine, path: str) -> Checkout:
     below = folder.resolve().relative_to(location.top.resolve())
     main = location.common.parent if location.is_linked else location.top
     site = projects.find(machine, str(main / below))
-    found = find(machine.git.within(_SECONDS), str(location.top))
+    try:
+        found = find(machine.git.within(_SECONDS), str(location.top))
+    except WorktreeError:
+        found = None
     if found is None:
-        raise InvalidParams(f"{path} is not in a git repository", field="path", value=path, fix="commit it first")
+        raise InvalidParams(
+            f"the repository of {path} has no commit", field="path", value=path, fix="commit the file, then ask again"
+        )
     root = Path(os.path.realpath(site.root))
+    if not root.is_relative_to(main.resolve()):
+        raise InvalidParams(
+            f"{path} is in {main}, a repository inside of {root}",
+            field="path",
+            value=path,
+            fix=f"register it as a project: ramet project add {main}",
+        )
     prefix = "" if root == main.resolve() else str(root.relative_to(main.resolve()))
     return Checkout(site, found, prefix)
 

@@ -18,10 +18,12 @@ from ramet.runner.memory import line_facts
 from ramet.runner.memory.call_edits import read_edits
 from ramet.runner.memory.checkouts import Checkout, open_checkout, read_file
 from ramet.runner.memory.redacted_lines import redact_lines
+from ramet.vendors.contract.edits.calls import decode, text
 
 _READING_SECONDS = 5.0
 _MOST_SOURCES = 200
 _LONGEST_PROMPT = 2000
+_LONGEST_COMMAND = 500
 
 _Key = tuple[int, int | None]
 """What lines have in common that come from the same place: the effort, and the message of the edit."""
@@ -112,6 +114,7 @@ def _source(machine: Machine, maker: EditMaker, attributed: Attributed) -> WhySo
             tool=origin.tool if origin else None,
             at=to_datetime(edit.at_ms),
             commit=origin.commit if origin else None,
+            command=_command(described.given) if edit.kind == "shell" else None,
         )
     return WhySource(
         effort_id=maker.effort_id,
@@ -125,3 +128,14 @@ def _source(machine: Machine, maker: EditMaker, attributed: Attributed) -> WhySo
         decisions=described.decisions,
         notes=described.notes,
     )
+
+
+def _command(given: str | None) -> str | None:
+    """The command that a tool was given, as far as it can be read there."""
+    values = decode(given or "")
+    words = values.get("command")
+    if isinstance(words, list):
+        command: str | None = " ".join(word for word in words if isinstance(word, str))
+    else:
+        command = text(values, "command", "cmd", "script") or given
+    return (command or "")[:_LONGEST_COMMAND] or None

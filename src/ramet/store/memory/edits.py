@@ -44,10 +44,12 @@ def list_calls(db: Connection, codec: Codec, session_id: int, after: int, limit:
     results = _list_results(db, codec, session_id, rows[0][0], rows[0][2], limit)
     calls = []
     for message_id, tool, at_ms, metadata, *blob in rows:
-        result = results.get(_payload(metadata).get("call_id"))
+        call_id = _payload(metadata).get("call_id")
+        result = results.get(call_id)
         calls.append(
             Call(
                 message_id=message_id,
+                call_id=call_id,
                 tool=tool,
                 given=_text(codec, *blob),
                 at_ms=at_ms if result is None else result.at_ms,
@@ -89,6 +91,11 @@ def put(db: Connection, project_id: int, effort_id: int, session_id: int | None,
             is_certain=int(edit.is_certain),
             lines=edit.lines,
         )
+
+
+def has_children(db: Connection, effort_id: int) -> bool:
+    """Whether sessions of an effort started others, which may work in its worktree."""
+    return db.one(_sql.child, effort_id=effort_id) is not None
 
 
 def note_reading(db: Connection, session_id: int, last_message_id: int) -> None:
@@ -138,15 +145,16 @@ def _instant(moment: Any) -> int:
 
 def describe_call(db: Connection, codec: Codec, message_id: int) -> Described | None:
     """Where a call is in the history, and the prompt that it followed."""
-    row = db.one(_sql.call, message_id=message_id)
+    row = db.one(_sql.call, message_id=message_id, bytes=_EXCERPT_BYTES)
     if row is None:
         return None
-    session_id, tool, commit, at_ms, driver, report = row
+    session_id, tool, commit, at_ms, driver, report, *given = row
     prompt = db.one(_sql.prompt_before, session_id=session_id, at_ms=at_ms, message_id=message_id, bytes=_EXCERPT_BYTES)
     return Described(
         origin=EditOrigin(session_id=session_id, driver=driver, tool=tool, commit=commit.hex(), message_id=message_id),
         prompt=None if prompt is None else _text(codec, *prompt[:3]),
         decisions=_decisions(report),
+        given=_text(codec, *given) or None,
     )
 
 

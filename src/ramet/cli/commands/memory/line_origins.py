@@ -63,7 +63,13 @@ def _commit(found: WhyRange) -> str:
 
 def _facts(source: WhySource) -> dict[str, object]:
     task = clean(source.task_title or source.task_id)
-    return {"edit": _edit(source), "effort": f"e{source.effort_id} {source.skill}", "task": task}
+    command = _cut(_first_line(source.edit.command)) if source.edit is not None and source.edit.command else None
+    return {
+        "edit": _edit(source),
+        **({"command": command} if command else {}),
+        "effort": f"e{source.effort_id} {source.skill}",
+        "task": task,
+    }
 
 
 def _edit(source: WhySource) -> str:

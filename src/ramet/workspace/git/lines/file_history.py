@@ -52,7 +52,8 @@ class FileCommit(NamedTuple):
 def read_history(repository: Repository, path: str) -> list[FileCommit]:
     """The newest commits of a file, the newest first, through its renames."""
     limits = (f"--max-count={_MOST_COMMITS}", "-U0", "-M", "--follow", "--no-merges")
-    said = repository.git.run(repository.checkout, "log", "-p", *limits, *_OPTIONS, _FORMAT, "HEAD", "--", path)
+    named = f":(top,literal){path}"  # a name can look like a pattern
+    said = repository.git.run(repository.checkout, "log", "-p", *limits, *_OPTIONS, _FORMAT, "HEAD", "--", named)
     return list(_parse(said))
 
 

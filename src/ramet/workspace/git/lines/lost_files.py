@@ -15,7 +15,8 @@ class Fate(NamedTuple):
 def find_fate(repository: Repository, path: str) -> Fate | None:
     """The last commit that removed a file; None if no commit did."""
     git, top = repository.git, repository.checkout
-    found = git.run(top, "log", "-1", "--format=%H", "--diff-filter=D", "--no-renames", "HEAD", "--", path).strip()
+    named = f":(top,literal){path}"
+    found = git.run(top, "log", "-1", "--format=%H", "--diff-filter=D", "--no-renames", "HEAD", "--", named).strip()
     if not found:
         return None
     said = git.run(top, "show", "--format=", "--name-status", "-z", "-M", "--diff-filter=R", found, "--")

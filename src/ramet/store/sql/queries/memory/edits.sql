@@ -38,6 +38,10 @@ VALUES (:project_id, :effort_id, :session_id, :message_id, :kind, :path, :part, 
         :is_certain, :lines)
 ON CONFLICT DO NOTHING;
 
+-- name: child
+-- An effort that a session of this effort started.
+SELECT id FROM efforts WHERE spawned_by IN (SELECT id FROM sessions WHERE effort_id = :effort_id) LIMIT 1;
+
 -- name: read_up_to
 -- How far a session was read.
 INSERT INTO edit_readings (session_id, last_message_id) VALUES (:session_id, :last_message_id)
@@ -65,9 +69,11 @@ WHERE e.id = :effort_id AND t.project_id = :project_id;
 SELECT min(created_at), max(coalesce(ended_at, '9999')) FROM sessions WHERE effort_id = :effort_id;
 
 -- name: call
--- A call: its session, its tool, its place in the history, and when it was.
-SELECT m.session_id, m.tool_name, c.hash, m.timestamp, s.driver, s.report
+-- A call: its session, its tool, its place in the history, when it was, and what the tool was given.
+SELECT m.session_id, m.tool_name, c.hash, m.timestamp, s.driver, s.report,
+       b.codec, b.size, CASE WHEN b.size <= :bytes THEN b.data END
 FROM messages m JOIN commits c ON c.id = m.commit_id JOIN sessions s ON s.id = m.session_id
+JOIN blobs b ON b.id = c.blob_id
 WHERE m.id = :message_id;
 
 -- name: prompt_before
