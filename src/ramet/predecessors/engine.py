@@ -1,4 +1,4 @@
-"""Engine v3: the SQLite database of its daemon, `.claude/.engine.db` (schema version 3)."""
+"""Engine v3: the SQLite database of its daemon, `.engine.db` (schema version 3)."""
 
 from collections.abc import Iterator
 from pathlib import Path

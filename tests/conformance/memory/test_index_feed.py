@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.conformance import queue_worker
-from tests.conformance.memory.test_purges import PURGE, ended, finish_purges
+from tests.conformance.memory.purging import PURGE, ended, finish_purges
 from tests.model.redaction.planted import Maker
 from tests.world import World
 

@@ -40,7 +40,13 @@ class ChunkVector(Struct, frozen=True):
     values: Annotated[list[float], Meta(min_length=1, max_length=16384)]
 
 
-class PutVectors(Change[None], frozen=True, kw_only=True):
+class KeptVectors(Struct, frozen=True, kw_only=True):
+    """How many vectors were given."""
+
+    vectors: int
+
+
+class PutVectors(Change[KeptVectors], frozen=True, kw_only=True):
     """Keep the vectors that a model computed for texts of programs. Texts that were deleted meanwhile are skipped."""
 
     op = Operation("search.put_vectors", audience="internal")

@@ -45,7 +45,7 @@ class SearchMemory(Request[SearchPage], frozen=True, kw_only=True):
     """The project that the question comes from: of equal hits, its own come first (for an agent, its own project)."""
     kind: Kind | None = None
     agent: Name | None = None
-    """An agent program, such as claude, or the name of an agent."""
+    """The name of an agent program or of an agent."""
     path: Path | None = None
     """A part of a path: only sessions that touched or named such a file."""
     since: Name | None = None

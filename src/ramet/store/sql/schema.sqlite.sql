@@ -471,7 +471,7 @@ CREATE TABLE usage_times (
     cost_usd           REAL,
     estimated_usd      REAL,
     PRIMARY KEY (at_ms, session_id, model)
-) WITHOUT ROWID, STRICT;
+) STRICT;
 CREATE INDEX idx_usage_times_session ON usage_times (session_id);
 
 CREATE TABLE notices (

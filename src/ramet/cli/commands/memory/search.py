@@ -17,6 +17,7 @@ from ramet.cli.times import ago
 from ramet.model.memory.search.hit import KINDS, Hit
 from ramet.protocol.memory.search import SearchMemory, SearchPage
 from ramet.protocol.record.projects import ListProjects
+from ramet.vendors.registry import PREFERRED
 
 _NARROWEST = 40
 _INDENT = "  "
@@ -38,7 +39,7 @@ _RUNGS = {
         "ramet search retry policy",
         "ramet search '\"connection refused\"' --since 7d",
         "ramet search pytest --kind command -A",
-        "ramet search 'agent:claude path:src/cart.py discount'",
+        f"ramet search 'agent:{PREFERRED[0]} path:src/cart.py discount'",
         "ramet search retry policy --open",
     ],
 )

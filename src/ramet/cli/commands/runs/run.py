@@ -319,7 +319,9 @@ def _fingerprint_now(recorded: RunDetail, file: str | None) -> str | None:
 
 def _preview(invocation: Invocation, file: str, tasks: TaskFile, limits: RunLimits, model: str | None) -> None:
     """Show the order of the tasks, and what they will probably use."""
-    is_parallel, planned = limits.workers is not None, _plan(tasks, model)
+    is_parallel = limits.workers is not None
+    # Without a home there is no history to forecast from, and a preview makes none.
+    planned = _plan(tasks, model) if invocation.places.home.exists() else []
     waves = line_order.waves(tasks.to_do) if is_parallel else [[line] for line in line_order.order(tasks.to_do)]
     if invocation.as_json:
         rows = [[_new_line(line) for line in wave] for wave in waves]

@@ -15,6 +15,7 @@ from ramet.protocol.memory.chunks import (
     ChunkHits,
     DeleteChunks,
     DeletedChunks,
+    KeptVectors,
     PutVectors,
     QueryChunks,
     Reindex,
@@ -52,12 +53,13 @@ def upsert(tx: Transaction, request: UpsertChunk) -> Chunk:
 
 
 @answers(PutVectors)
-def put_vectors(tx: Transaction, request: PutVectors) -> None:
+def put_vectors(tx: Transaction, request: PutVectors) -> KeptVectors:
     """Keep vectors beside their texts."""
     for each in request.vectors:
         embedding = struct.pack(f"<{len(each.values)}f", *each.values)
         chunks.put_vector(tx.db, each.chunk_id, request.model, len(each.values), embedding)
     tx.record("chunk.embedded", data={"chunks": [each.chunk_id for each in request.vectors]})
+    return KeptVectors(vectors=len(request.vectors))
 
 
 @answers(DeleteChunks)
