@@ -118,11 +118,11 @@ def test_the_efforts_of_a_task_in_a_state_are_found_by_their_index(loaded: World
         ("record/tasks", "matching", {"project_id": None, "workspace": None, "pattern": None}),
         ("record/tasks", "summary", {"dir_path": "/shop/1"}),
         ("record/sessions", "silent", {"before": "2026", "limit": 5}),
-        ("record/sessions", "matching", {"open": None, "archived": False, "project_id": None, "before": 9, "limit": 5}),
+        ("record/sessions", "matching", {"open": None, "archived": 0, "project_id": None, "before": 9, "limit": 5}),
         (
             "record/sessions",
             "of_task",
-            {"task_id": "/shop/1", "open": None, "archived": False, "project_id": 1, "before": 9, "limit": 5},
+            {"task_id": "/shop/1", "open": None, "archived": 0, "project_id": 1, "before": 9, "limit": 5},
         ),
         ("history/segments", "head", {"name": "x/1"}),
         ("record/efforts", "of_task", {"task_id": "/shop/1"}),

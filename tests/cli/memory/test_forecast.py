@@ -12,6 +12,7 @@ def test_a_run_says_before_it_starts_what_it_will_probably_use(shop: CommandLine
     drivers = {"default": "fake", "profiles": {"fake": {"driver": "command", "program": program, "output": "jsonl"}}}
     shop.configure({"drivers": drivers, "budget": {"daily_usd": 0.07}})
     (shop.cwd / "tasks.md").write_text("- [ ] One\n- [ ] Two\n- [ ] Three\n")
+    shop.ok("ps")  # a home without history
     none = shop.ok("run", "tasks.md", "--dry-run", "--parallel", "2")
     assert "forecast: no history of do yet, so the use of 3 efforts is unknown" in none
     assert "forecast: no history of do yet" in shop("run", "tasks.md", "--parallel", "3").stdout

@@ -33,7 +33,7 @@ SUBJECTS = {
     "event": ("event",),
     "path": ("workspacePath",),
     "transcript": ("path",),
-    "project": ("project", "project_id"),
+    "project": ("project", "project_id", "near"),
 }
 """The fields that may name somebody else's."""
 NEUTRAL = {

@@ -55,7 +55,7 @@ def _instant(moment: datetime, field: str) -> int:
             f"{field} has no time zone",
             field=field,
             value=moment.isoformat(),
-            fix="give a time with its zone, such as 2026-01-31T00:00:00Z",
+            fix="give a time with its zone, such as 2026-01-31T12:00:00Z",
         )
     return max(0, from_datetime(moment))
 
