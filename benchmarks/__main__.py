@@ -3,7 +3,21 @@
 import argparse
 from pathlib import Path
 
-from benchmarks import agents, history, hooks, memory, queue, rpc, runs, starting, startup, transcripts, tree
+from benchmarks import (
+    agents,
+    history,
+    hooks,
+    imports,
+    memory,
+    queue,
+    rpc,
+    runs,
+    starting,
+    startup,
+    transcripts,
+    tree,
+    why,
+)
 from benchmarks.harness import Measure, Row, report
 
 MEASURES: dict[str, Measure] = {
@@ -18,6 +32,8 @@ MEASURES: dict[str, Measure] = {
     "tree": tree.measure,
     "hooks": hooks.measure,
     "transcripts": transcripts.measure,
+    "imports": imports.measure,
+    "why": why.measure,
 }
 
 

@@ -24,6 +24,7 @@ def places_in(folder: Path) -> Places:
         agents_socket=folder / "run" / "agents.sock",
         pid_file=folder / "run" / "ramet.pid",
         log_file=folder / "logs" / "ramet.log",
+        index=folder / "search.db",
         backups=folder / "backups",
         lock_file=folder / "ramet.db.lock",
         keepers=folder / "keepers",

@@ -26,12 +26,13 @@ _ROUNDS_OF_A_CONTEXT = 10
 
 
 class Growing:
-    """A transcript that grows, the same for the same vendor."""
+    """A transcript that grows, the same for the same vendor and the same first round."""
 
-    def __init__(self, file: Path, vendor: str) -> None:
+    def __init__(self, file: Path, vendor: str, first: int = 0) -> None:
+        """`first`: the number of its first round, so that several files have no id in common."""
         self.file = file
         self.vendor = vendor
-        self._lines = _lines(vendor)
+        self._lines = _lines(vendor, first)
 
     def grow(self, size_bytes: int = 1) -> None:
         """By so many bytes, and to the end of the line."""
@@ -41,10 +42,10 @@ class Growing:
                 file.write(next(self._lines))
 
 
-def _lines(vendor: str) -> Iterator[bytes]:
+def _lines(vendor: str, first: int) -> Iterator[bytes]:
     (recorded,) = (_FIXTURES / vendor).rglob(f"*{_RECORDED[vendor]}")
     lines, texts = recorded.read_text(encoding="utf-8").splitlines(), messages(4000)
-    for number in count():
+    for number in count(first):
         is_compacted = number % _ROUNDS_OF_A_CONTEXT == _ROUNDS_OF_A_CONTEXT - 1
         for place, line in enumerate(lines):
             if is_compacted or not any(mark in line for mark in _COMPACTION):

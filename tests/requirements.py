@@ -170,7 +170,6 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R75": due(
         "Old checkpoint without `conversation` loads as empty.",
         departure="C36",
-        later_part="memory imports the files of checkpoints",
     ),
     "R76": due("TaskState list persisted (pending, in_progress, completed, failed, skipped)."),
     "R77": due("`spawn_sequential(tasks, pass_context=True, stop_on_failure=False, context=None, **kwargs)`."),
@@ -415,7 +414,6 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R196": due("agents(id TEXT PK, label, claims, effort_id FK)."),
     "R197": due(
         "embeddings(source_type, source_path, chunk_text, embedding BLOB float32, updated_at).",
-        later_part="memory fills the table",
     ),
     "R198": due("Nine tables, four views, three indexes; version 3.", departure="C5"),
     "R199": due(
@@ -495,8 +493,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R235": due("db.skills.upsert/get/list/delete/find with (name, project_id)."),
     "R236": due("db.messages.append, db.messages.list(limit?, offset?) paginated."),
     "R237": due("db.agents.register/get/list (register updates, keeps fields not given)."),
-    "R238": later(
-        "memory",
+    "R238": due(
         "search.upsert/query/delete/status/reindex with the given filters; project-scoped by default, "
         "cross-project opt-in.",
         departure="C14",
@@ -533,7 +530,6 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R247": due(
         "commands.effort.start: skill parse, task upsert + effort + session, RAG search, directive discovery, "
         "markdown `## SRC_*`; rollback on failure leaves no rows.",
-        later_part="memory fills `## SRC_RELEVANT_DOCS`",
     ),
     "R248": due(
         "commands.session.continue(dir?): last session of the agent, new linked session, required files, "
@@ -626,13 +622,12 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R291": due("Every status shown is derived from stored facts; no status column can disagree."),
     "R292": due("A killed daemon loses nothing acknowledged; restart adopts live workers and reaps dead ones."),
     "R293": due("One writer; library, CLI and hooks all go through it; measured under load."),
-    "R294": later(
-        "memory",
+    "R294": due(
         "Old databases of each kind (tract v2-v4, gza v3, Aurora checkpoint JSON, WorkRail session JSONL, Engine "
         "v3 DB) import without loss.",
         departure="C5",
     ),
-    "R295": later("memory", "Import is idempotent and reports counts."),
+    "R295": due("Import is idempotent and reports counts."),
     "R296": due("Secrets (API keys, DB URLs) never in logs, events, errors or the console.", later_part="console"),
     "R297": due("All timestamps UTC ISO-8601 with zone; no naive datetimes.", departure="C33"),
     "R298": due("Every limit in this list is a config key with its default and source shown.", departure="R357"),
@@ -650,7 +645,6 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R306": due("Log and poll files rotate or are capped."),
     "R307": due(
         "Sessions and runs can be archived, listed with archived hidden, and purged with retention.",
-        later_part="console: sessions too",
     ),
     "R308": due("Names: no command called `checkpoint`."),
     "R309": due("Windows/no-Unix-socket fallback stated (or refused clearly)."),
@@ -775,7 +769,6 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R341": due(
         "No stored or written field is exempt (file names, branch names, agent names, native ids, tool names, spool, "
         "logs, reports, index): planted secrets are found in no file under `RAMET_HOME` and in no worktree report.",
-        later_part="memory builds the index",
     ),
     "R342": due(
         "`ramet redact --rescan` finds and `--purge` removes secrets that were stored before a rule existed, in blobs, "
@@ -783,7 +776,6 @@ REQUIREMENTS: dict[str, Requirement] = {
         "a tombstone (who, when, why); commit hashes do not change; `db check` verifies every other blob and counts "
         "purged ones; `compile` and `show` print `[purged]`; export and import keep tombstones; the text is in no file "
         "under `RAMET_HOME` afterwards (free pages and WAL included).",
-        later_part="memory builds the index, and export and import as commands; a backup is the only export so far",
     ),
     "R344": due(
         "In `sandbox: workspace` and `strict` an agent can commit in its worktree, keep its vendor's session and call "
@@ -920,6 +912,87 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`ramet uninstall` stops the daemon, removes hooks and MCP entries from every place where they were "
         "installed, and asks, file by file, whether to delete what remains.",
     ),
+    "R380": due(
+        "`ramet import` discovers the sessions of at least eight agent programs, shows counts and dates "
+        "first, and imports with progress; sources are never written.",
+    ),
+    "R381": due(
+        "Importing twice writes no row; growing files continue; forks, replays and both old and new formats "
+        "of one session give one session.",
+    ),
+    "R382": due(
+        "An imported session is closed, belongs to its project, keeps its recorded times, usage and cost, has"
+        " its sub-agents as children, and is redacted.",
+    ),
+    "R383": due(
+        "Interrupting an import at any point and repeating it gives the same database as an undisturbed one.",
+    ),
+    "R384": due(
+        "The databases and files of the five seed systems import without loss.",
+    ),
+    "R385": due(
+        "`search.upsert|query|delete|status|reindex` and the seed's filtered names answer as seed 004 says.",
+    ),
+    "R386": due(
+        "`ramet search` finds messages, prompts, outputs, reports, notes, decisions, handoffs, commands, "
+        "paths and errors; every hit names session, place, time, rung and the command that opens or resumes "
+        "it.",
+    ),
+    "R387": due(
+        "Identifier parts (camelCase, snake_case, path components), diacritics, CJK and quoted phrases are "
+        "found; a typo gets a suggestion or a labelled fuzzy hit.",
+    ),
+    "R388": due(
+        "The index is derived: deleting it loses nothing; it lags visibly, resumes after SIGKILL, rebuilds in"
+        " the background when its version changes, and while it builds, the p95 of a hook and of a durable "
+        "write is at most 1.2x that without it.",
+    ),
+    "R389": due(
+        "Filters combine and are checked; an unknown filter is an error with the known ones.",
+    ),
+    "R390": due(
+        "Search results respect scopes: an agent's token finds only its own project's history.",
+    ),
+    "R391": due(
+        "`recall` (MCP and CLI) answers in at most 4 KB with ids that the same caller can open through "
+        "`recall` (`recall s7:120`), again bounded; nothing relevant gives an empty answer.",
+    ),
+    "R392": due(
+        "`## SRC_RELEVANT_DOCS` and related sections of the briefing are filled from search, bounded, and "
+        "abstain when nothing is relevant.",
+    ),
+    "R393": due(
+        "Embeddings are optional, offline by default, never downloaded, versioned by a fingerprint; with them"
+        " on, lexical first hits never get worse on the test corpus.",
+    ),
+    "R394": due(
+        "`ramet fix`, `how` and `files` answer from recorded commands, exit statuses, errors and edits.",
+    ),
+    "R395": due(
+        "`ramet why path:line` names commit, edit, prompt, effort and task for lines that supervised agents "
+        "wrote, after rebase, squash, reformatting and moves; it says `unknown` otherwise and is never wrong "
+        "on a control set.",
+    ),
+    "R396": due(
+        "`ramet usage` aggregates by day, project, model, agent, skill and effort; each call is counted once,"
+        " sub-agents included; estimates are marked.",
+    ),
+    "R397": due(
+        "Daily and project budgets stop new work and raise one notice; a forecast is shown before a fan-out; "
+        "an agent can ask what is left of its budget and what each child used. A bound in dollars ends the "
+        "running agent when its (estimated) cost passes it, with the outcome `budget`; `add`, `chain` and "
+        "`spawn` take `--max-cost` and `--max-tokens`; a bound that cannot be measured is refused when it is "
+        "set.",
+    ),
+    "R398": due(
+        "`ramet export` and import round-trip to identical hashes; ATIF documents validate against the JSON "
+        "schema that we derive from RFC 0001 v1.7 (kept in `tests/data` with its source named); Markdown is "
+        "readable.",
+    ),
+    "R399": due(
+        "Sessions can be archived, purged and kept by retention rules; purging removes text, with the "
+        "tombstones of R342.",
+    ),
     "R413": due(
         "Inside a project every listing, `work`, `inbox` and clean-up command is limited to that project; "
         "`-A` shows all with a project column.",
@@ -947,6 +1020,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "hooks, search, `ps` and landing; sdist and wheel build, and install with pip, pipx and `uv tool` in "
         "the tests; the CLI says which extra a missing feature needs.",
         later_part="search and landing need no extra: with the work that brings them",
+    ),
+    "R455": due(
+        "The resume contract and the briefing carry the commands that worked in this effort (with exit "
+        "status), bounded: at session start at most 2 KB of recall, at most 1.5 KB per prompt, 0 bytes if "
+        "nothing is relevant; tokens spent on injected text are counted in `usage`.",
     ),
     "R458": due(
         "`worktree.setup` (a trusted command) and `.worktreeinclude` prepare every worktree, of agents and of"

@@ -115,3 +115,16 @@ def test_audit_says_loudly_that_no_database_answered_and_does_not_fail(tmp_path:
     done = audit(tmp_path, script)
     assert (done.returncode, done.stderr) == (0, "")
     assert "NOT AUDITED, because no database of vulnerabilities answered" in done.stdout
+
+
+@pytest.mark.requirement("R346")
+def test_the_programs_of_npm_are_locked_with_hashes_and_no_file_names_a_host() -> None:
+    folder = ROOT / "requirements" / "npm"
+    wanted, lock = (json.loads((folder / name).read_text()) for name in ("package.json", "package-lock.json"))
+    versions = wanted["dependencies"] | wanted["optionalDependencies"]
+    root, *packages = (lock["packages"][name] for name in sorted(lock["packages"]))
+    assert root["dependencies"] | root["optionalDependencies"] == versions
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in versions.values())
+    assert packages
+    assert all(package["integrity"].startswith("sha512-") and "resolved" not in package for package in packages)
+    assert "://" not in (folder / "package-lock.json").read_text()

@@ -17,7 +17,7 @@ from ramet.protocol.operations import OPERATIONS
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 SOURCE = Path(ramet.__file__).parent
-SUBJECTS = ["history", "record", "runs", "spawn", "work", "hooks"]
+SUBJECTS = ["history", "record", "runs", "spawn", "work", "hooks", "memory"]
 """In the order of their dependencies: each may import those before it."""
 BY_SUBJECT = ["engine", "store", "store/sql/queries", "model", "protocol"]
 MOST_ENTRIES = 15
@@ -169,6 +169,7 @@ PLAIN_NOUNS = set(
     line listener log machine merge model name operation output pid prompt preparation process result review
     secret server service setup socket start subscription sweep text thread time timing tree undo usage work
     calling repeated unrecorded
+    checkout fact made redacted why call move
     """.split()  # noqa: SIM905
 )
 """Words of module names that mean what every programmer takes them for."""

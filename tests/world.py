@@ -75,6 +75,7 @@ OTHER_TABLES = (
     "idempotency",
     "dependencies",
     "usage",
+    "usage_times",
     "notices",
     "refused_calls",
     "runs",
@@ -89,9 +90,22 @@ OTHER_TABLES = (
     "tombstones",
     "skill_texts",
     "images",
+    "imports",
+    "origins",
+    "archived_keys",
+    "purged_spans",
+    "purges",
+    "edits",
+    "edit_readings",
 )
 
 _CHILDREN_FIRST = (
+    "edits",
+    "edit_readings",
+    "archived_keys",
+    "purged_spans",
+    "purges",
+    "imports",
     "images",
     "skill_texts",
     "tombstones",
@@ -106,6 +120,7 @@ _CHILDREN_FIRST = (
     "project_paths",
     "dependencies",
     "usage",
+    "usage_times",
     "notices",
     "refused_calls",
     "collapses",
@@ -232,7 +247,7 @@ class World:
     def empty(self) -> None:
         """Put a PostgreSQL schema back to how a migration leaves it."""
         self.db.rollback()
-        tables = [table for table in SEED_TABLES + OTHER_TABLES if table != "schema_migrations"]
+        tables = set(SEED_TABLES + OTHER_TABLES) - {"schema_migrations", "origins"}
         statements = [f"DELETE FROM {table}" for table in _CHILDREN_FIRST]
         statements += [_RESTART_NUMBERS, "PERFORM pg_advisory_unlock_all()"]
         assert sorted(tables) == sorted(_CHILDREN_FIRST)
@@ -308,6 +323,7 @@ def places_in(folder: Path, database: Path | None) -> Places:
         agents_socket=folder / "agents.sock",
         pid_file=folder / "ramet.pid",
         log_file=folder / "ramet.log",
+        index=folder / "search.db",
         backups=folder / "backups",
         lock_file=folder / "ramet.lock",
         keepers=folder / "keepers",

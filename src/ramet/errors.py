@@ -3,9 +3,10 @@
     RametError
     ├── BadRequest                   the request is wrong                    exit 2
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
-    │   ├── InvalidParams
+    │   ├── InvalidParams · UnknownFilter
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
-    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · InvalidRule · Forbidden
+    │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · ImportSourceInvalid · InvalidRule · Forbidden
+    │   ├── UnmeasurableBound · ArchiveInvalid · ArchiveVersion
     │   └── QueryRefused · QueryFailed
     ├── NotFound                     it does not exist                       exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
@@ -13,7 +14,7 @@
     │       RunNotFound · FileMissing
     ├── Conflict                     the recorded state does not allow it    exit 4
     │   ├── ProjectBusy · EffortHeld · AgentBusy · EffortFinished
-    │   ├── SessionError (SessionEnded · WrongTask)
+    │   ├── SessionError (SessionEnded · SessionOpen · WrongTask)
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
     │   ├── SpawnError (SpawnCycle · SpawnDepthExceeded · SpawnLimitExceeded · SpawnTimeTooShort) · BudgetExceeded
     │   ├── LeaseLost · NotFinished · NothingRuns · WorktreeBusy
@@ -142,6 +143,20 @@ class InvalidParams(BadRequest):
     code = "invalid_params"
 
 
+class UnknownFilter(BadRequest):
+    """The query has a filter that does not exist."""
+
+    code = "unknown_filter"
+    hint = "filter with agent:, kind:, path:, project:, role:, session: or since:; quote a word that has a colon"
+
+
+class UnmeasurableBound(BadRequest):
+    """This limit cannot be measured."""
+
+    code = "unmeasurable_bound"
+    hint = "set the model's prices.input and prices.output with `ramet config set`, or limit the tokens instead"
+
+
 class UnknownSkill(BadRequest):
     """This project has no such skill."""
 
@@ -207,6 +222,20 @@ class InvalidRule(BadRequest):
     hint = "write it as `run: npm test`, `edit: src/**`, `read: ~/notes/**`, `fetch: HOST` or `tool: NAME`"
 
 
+class ArchiveInvalid(BadRequest):
+    """The archive is damaged, or it is no archive of Ramet."""
+
+    code = "archive_invalid"
+    hint = "export it again with `ramet export --format ramet`; nothing was imported"
+
+
+class ArchiveVersion(BadRequest):
+    """The archive has another version."""
+
+    code = "archive_version"
+    hint = "export it again with this version of Ramet, or import it with the version that wrote it"
+
+
 class TaskFileInvalid(BadRequest):
     """The task file cannot be read."""
 
@@ -227,6 +256,13 @@ class TaskFileInvalid(BadRequest):
         self.column = column
         where = None if line is None else f"line {line}, column {column or 1}"
         super().__init__(f"{where}: {message}" if where else message, field=field or where, value=value, fix=fix)
+
+
+class ImportSourceInvalid(BadRequest):
+    """The file to import is damaged, or its version is not known."""
+
+    code = "import_source_invalid"
+    hint = "restore the file from a backup, or import one of a version that `ramet import --help` names"
 
 
 class SkillFileInvalid(BadRequest):
@@ -424,6 +460,13 @@ class SessionEnded(SessionError):
     hint = "continue it in a new session with `ramet session continue SESSION`"
 
 
+class SessionOpen(SessionError):
+    """The session is still open."""
+
+    code = "session_open"
+    hint = "end it first: stop its agent, or run `ramet session finish SESSION`"
+
+
 class WrongTask(SessionError):
     """The two belong to different tasks."""
 
@@ -516,7 +559,7 @@ class BudgetExceeded(Conflict):
     """The budget does not allow this."""
 
     code = "budget"
-    hint = "`ramet budget` shows the budgets; a person can raise one with `ramet budget SESSION --tokens N`"
+    hint = "`ramet budget` shows the budgets; a person can raise one with `ramet budget SESSION --max-tokens N`"
 
 
 class LeaseLost(Conflict):

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from tests.agents import stage
+from tests.agents import npm_programs, stage
 from tests.agents.scripts import SCRIPTS
 from tests.agents.stage import Stage, a_stage
 
@@ -21,6 +21,19 @@ def real_agents() -> None:
     missing = stage.missing()
     if missing:
         message = f"NOT TESTED WITH REAL AGENTS: {', '.join(missing)} not installed; `make test-agents` installs them"
+        if os.environ.get("CI", "").lower() in ("1", "true"):
+            pytest.fail(message)
+        pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def npm_agents() -> None:
+    """The same for the programs that npm has."""
+    missing = npm_programs.missing()
+    if missing:
+        message = (
+            f"NOT TESTED WITH REAL AGENTS: {', '.join(missing)} not installed; `make test-agents` needs npm for it"
+        )
         if os.environ.get("CI", "").lower() in ("1", "true"):
             pytest.fail(message)
         pytest.skip(message)

@@ -1,4 +1,5 @@
-"""A model that says what a script says: Anthropic Messages and OpenAI Responses, on loopback, for the real agent CLIs.
+"""A model that says what a script says, on loopback, for the real agent CLIs. It speaks Anthropic Messages, OpenAI
+Responses, OpenAI Chat Completions and Gemini.
 
     python scripted_model.py SCRIPTS LOG [--raise-loopback]
 
@@ -100,6 +101,10 @@ class Handler(BaseHTTPRequestHandler):
                 self._perform(body, _anthropic_turns(body), _anthropic_events)
             elif path.endswith("/responses"):
                 self._perform(body, _openai_turns(body), _openai_events)
+            elif path.endswith("/chat/completions"):
+                self._perform(body, _chat_turns(body), _chat_events)
+            elif path.endswith(":streamGenerateContent"):
+                self._perform(body, _gemini_turns(body), _gemini_events)
             else:
                 self._answer({"input_tokens": INPUT_TOKENS})
         except (BrokenPipeError, ConnectionResetError):
@@ -122,7 +127,8 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         spoken = [block for block in blocks if "hold" not in block]
         for event in events(body.get("model", "scripted"), spoken):
-            self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+            name = f"event: {event['type']}\n" if "type" in event else ""
+            self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
             self.wfile.flush()
 
     def _answer(self, reply: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
@@ -260,6 +266,75 @@ def _openai_item(block: Block) -> Block:
         }
     content = [{"type": "output_text", "text": block["text"], "annotations": []}]
     return {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": content}
+
+
+# OpenAI Chat Completions.
+
+
+def _chat_turns(body: dict[str, Any]) -> list[Turn]:
+    """None of a request without tools: it asks for a title of the same conversation."""
+    if not body.get("tools"):
+        return []
+    return [(message["role"], _text(message.get("content"))) for message in body["messages"]]
+
+
+def _chat_events(model: str, blocks: list[Block]) -> Iterator[dict[str, Any]]:
+    base = {"id": f"chatcmpl-{next(_numbers):04}", "object": "chat.completion.chunk", "created": 1, "model": model}
+    calls = [
+        {
+            "index": index,
+            "id": f"call_{next(_numbers):04}",
+            "type": "function",
+            "function": {"name": block["tool"], "arguments": json.dumps(block["input"])},
+        }
+        for index, block in enumerate(block for block in blocks if "tool" in block)
+    ]
+    said = "".join(block["text"] for block in blocks if "text" in block)
+    deltas: list[Block] = [{"role": "assistant", "content": said}, *([{"tool_calls": calls}] if calls else [])]
+    for delta in deltas:
+        yield {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    reason = "tool_calls" if calls else "stop"
+    usage = {
+        "prompt_tokens": INPUT_TOKENS,
+        "prompt_tokens_details": {"cached_tokens": CACHED_TOKENS},
+        "completion_tokens": OUTPUT_TOKENS,
+        "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
+    }
+    yield {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
+
+
+# Gemini.
+
+
+def _gemini_turns(body: dict[str, Any]) -> list[Turn]:
+    turns = []
+    for content in body["contents"]:
+        parts = content["parts"]
+        if any("functionResponse" in part for part in parts):
+            turns.append(("tool", ""))
+        elif text := _text(parts):
+            turns.append(("assistant" if content["role"] == "model" else "user", text))
+        elif content["role"] == "model":
+            turns.append(("assistant", ""))
+    return turns
+
+
+def _gemini_events(model: str, blocks: list[Block]) -> Iterator[dict[str, Any]]:
+    parts = [
+        {"functionCall": {"name": block["tool"], "args": block["input"]}}
+        if "tool" in block
+        else {"text": block["text"]}
+        for block in blocks
+    ]
+    usage = {
+        "promptTokenCount": INPUT_TOKENS,
+        "cachedContentTokenCount": CACHED_TOKENS,
+        "candidatesTokenCount": OUTPUT_TOKENS,
+        "totalTokenCount": INPUT_TOKENS + OUTPUT_TOKENS,
+    }
+    content = {"role": "model", "parts": parts}
+    candidate = {"index": 0, "content": content, "finishReason": "STOP"}
+    yield {"candidates": [candidate], "usageMetadata": usage, "modelVersion": model}
 
 
 def raise_loopback() -> None:

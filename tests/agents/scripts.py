@@ -30,6 +30,21 @@ SCRIPTS: dict[str, Any] = {
         [{"tool": "Write", "input": {"file_path": "note.txt", "content": "blue\n"}}],
         [{"text": "It is written."}],
     ],
+    "edit": [
+        [{"tool": "Read", "input": {"file_path": "shop.py"}}],
+        [
+            {
+                "tool": "Edit",
+                "input": {
+                    "file_path": "shop.py",
+                    "old_string": "open_shop()\n",
+                    "new_string": "open_shop()\ngreet_every_customer(today)\n",
+                },
+            }
+        ],
+        [{"tool": "Bash", "input": {"command": "echo 'close_shop(evening)' >> shop.py", "description": "Close"}}],
+        [{"text": "It is edited."}],
+    ],
     "refused": [
         [{"tool": "Read", "input": {"file_path": "TREE/nowhere.txt"}}],
         [{"text": "There is no such file."}],

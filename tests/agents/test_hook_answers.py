@@ -17,7 +17,7 @@ from ramet.hooks.program import write_program
 from ramet.installer.changes import apply
 from ramet.model.hooks.hook import HookAnswer, HookEvent
 from ramet.vendors import registry
-from ramet.vendors.contract import hook_payload
+from ramet.vendors.contract.hooks import payload as hook_payload
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
 

@@ -29,5 +29,11 @@ def says(text: str) -> dict[str, Any]:
     return {"event": {"kind": "text", "text": text}}
 
 
-def uses(tokens: int, cost_usd: float, key: str = "m1") -> dict[str, Any]:
+def uses(tokens: int, cost_usd: float | None = None, key: str = "m1") -> dict[str, Any]:
     return {"event": {"kind": "usage", "key": key, "input_tokens": tokens, "cost_usd": cost_usd}}
+
+
+def configure_budget(shop: CommandLine, **budget: Any) -> None:
+    """The driver `fake`, and the daily and project budgets."""
+    profile = {"driver": "command", "program": fake_agent.program(), "output": "jsonl"}
+    shop.configure({"drivers": {"default": "fake", "profiles": {"fake": profile}}, "budget": budget})

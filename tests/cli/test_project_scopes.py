@@ -22,9 +22,10 @@ Kind = Literal["project", "named", "database"]
 SCOPES: dict[str, Kind] = {
     **dict.fromkeys(
         [
-            *("ps", "queue", "next", "tree", "notices", "notices dismiss", "work", "budget", "status"),
-            *("session list", "runs list", "runs clean", "task list", "task find", "agent list"),
+            *("ps", "queue", "next", "tree", "notices", "notices dismiss", "work", "budget", "status", "usage"),
+            *("session list", "export", "runs list", "runs clean", "task list", "task find", "agent list", "search"),
             *("worktree list", "worktree clean", "worktree tidy"),
+            *("recall", "fix", "how", "files"),
         ],
         "project",
     ),

@@ -15,6 +15,13 @@ TASK = "/shop/tasks/cart"
 PROCESS = {"process": {"pid": 42, "started": 1.5}}
 
 
+def import_session(world: World) -> None:
+    """A session that an agent program has stored."""
+    head = {"native_id": "stored", "cwd": "/stored"}
+    piece = {"vendor": "claude", "source": "/stored.jsonl", "position": "1", "size_bytes": 1, "changed_ms": 1}
+    world.call("imports.add", pieces=[{**piece, "entries": [], "head": head, "is_last": True}])
+
+
 def live_through_everything(world: World) -> None:
     """A life in which every kind of event happens."""
     world.call("db.project.upsert", path="/shop")
@@ -42,6 +49,35 @@ def live_through_everything(world: World) -> None:
     park_a_driver(world)
     delegate(world)
     work_by_hand(world)
+    world.call("import.rows", system="gza", source="queue", rows=[{"table": "tasks", "key": "1", "values": {"id": 1}}])
+    import_session(world)
+    remember(world)
+
+
+def remember(world: World) -> None:
+    """The same for what is searched, attributed, archived and purged."""
+    world.call("search.upsert", source_type="doc", source_path="/shop/a.md", chunk_text="vouchers", project_id=1)
+    world.call("search.put_vectors", model="m", vectors=[{"chunk_id": 1, "values": [1.0]}])
+    world.call("search.delete", source_path="/shop/a.md")
+    world.call("search.reindex")
+    session = world.session("do")
+    edit = {"kind": "commit", "path": "/shop/a", "at_ms": 1, "lines": "", "git_commit": "0" * 40}
+    world.call("memory.edits.record", effort_id=session.effort_id, edits=[edit])
+    world.call("hooks.injected", session_id=session.id, moment="prompt", size=10, tokens=3)
+    world.call("db.effort.finish", effort_id=session.effort_id)
+    world.call("db.session.finish", session_id=session.id)
+    for archived in (True, False):
+        world.call("session.archive", session_id=session.id, archived=archived)
+    world.call("session.purge", session_id=session.id, purged_by="user", reason="old")
+    values = {
+        "path": "/other",
+        "name": None,
+        "created_at": "2026-01-05T08:00:00.000Z",
+        "remote": None,
+        "removed_at": None,
+    }
+    row = {"table": "projects", "values": values}
+    world.call("memory.addRows", origin="elsewhere", exported_at="2026-01-05T08:00:00.000Z", rows=[row])
 
 
 def work_by_hand(world: World) -> None:
@@ -125,6 +161,7 @@ def follow_a_run(world: World) -> None:
     run_steps.attend(world, run)
     run_steps.do_next(world, run)
     world.call("run.archive", run_id=run.id)
+    world.call("run.purge", run_id=run.id, purged_by="user", reason="old")
     world.call("run.clean", days=0)
 
 

@@ -45,6 +45,23 @@ WAITING, ATTENDED, FINISHED = 1, 2, 3
 CHILD = 3
 """A session that session 2 spawned; it waits for another one besides."""
 
+ENDED = 5
+"""A session that is over."""
+IMPORTED = {
+    "pieces": [
+        {
+            "vendor": "claude",
+            "source": "/stored.jsonl",
+            "position": "1",
+            "size_bytes": 1,
+            "changed_ms": 1,
+            "entries": [],
+            "head": {"native_id": "stored", "cwd": "/stored"},
+            "is_last": True,
+        }
+    ]
+}
+
 REQUESTS: dict[str, dict[str, Any]] = {
     "db.project.upsert": {"path": "/mill", "name": "Mill"},
     "db.project.remove": {"project": "/idle"},
@@ -116,6 +133,43 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "run.turn": {"run_id": WAITING, "role": "system", "content": "be brief"},
     "run.archive": {"run_id": WAITING},
     "run.clean": {"days": 0},
+    "run.purge": {"run_id": WAITING, "purged_by": "user", "reason": "old"},
+    "session.archive": {"session_id": 1},
+    "session.purge": {"session_id": ENDED, "purged_by": "user", "reason": "old"},
+    "memory.purgeStep": {"branch": "main"},
+    "memory.retain": {"sessions_days": 1},
+    "memory.edits.record": {
+        "effort_id": 1,
+        "edits": [{"kind": "commit", "path": "/shop/a", "at_ms": 1, "lines": "", "git_commit": "0" * 40}],
+    },
+    "memory.addRows": {
+        "origin": "elsewhere",
+        "exported_at": "2026-01-05T08:00:00.000Z",
+        "rows": [
+            {
+                "table": "projects",
+                "values": {
+                    "path": "/other",
+                    "name": None,
+                    "created_at": "2026-01-05T08:00:00.000Z",
+                    "remote": None,
+                    "removed_at": None,
+                },
+            }
+        ],
+    },
+    "imports.add": IMPORTED,
+    "import.rows": {
+        "system": "gza",
+        "source": "queue",
+        "rows": [{"table": "tasks", "key": "1", "values": {"id": 1}}],
+    },
+    "search.upsert": {"source_type": "doc", "source_path": "/shop/a.md", "chunk_text": "vouchers"},
+    "search.put_vectors": {"model": "m", "vectors": [{"chunk_id": 1, "values": [1.0]}]},
+    "search.delete": {"source_path": "/shop/b.md"},
+    "search.reindex": {},
+    "hooks.injected": {"session_id": 1, "moment": "prompt", "size": 10, "tokens": 3},
+    "work.hold": {"effort_id": QUEUED, "bounds": []},
     "drivers.release": {"driver": "claude"},
     "drivers.admit": {"effort_id": CLAIMED, "generation": 1, "driver": "claude"},
     "spawn.agent": {"parent_session_id": 2, "goal": "look", "limits": {"tokens": 10}},
@@ -175,6 +229,10 @@ def furnished(world: World) -> World:
     record_runs(world)
     until = "2030-01-01T00:00:00.000Z"
     world.sql("INSERT INTO parked (driver, until, reason) VALUES ('claude', :until, 'a limit')", until=until)
+    ended = world.call("db.session.start", task_id=TASK, effort_id=2)
+    assert ended.id == ENDED
+    world.call("db.session.finish", session_id=ENDED)
+    world.call("search.upsert", source_type="doc", source_path="/shop/b.md", chunk_text="prices")
     return world
 
 

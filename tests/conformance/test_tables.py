@@ -16,7 +16,7 @@ REQUIRED = {
     "phase_history": {"id", "effort_id", "phase_label", "created_at"},
     "messages": {"id", "session_id", "role", "commit_id", "timestamp"},
     "agents": {"id"},
-    "embeddings": {"id", "source_type", "source_path", "embedding", "updated_at"},
+    "embeddings": {"id", "source_type", "source_path", "updated_at"},
 }
 OPTIONAL = {
     "projects": {"name"},
@@ -42,7 +42,7 @@ OPTIONAL = {
     "phase_history": {"proof"},
     "messages": {"tool_name"},
     "agents": {"label", "claims", "effort_id"},
-    "embeddings": {"chunk_text"},
+    "embeddings": {"chunk_text", "embedding"},
 }
 
 

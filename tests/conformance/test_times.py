@@ -102,6 +102,8 @@ def test_a_time_without_a_zone_is_refused_by_its_field_wherever_a_request_takes_
     asked: dict[str, dict[str, Any]] = {
         "history.at.time": {"branch": "main"},
         "history.commit.at": {"branch": "main", "text": "there"},
+        "usage.show.since": {},
+        "usage.show.until": {},
         "work.complete.retry_at": {
             "effort_id": 1,
             "outcome": "error",

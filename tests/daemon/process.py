@@ -57,6 +57,7 @@ class Home:
             "agents_socket": self.agents_socket,
             "pid_file": self.pid_file,
             "log_file": self.log_file,
+            "index": self.path / "search.db",
             "backups": self.path / "backups",
             "lock_file": self.path / "ramet.lock",
             "keepers": self.path / "keepers",

@@ -11,7 +11,7 @@ from ramet.errors import ConfigError
 from ramet.hooks import installation
 from ramet.installer.changes import back_up
 from ramet.vendors import registry
-from ramet.vendors.contract.hook_settings import MARK
+from ramet.vendors.contract.hooks.settings import MARK
 
 CLAUDE, CODEX = registry.settings()["claude"], registry.settings()["codex"]
 

@@ -244,6 +244,23 @@ def test_an_effort_without_a_text_has_no_output(scripted: Start) -> None:
     assert (answer["output"], answer["nextOffset"]) == (None, None)
 
 
+@pytest.mark.requirement("R391")
+def test_recall_answers_with_a_text_and_with_no_block_if_nothing_is_relevant(scripted: Start) -> None:
+    texts = iter(["s7:120 2026-11-02, decision\n> use lacquer", ""])
+    daemon = scripted(lambda method, _: greet(method) or {"text": next(texts), "items": []})
+
+    async def ask(query: str) -> list[str]:
+        async with Client(build(Calls(Uplink(str(daemon.path), TOKEN), 20)), mode="legacy") as client:
+            answer = await client.call_tool("recall", {"query": query, "mode": "how"})
+        assert not answer.is_error
+        return [block.text for block in answer.content if block.type == "text"]
+
+    assert anyio.run(ask, "paint") == ["s7:120 2026-11-02, decision\n> use lacquer"]
+    assert anyio.run(ask, "rockets") == []
+    asked = daemon.params("memory.recall")[0]
+    assert (asked["query"], asked["mode"], asked.get("session_id")) == ("paint", "how", None)
+
+
 @pytest.mark.requirement("R118")
 @pytest.mark.parametrize(
     ("tool", "given"),
@@ -261,6 +278,10 @@ def test_an_effort_without_a_text_has_no_output(scripted: Start) -> None:
         ("report", {"summary": "a", "session_id": 1}),
         ("read_output", {"effortId": 0}),
         ("log", {"text": "x", "effort_id": 3}),
+        ("recall", {}),
+        ("recall", {"query": ""}),
+        ("recall", {"query": "x", "mode": "forget"}),
+        ("recall", {"query": "x", "project": 2}),
         ("no_such_tool", {}),
     ],
 )

@@ -143,5 +143,7 @@ def test_nothing_that_an_agent_may_say_names_its_session() -> None:
 
 
 def test_the_tools_are_few_and_small() -> None:
-    assert len(TOOLS) == 6
-    assert sum(len(json.dumps([tool.description, tool.schema])) for tool in TOOLS) < 6600
+    assert len(TOOLS) == 8
+    assert sum(len(json.dumps([tool.description, tool.schema])) for tool in TOOLS) < 7300
+    recall = next(tool for tool in TOOLS if tool.name == "recall")
+    assert len(json.dumps([recall.description, recall.schema])) < 650, "one tool for recall, fix, how and files"

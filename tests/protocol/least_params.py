@@ -10,7 +10,7 @@ from ramet.protocol.operations import Operation
 _CANDIDATES: tuple[Any, ...] = (
     *(1, "a", "/a", "claude", "0123456789abcdef", True, [], [1], ["a"], {}, [{}], [{"goal": "a"}]),
     *("user", "success", "tag", "important", "running", ["effort"], [{"id": "a"}], [{"role": "user", "content": "a"}]),
-    {"summary": "a"},
+    *({"summary": "a"}, "doc", "gza", [{"skill": "do"}]),
     {"vendor": "claude", "moment": "stop", "name": "Stop", "native_id": "a"},
 )
 

@@ -73,7 +73,7 @@ class Desk:
 def _places(shop: Shop) -> Places:
     home = shop.root / "ramet"
     home.mkdir(exist_ok=True)
-    names = ("socket", "pid_file", "log_file", "backups", "lock_file", "keepers")
+    names = ("socket", "pid_file", "log_file", "index", "backups", "lock_file", "keepers")
     known = {name: home / name for name in names}
     agents_socket = home / "agents" / "agents.sock"
     return Places(home=home, database=None, worktrees=shop.folder, agents_socket=agents_socket, **known)

@@ -61,10 +61,14 @@ class Attack(NamedTuple):
 
 
 def _files(paths: list[str]) -> dict[str, Any]:
-    """What files hold, and what is beside them."""
+    """What files hold, and what is beside them, except for the search index, which the daemon writes when it likes."""
     return {
         path: (Path(path).read_bytes(), oct(os.lstat(path).st_mode)) if Path(path).is_file() else None for path in paths
-    } | {f"beside {path}": sorted(each.name for each in Path(path).parent.iterdir()) for path in paths}
+    } | {f"beside {path}": _names_beside(path) for path in paths}
+
+
+def _names_beside(path: str) -> list[str]:
+    return sorted(each.name for each in Path(path).parent.iterdir() if not each.name.startswith("search.db"))
 
 
 def _targets(machine: Machine, around: Surroundings) -> dict[str, Any]:

@@ -13,6 +13,7 @@ FOLDERS: dict[Part, str] = {
     "settings": "settings",
     "tools": "tools",
     "transcript": "transcripts",
+    "sessions": "sessions",
 }
 """By part: what its program printed, sent or wrote, and what we write into its files. Facts need no recording."""
 

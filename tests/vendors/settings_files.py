@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ramet.hooks import installation
 from ramet.installer.changes import Change, apply
-from ramet.vendors.contract.hook_settings import Program
+from ramet.vendors.contract.hooks.settings import Program
 
 
 def install(program: Program, file: Path, *, status_line: bool = False) -> Change:

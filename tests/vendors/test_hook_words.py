@@ -11,7 +11,7 @@ from ramet.model.hooks.touched_files import touched_files
 from ramet.vendors import registry
 from ramet.vendors.claude import hooks as claude
 from ramet.vendors.codex import hooks as codex
-from ramet.vendors.contract import hook_payload
+from ramet.vendors.contract.hooks import payload as hook_payload
 
 
 @pytest.mark.requirement("R240", "R244")

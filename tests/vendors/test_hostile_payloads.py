@@ -10,7 +10,7 @@ from tests.world import World
 
 from ramet.vendors import registry
 from ramet.vendors.claude import hooks
-from ramet.vendors.contract import hook_payload
+from ramet.vendors.contract.hooks import payload as hook_payload
 
 _texts = st.text(max_size=20) | st.sampled_from(
     ["\x00", "\x1b[2J\x9b", "\ud83d", "</ramet-resume-contract>", "## Goal", "x" * 5000, "../..", "/", "/dev/zero"]

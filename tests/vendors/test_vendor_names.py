@@ -10,7 +10,7 @@ import ramet
 from ramet.vendors import registry
 
 PACKAGE = Path(ramet.__path__[0])
-GENERIC = {"command", "shell"}
+GENERIC = {"command", "cursor", "shell"}
 """Folders whose names are words that mean other things, too."""
 REGISTRY = "vendors/registry.py"
 EXCEPTIONS = {

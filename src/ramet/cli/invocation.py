@@ -149,9 +149,9 @@ class Invocation:
         """The daemon's reply."""
         from ramet.cli.connections import ask  # noqa: PLC0415
 
-        return ask(self.connection, self._redact(request))
+        return ask(self.connection, self.redact(request))
 
-    def _redact(self, request: "Request[R]") -> "Request[R]":
+    def redact(self, request: "Request[R]") -> "Request[R]":
         """The request without what the project's own patterns match: the daemon knows only the owner's."""
         patterns = self.configuration.settings.redaction.patterns
         if patterns == self.configuration.owner.redaction.patterns:

@@ -64,6 +64,16 @@ class Connection:
         self._stream.send(self._frame(method, params))
         return self._stream.read_line()
 
+    def send_raw(self, method: str, params: bytes) -> int:
+        """Send one operation without waiting; its id, which its reply has. `read_raw` gives the replies."""
+        request_id = self._next_id
+        self._stream.send(self._frame(method, params))
+        return request_id
+
+    def read_raw(self) -> bytes:
+        """The next whole reply line. Replies may come in another order than their requests."""
+        return self._stream.read_line()
+
     def subscribe(self, after: int | None = None) -> Iterator[dict[str, Any]]:
         """The events behind `after`, or from now on, as they happen. The subscription is made at once."""
         self.call("events.subscribe", {} if after is None else {"after": after})

@@ -64,6 +64,7 @@ def find_places(environ: Mapping[str, str], settings: Settings) -> Places:
         agents_socket=_agents_socket(home / "run" / f"{name}-agents" / "agents.sock"),
         pid_file=socket.with_suffix(".pid"),
         log_file=home / "logs" / f"{name}.log",
+        index=home / ("search.db" if name == "ramet" else f"search-{name}.db"),
         backups=home / "backups",
         lock_file=lock_file,
         keepers=home / "keepers" / name,

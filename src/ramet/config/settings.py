@@ -211,6 +211,24 @@ class AiSettings(Struct, frozen=True, kw_only=True):
     ] = 2
 
 
+class SearchSettings(Struct, frozen=True, kw_only=True):
+    """Search by meaning, beside the words. It only adds to what the words find."""
+
+    embeddings: Annotated[
+        Literal["off", "directory", "endpoint"],
+        Meta(
+            description="Source of the vectors for search by meaning. directory: the model in search.model_directory; "
+            "endpoint: ai.embed_model, which then gets every stored text."
+        ),
+        OWNER,
+    ] = "off"
+    model_directory: Annotated[
+        str | None,
+        Meta(description="Directory with the tokenizer.json and model.safetensors of a static model (default: none)."),
+        OWNER,
+    ] = None
+
+
 class TokenSettings(Struct, frozen=True, kw_only=True):
     """How the tokens of a text are counted if no provider reports them."""
 
@@ -376,7 +394,7 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
     ] = 10_000
     tools: Annotated[
         bool,
-        Meta(description="Give agents that support it Ramet's own tools: spawn, wait, read, log, phase and report."),
+        Meta(description="Give agents that support it Ramet's own tools, such as spawn, recall, report and budget."),
         OWNER,
     ] = True
     prefer_newer_file: Annotated[
@@ -518,6 +536,21 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     ] = 30
 
 
+class RetentionSettings(Struct, frozen=True, kw_only=True):
+    """How long the texts of sessions and runs are kept."""
+
+    sessions_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="Days after which an ended session's texts are removed; 0 keeps them."),
+        OWNER,
+    ] = 0
+    runs_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="Days after which a finished run's texts are removed; 0 keeps them."),
+        OWNER,
+    ] = 0
+
+
 class SpawnSettings(Struct, frozen=True, kw_only=True):
     """Limits of delegation by agents."""
 
@@ -572,6 +605,59 @@ class SpawnSettings(Struct, frozen=True, kw_only=True):
         ),
         OWNER,
     ] = 600
+
+
+_Tokens = Annotated[int, Meta(ge=0, le=2**53)]
+_BudgetDollars = Annotated[float, Meta(ge=0, le=1e12)]
+
+
+class ProjectBudget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the agents of one project may use; 0: no limit."""
+
+    daily_usd: _BudgetDollars = 0.0
+    daily_tokens: _Tokens = 0
+    total_usd: _BudgetDollars = 0.0
+    """Of all days together."""
+    total_tokens: _Tokens = 0
+
+
+class BudgetSettings(Struct, frozen=True, kw_only=True):
+    """What may be used in a day before no more work starts. Agents that people start count, but are not stopped."""
+
+    daily_usd: Annotated[
+        float,
+        Meta(
+            ge=0, le=1e12, description="Start no more work when all projects have cost this much today (0: no limit)."
+        ),
+        OWNER,
+    ] = 0.0
+    daily_tokens: Annotated[
+        int,
+        Meta(
+            ge=0, le=2**53, description="Start no more work when all projects used as many tokens today (0: no limit)."
+        ),
+        OWNER,
+    ] = 0
+    project_daily_usd: Annotated[
+        float,
+        Meta(ge=0, le=1e12, description="Start no more work in a project that has cost this much today (0: no limit)."),
+        NARROWS,
+    ] = 0.0
+    project_daily_tokens: Annotated[
+        int,
+        Meta(
+            ge=0, le=2**53, description="Start no more work in a project that used as many tokens today (0: no limit)."
+        ),
+        NARROWS,
+    ] = 0
+    projects: Annotated[
+        dict[str, ProjectBudget],
+        Meta(
+            description="Budgets of single projects, by their paths: daily_usd, daily_tokens, total_usd and "
+            "total_tokens. The lowest limit counts."
+        ),
+        OWNER,
+    ] = {}
 
 
 class HookSettings(Struct, frozen=True, kw_only=True):
@@ -643,6 +729,31 @@ class HookSettings(Struct, frozen=True, kw_only=True):
         ),
         OWNER,
     ] = 5000
+
+
+class RecallSettings(Struct, frozen=True, kw_only=True):
+    """Earlier sessions of the project that agents get to read without asking for them."""
+
+    start_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=2048,
+            description="Maximum size of what an agent gets from earlier sessions when its context window starts, in "
+            "bytes; 0 turns it off.",
+        ),
+        NARROWS,
+    ] = 2048
+    prompt_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1536,
+            description="Maximum size of what an agent gets from earlier sessions with a prompt, in bytes; 0 turns it "
+            "off.",
+        ),
+        NARROWS,
+    ] = 1536
 
 
 class WorktreeSettings(Struct, frozen=True, kw_only=True):
@@ -740,6 +851,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     query: QuerySettings = QuerySettings()
     limits: LimitSettings = LimitSettings()
     ai: AiSettings = AiSettings()
+    search: SearchSettings = SearchSettings()
     tokens: TokenSettings = TokenSettings()
     prices: PriceSettings = PriceSettings()
     redaction: RedactionSettings = RedactionSettings()
@@ -749,8 +861,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     permissions: PermissionSettings = PermissionSettings()
     checks: CheckSettings = CheckSettings()
     runs: RunSettings = RunSettings()
+    retention: RetentionSettings = RetentionSettings()
     spawn: SpawnSettings = SpawnSettings()
+    budget: BudgetSettings = BudgetSettings()
     hooks: HookSettings = HookSettings()
+    recall: RecallSettings = RecallSettings()
     worktree: WorktreeSettings = WorktreeSettings()
     notify: NotifySettings = NotifySettings()
 
@@ -767,6 +882,8 @@ class Places(Struct, frozen=True, kw_only=True):
     """The socket of agents, on which every call needs a token."""
     pid_file: Path
     log_file: Path
+    index: Path
+    """The search index, which is derived from the database and can be deleted."""
     backups: Path
     lock_file: Path
     """Locked by the process that has the database open: the daemon, or a program that called `ramet.open`."""

@@ -2,19 +2,24 @@
 
 import asyncio
 import hashlib
+import logging
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import Any
 
 from ramet.ai import Models
+from ramet.ai.vector_sources import open_vector_source
 from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.host import machine_name
 from ramet.config.layers import load_own
-from ramet.config.settings import Places, Settings
+from ramet.config.settings import Places, RecallSettings, Settings
+from ramet.daemon.executors.content_retention import ContentRetention
 from ramet.daemon.executors.executor import Executor
+from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.model_executor import ModelExecutor
 from ramet.daemon.executors.requester import Requester
@@ -25,6 +30,7 @@ from ramet.daemon.hooks.channels import open_channels
 from ramet.daemon.hooks.disk_lookups import DiskLookups, Patience
 from ramet.daemon.hooks.notifications import Notifications
 from ramet.daemon.hooks.project_redaction import ProjectRedaction
+from ramet.daemon.hooks.recall import RecalledHistory
 from ramet.daemon.hooks.service import HookService
 from ramet.daemon.hooks.transcript_feed import TranscriptFeed
 from ramet.daemon.hooks.unrecorded_sessions import UnrecordedSessions
@@ -32,22 +38,27 @@ from ramet.daemon.hooks.vanished_agents import VanishedAgents
 from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.wire.tokens import Tokens
 from ramet.engine import Engine
-from ramet.errors import DaemonRunning, DatabaseHeld, RametError
+from ramet.engine.memory.search.vectors import VectorFeed
+from ramet.errors import ConfigError, DaemonRunning, DatabaseHeld, ModelMissing, RametError
 from ramet.faults import Faults
 from ramet.hooks.program import is_heard_by, keep_program_current
 from ramet.model.hooks.hook import HookEvent
 from ramet.protocol.hooks.hooks import HookFacts
+from ramet.protocol.operation import Ask
 from ramet.runner.context import RunnerContext
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer
 from ramet.runner.project_files import session_files
 from ramet.runner.project_files.new_work import examine
 from ramet.store import Store, open_store
+from ramet.store.database.blobs import Codec
 from ramet.store.database.sqlite.store import SqliteStore
 from ramet.store.database.store import Topic
 from ramet.vendors import registry
 from ramet.workspace import surroundings
 from ramet.workspace.git.command import Git
+
+log = logging.getLogger(__name__)
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -109,6 +120,23 @@ def build_executor(
     return ModelExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
 
 
+def build_index_feeder(
+    store: Store, engine: Engine, settings: Settings, environment: Environment, ask: Ask
+) -> IndexFeeder:
+    """Who keeps the search index behind the database, and gives its texts vectors if that is configured."""
+    is_shared = not isinstance(store, SqliteStore)
+    try:
+        source = open_vector_source(settings, environment)
+    except ModelMissing as error:
+        log.warning("search by meaning is off: %s", error)
+        source = None
+    if source is None:
+        return IndexFeeder(store, engine.index, is_shared=is_shared)
+    engine.search_by_meaning(source)
+    embed = VectorFeed(engine.index, Codec(), source, ask).step
+    return IndexFeeder(store, engine.index, is_shared=is_shared, embed=embed)
+
+
 def build_machine(
     requester: Requester,
     settings: Settings,
@@ -159,8 +187,9 @@ def build_hook_service(
         are_gaps_ours=partial(is_heard_by, places),
         only_registered=only_registered,
     )
+    recalled = RecalledHistory(redacting, machine.settings.recall, partial(_recall_settings, machine), loop)
     hook_service = HookService(
-        redacting,
+        recalled,
         gather,
         partial(vanished_agents.find_process, host=host),
         lookers,
@@ -170,6 +199,14 @@ def build_hook_service(
         unrecorded=UnrecordedSessions(places.home) if only_registered else None,
     )
     return hook_service, transcript_feed
+
+
+def _recall_settings(machine: Machine, folder: str) -> RecallSettings:
+    """How much of earlier sessions agents get in a folder. A project's file can only lower it."""
+    try:
+        return machine.settings_in(folder).recall
+    except (ConfigError, OSError):
+        return machine.settings.recall
 
 
 def build_calling_sessions(requester: Requester, machine: Machine, loop: asyncio.AbstractEventLoop) -> CallingSessions:
@@ -188,6 +225,11 @@ def _gather(git: Git, machine: Machine, event: HookEvent) -> HookFacts:
 def build_vanished_agents(requester: Requester, machine: Machine, transcript_feed: TranscriptFeed) -> VanishedAgents:
     """Who finds out that such agents are gone."""
     return VanishedAgents(requester.ask, transcript_feed.read_session, machine.host)
+
+
+def follow_memory(requester: Requester, settings: Settings) -> list[Coroutine[Any, Any, None]]:
+    """What is done beside the requests about what is remembered."""
+    return [ContentRetention(requester.ask, settings.retention).follow()]
 
 
 def renew_hook_program(environ: Mapping[str, str], places: Places) -> None:

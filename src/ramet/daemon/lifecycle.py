@@ -18,6 +18,7 @@ from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
+from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import LineFormatter, close_log, open_log
 from ramet.daemon.pid_file import read_pid_file, write_pid_file
@@ -32,7 +33,9 @@ from ramet.model.redaction import Redactor
 from ramet.runner.attempts.crew import Crew
 from ramet.runner.attempts.slot_loans import SlotLoans
 from ramet.store import Store
-from ramet.vendors import selection
+from ramet.store.database.store import Topic
+from ramet.store.memory.index.search_index import SearchIndex
+from ramet.vendors import registry, selection
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +55,13 @@ def serve(
     os.umask(0o077)
     handler = open_log(places.log_file, settings.daemon, Redactor(values=environment.denied))
     try:
-        engine = Engine.configured(settings, environment, selection.confinements(settings.drivers))
+        engine = Engine.configured(
+            settings,
+            environment,
+            selection.confinements(settings.drivers),
+            resume_commands=registry.resume_commands(),
+            index=SearchIndex(places.index),
+        )
         if settings.redaction.enabled:  # the user's own patterns too, now that they are known to be right
             handler.setFormatter(LineFormatter(engine.redactor))
         store = composition.take_store(settings, places, clock, faults)
@@ -89,10 +98,11 @@ async def _live(
         environment,
         clock=clock,
         faults=faults,
-        on_commit=lambda topic: server.committed(topic),  # noqa: PLW0108 - the server is made below
+        on_commit=lambda topic: _committed(server, index_feeder, topic),  # both are made below
         loop=loop,
     )
     requester = Requester(executor, loop)
+    index_feeder = composition.build_index_feeder(store, engine, settings, environment, requester.ask_from_thread)
     machine, threads = composition.build_machine(requester, settings, places, environ, loop)
     context = composition.build_context(requester, machine, tokens, faults, environ)
     crew = Crew(context)
@@ -114,8 +124,13 @@ async def _live(
         composition.renew_hook_program(environ, places)
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
         _detach()
-        vanished_agents = composition.build_vanished_agents(requester, machine, transcript_feed)
-        following = [slot_loans.tend(), transcript_feed.follow(), vanished_agents.follow()]
+        following = [
+            slot_loans.tend(),
+            transcript_feed.follow(),
+            composition.build_vanished_agents(requester, machine, transcript_feed).follow(),
+            index_feeder.follow(server.count_requests),
+            *composition.follow_memory(requester, settings),
+        ]
         if notifications is not None:
             following.append(notifications.follow())
         await _follow(server, places, following)
@@ -129,6 +144,11 @@ async def _live(
         _remove_files(places)
         executor.close()
     log.info("daemon stopped pid=%d", os.getpid())
+
+
+def _committed(server: Server, index_feeder: IndexFeeder, topic: Topic) -> None:
+    server.committed(topic)
+    index_feeder.wake()
 
 
 async def _follow(server: Server, places: Places, following: Sequence[Coroutine[Any, Any, None]]) -> None:

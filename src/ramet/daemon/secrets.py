@@ -19,9 +19,12 @@ from ramet.store import Store
 from ramet.store.database import purge
 from ramet.store.database.purge import Burial, Found
 from ramet.store.database.sqlite.copies import open_copy
+from ramet.store.memory.index.search_index import SearchIndex
 
 _SQLITE = b"SQLite format 3\0"
 _REPORTS = ".ramet"
+_INDEXES = "search*.db"
+"""Search indexes, of this database and of others. They are derived, so they are removed and not cleaned."""
 _LARGEST_BYTES = 1 << 30
 
 
@@ -55,6 +58,8 @@ def rescan(store: Store, places: Places, redactor: Redactor, burial: Burial | No
     worktrees = [str(path) for path in places.worktrees.glob("*/*")]
     for path in [*_home_files(places), *_reports([*folders, *worktrees]), *map(Path, also)]:
         search.look(path)
+    if burial is not None and not in_database.is_empty:
+        _forget_indexes(places)
     return Rescan(
         is_purged=burial is not None,
         blobs=in_database.blobs,
@@ -64,6 +69,12 @@ def rescan(store: Store, places: Places, redactor: Redactor, burial: Burial | No
         files=search.found,
         left=search.left,
     )
+
+
+def _forget_indexes(places: Places) -> None:
+    """Remove the search indexes, which may have words that are gone now. They are made again without them."""
+    for path in {places.index, *places.home.glob(_INDEXES)}:
+        SearchIndex(path).discard()
 
 
 def _busy(places: Places) -> list[Path]:
@@ -78,7 +89,8 @@ def _home_files(places: Places) -> Iterator[Path]:
     for folder, names, files in os.walk(places.home):
         inside = Path(folder)
         names[:] = sorted(name for name in names if inside / name != places.worktrees)
-        yield from (inside / file for file in sorted(files) if inside / file not in ours)
+        found = (inside / file for file in sorted(files) if inside / file not in ours)
+        yield from (path for path in found if not (inside == places.home and path.match(f"{_INDEXES}*")))
 
 
 def _reports(folders: list[str]) -> Iterator[Path]:

@@ -109,6 +109,10 @@ class Server:
         self.max_request_bytes = settings.max_request_bytes
         self.redactor = redactor
 
+    def count_requests(self) -> int:
+        """How many requests have come in so far."""
+        return self._requests
+
     async def listen(self, listener: socket.socket, agents_listener: socket.socket) -> None:
         """Start to accept the user's connections, and those of agents."""
         for sock, is_for_agents in ((listener, False), (agents_listener, True)):

@@ -16,6 +16,7 @@ from ramet.model.instant import to_iso
 from ramet.model.redaction import Redactor
 from ramet.store import reset_store
 from ramet.store.database.purge import Burial
+from ramet.store.memory.index.search_index import SearchIndex
 
 
 class Migrated(Struct, frozen=True, kw_only=True):
@@ -56,6 +57,7 @@ def reset(settings: Settings, places: Places, clock: Clock) -> Reset:
     with composition.naming_the_holder(places):
         backup = reset_store(settings.database, places, clock=clock)
         remove_key(places.home)  # sessions of the same numbers will follow
+        SearchIndex(places.index).discard()
     return Reset(backup=backup, removed=str(places.database or hide_password(settings.database.url or "")))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any, TypeVar
 
 from ramet.engine.contents import Contents
@@ -15,7 +15,7 @@ Q = TypeVar("Q", bound=Request[Any])
 
 answers = Answers[Transaction]("engine")
 
-_SUBJECTS = ("history", "record", "runs", "spawn", "work", "hooks")
+_SUBJECTS = ("system", "history", "record", "runs", "spawn", "work", "hooks", "memory")
 
 _preparations: dict[type[Request[Any]], Callable[[Any, Contents], Any]] = {}
 
@@ -38,10 +38,8 @@ def find_preparation(request: type[Request[Any]]) -> Callable[[Any, Contents], A
 @cache
 def load() -> Answers[Transaction]:
     """Import every subject, so that all its answers are registered."""
-    import_module(f"{__package__}.events")
-    import_module(f"{__package__}.notices")
     for subject in _SUBJECTS:
         package = import_module(f"{__package__}.{subject}")
-        for module in iter_modules(package.__path__):
-            import_module(f"{package.__name__}.{module.name}")
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
     return answers

@@ -21,11 +21,15 @@ from ramet.engine.contents import Contents
 from ramet.engine.context_cache import ContextCache
 from ramet.engine.history import model_answers
 from ramet.engine.history.model_answers import Filled
+from ramet.engine.memory.search.index_feed import IndexFeed
+from ramet.engine.memory.search.ladder import Semantic
+from ramet.engine.memory.search.vectors import by_meaning
 from ramet.engine.record.skills import Discovered, FoundSkills
 from ramet.engine.transaction import Rules, Transaction
 from ramet.errors import IdempotencyConflict, RametError
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.history.tokens import TokenCounter, make_counter
+from ramet.model.memory.search.vector_source import VectorSource
 from ramet.model.principal import asking_session
 from ramet.model.redaction import Redactor
 from ramet.model.spawn.confinement import Confinement
@@ -38,6 +42,7 @@ from ramet.protocol.system.ai import Answer, Question
 from ramet.store import idempotency
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
+from ramet.store.memory.index.search_index import SearchIndex
 
 Handler = Callable[[Transaction, Any], Any]
 
@@ -63,17 +68,36 @@ class Engine:
     """Performs operations. Everything is in the database; what it keeps of its own are answers worked out before."""
 
     def __init__(
-        self, rules: Rules, *, codec: Codec, redactor: Redactor, count_tokens: TokenCounter = estimate_tokens
+        self,
+        rules: Rules,
+        *,
+        codec: Codec,
+        redactor: Redactor,
+        count_tokens: TokenCounter = estimate_tokens,
+        index: SearchIndex | None = None,
     ) -> None:
+        """Without an index of its owner's it has a temporary one, which is fed when somebody searches."""
         self._rules = rules
         self._codec = codec
         self.redactor = redactor
         self._contents = Contents(redactor, codec, count_tokens)
         self._contexts = ContextCache()
+        self.index = index or SearchIndex()
+        if index is None:
+            self.feed_on_demand()
+        self._semantic: Semantic | None = None
         self._answers = load()
 
     @classmethod
-    def configured(cls, settings: Settings, environment: Environment, profiles: Mapping[str, Confinement]) -> Self:
+    def configured(
+        cls,
+        settings: Settings,
+        environment: Environment,
+        profiles: Mapping[str, Confinement],
+        *,
+        resume_commands: Mapping[str, tuple[str, ...]] | None = None,
+        index: SearchIndex | None = None,
+    ) -> Self:
         """As the settings say, with the secrets and the drivers that the entry point found."""
         redaction, tokens = settings.redaction, settings.tokens
         rules = Rules(
@@ -84,13 +108,23 @@ class Engine:
             hooks=settings.hooks,
             prices=Prices(decode_table(read_table()).models, own_models(**asdict(settings.prices))),
             profiles=profiles,
+            resume_commands=resume_commands or {},
         )
         return cls(
             rules,
             codec=Codec(),
             redactor=Redactor(redaction.patterns, environment.denied, is_enabled=redaction.enabled),
             count_tokens=make_counter(tokens.counter, tokens.model, tokens.calibration),
+            index=index,
         )
+
+    def feed_on_demand(self) -> None:
+        """Bring the index up to date before each query, in the transaction of whoever asks: no daemon feeds it."""
+        self.index.freshen = IndexFeed(self.index, self._codec).catch_up
+
+    def search_by_meaning(self, source: VectorSource) -> None:
+        """Ask for the meaning of a query, too, if its words do not fill the page."""
+        self._semantic = by_meaning(self.index, self._codec, source)
 
     def prepare(self, operation: Operation, request: Request[Any], principal: str) -> Call:
         """What needs no transaction: redact, hash and compress. May run on any thread."""
@@ -142,6 +176,8 @@ class Engine:
             asker=asking_session(call.principal),
             ring=call.operation.ring,
         )
+        tx.index = self.index
+        tx.semantic = self._semantic
         tx.found_skills = call.found_skills or {}
         tx.start = call.start
         scopes.admit(tx, call.operation)

@@ -57,6 +57,11 @@ def require_project(tx: Transaction, project_id: int, field: str = "project_id")
         raise _refusal(tx, f"project {project_id}", field, project_id)
 
 
+def own_project(tx: Transaction) -> int | None:
+    """The project of the agent that asks, outside of which it can search nothing; None for the user."""
+    return None if tx.asker is None else efforts.project_of(tx.db, _own_effort(tx, tx.asker))
+
+
 def require_run(tx: Transaction, run_id: int) -> None:
     """Refuse a run that is not the asker's."""
     if tx.asker is not None and efforts.must_find(tx.db, _own_effort(tx, tx.asker)).line.run_id != run_id:

@@ -5,6 +5,7 @@ placeholders, so a thing that was stored under a name with a secret is found by 
 which are larger, are redacted where they are prepared for their blobs (`contents`).
 """
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -30,6 +31,8 @@ from ramet.protocol.hooks.moments import (
 )
 from ramet.protocol.hooks.notes import NoteLog
 from ramet.protocol.hooks.transcripts import AddEntries
+from ramet.protocol.memory.archives import AddArchiveRows
+from ramet.protocol.memory.imports import StoredPiece
 from ramet.protocol.record.agents import RegisterAgent
 from ramet.protocol.record.efforts import EnterPhase, FinishEffort, StartEffort
 from ramet.protocol.record.messages import AppendMessage
@@ -88,6 +91,8 @@ PREPARED: dict[type[Struct], tuple[str, ...]] = {
     BeginAttempt: ("prompt",),
     ReportStream: ("events",),
     AddEntries: ("entries",),
+    AddArchiveRows: ("rows",),
+    StoredPiece: ("entries", "position"),
     HookUserPrompt: ("prompt",),
     HookEvent: ("prompt", "tool_input"),
     HookPreToolUse: ("args",),
@@ -114,3 +119,8 @@ _REDACTED = StructRedactor(left=PREPARED, free=FREE_TEXTS)
 def redact(request: AnyStruct, redactor: Redactor) -> AnyStruct:
     """The request, or any part of one, without secrets."""
     return request if isinstance(request, UNSTORED) else _REDACTED.redact(request, redactor)
+
+
+def redact_all(parts: Sequence[AnyStruct], redactor: Redactor) -> list[AnyStruct]:
+    """The same for many parts of one request."""
+    return _REDACTED.redact_all(parts, redactor)

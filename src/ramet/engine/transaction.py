@@ -18,6 +18,7 @@ from ramet.protocol.record.starting_points import StartingPoint
 from ramet.store import events
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
+from ramet.store.memory.index.search_index import SearchIndex
 
 
 class Rules(Struct, frozen=True, kw_only=True):
@@ -31,6 +32,11 @@ class Rules(Struct, frozen=True, kw_only=True):
     prices: Prices = Prices()
     profiles: Mapping[str, Confinement] = {}
     """How much the profile of each driver lets its agents do."""
+    resume_commands: Mapping[str, tuple[str, ...]] = {}
+    """How each agent program is called to resume a session by its own name of it."""
+
+
+_NO_INDEX = SearchIndex()
 
 
 class Transaction:
@@ -57,9 +63,12 @@ class Transaction:
         self.hooks = rules.hooks
         self.prices = rules.prices
         self.profiles = rules.profiles
+        self.resume_commands = rules.resume_commands
         self.codec = codec
         self.contents = contents
         self.contexts = contexts
+        self.index = _NO_INDEX
+        """The search index, which the engine's owner feeds."""
         self.asker = asker
         """The session of the agent that asks; None where it is the user, who may ask for everything."""
         self.ring = ring
@@ -68,6 +77,8 @@ class Transaction:
         """The efforts that the asker's own is based on, once somebody has asked for them."""
         self.found_skills: Mapping[str, Any] = {}
         """The files of the skills that the request names (`engine.record.skills`)."""
+        self.semantic: Any = None
+        """Finds texts by their meaning (`engine.memory.ladder.Semantic`), if that is configured."""
         self.start = StartingPoint()
         """Where the work starts that the request adds."""
 

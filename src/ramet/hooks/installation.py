@@ -13,7 +13,7 @@ from typing import Any
 from ramet.errors import ConfigError
 from ramet.installer import json_text, scoped_files
 from ramet.installer.changes import Change, State
-from ramet.vendors.contract.hook_settings import MARK, Position, Program
+from ramet.vendors.contract.hooks.settings import MARK, Position, Program
 
 _HOOKS = "hooks"
 _STATUS_LINE = "statusLine"

@@ -48,6 +48,8 @@ class AgentOutput:
         """Set when what the agent does is a reason to end it."""
         self.over_at: float | None = None
         """Since when the agent's turn is over; None while it works, and if the driver cannot tell."""
+        self.listener: Callable[[StreamEvent], None] | None = None
+        """Called with each event that the agent prints. It must not wait for anything."""
 
     def hear(self, size: int, lines: list[str], now: float) -> None:
         """Lines of its standard output."""
@@ -56,6 +58,8 @@ class AgentOutput:
             return
         for line in lines:
             for event in self._read(line, self._reader.read):
+                if self.listener is not None:
+                    self.listener(event)
                 if not self._is_full or isinstance(event, Usage | NativeId | Limit | Refusal):
                     self._spool.add(event, now)
                 # A sub-agent that works is a sign of life, and one that repeats itself is stuck.

@@ -29,12 +29,13 @@ from ramet.keeper.spool import Spool
 from ramet.keeper.time_limits import Verdict, Watch
 from ramet.model.record.effort import StopRequest
 from ramet.model.work.stream import End, Remark, Started
-from ramet.protocol.work.keepers import RECORD_FILE, SPOOL_FILE, STOP_FILE, KeeperRecord, KeeperSpec
+from ramet.protocol.work.keepers import LOOKS_FILE, RECORD_FILE, SPOOL_FILE, STOP_FILE, KeeperRecord, KeeperSpec
 from ramet.runner.processes import keepers, process_identity
 from ramet.vendors import registry
 
 if TYPE_CHECKING:
     from ramet.keeper.proxy import ProxyProcess
+    from ramet.runner.memory.shell_changes import ShellWatch
 
 _DRAIN_SECONDS = 1.0
 """How long a pipe may stay open when everybody who could write to it is gone."""
@@ -42,6 +43,8 @@ _COLLAPSE_SECONDS = 5.0
 """How long the kernel may take to end what is inside a sandbox whose first process has ended."""
 _FAREWELL_SECONDS = 10.0
 """How long the daemon may be away when all is said."""
+_LOOK_SECONDS = 0.2
+"""How long a last look at the worktree may take."""
 _NEVER = float("inf")
 
 _Hear = Callable[[int, list[str], float], None]
@@ -77,6 +80,7 @@ class Keeper:
         )
         self._agent: Agent | None = None
         self._proxy: ProxyProcess | None = None
+        self._shell_watch: ShellWatch | None = None
         self._exited_at = _NEVER
         self._open_outlets = 0
         self._adopts_orphans = False
@@ -120,6 +124,22 @@ class Keeper:
             self._write_record(self._agent.pid, started_at)
         self._spool.add(Started(pid=self._agent.pid, started_at=started_at), now)
         self._open(self._agent)
+        self._watch_worktree()
+
+    def _watch_worktree(self) -> None:
+        """Look which lines the agent's commands write. The thread starts behind the agent: a process that has threads
+        must not fork the way that the agent is started.
+        """
+        vendor = registry.find_edits(self._spec.driver) if self._spec.worktree is not None else None
+        if vendor is None or self._spec.worktree is None:
+            return
+        from ramet.runner.memory.shell_changes import ShellWatch  # noqa: PLC0415  the agent starts without waiting for it
+
+        self._shell_watch = ShellWatch(
+            Path(self._spec.worktree), self._folder / LOOKS_FILE, vendor.shells, self._spec.redaction
+        )
+        self._hearing.listener = self._shell_watch.hear
+        self._shell_watch.start()
 
     def _start_proxy(self) -> None:
         """What a strict sandbox mounts has to be there before it."""
@@ -308,6 +328,8 @@ class Keeper:
         if left := self._tree.left:
             names = ", ".join(f"{process.name} ({process.pid})" for process in left)
             end = replace(end, reason=f"{end.reason or end.outcome}; these processes could not be stopped: {names}")
+        if self._shell_watch is not None:
+            self._shell_watch.finish(_LOOK_SECONDS)
         self._spool.add(replace(end, ended=self._tree.ended), now)
         self._telling.finish()
         self._concluded_at = now

@@ -35,7 +35,8 @@ from ramet.runner.project_files.new_work import examine
 from ramet.store import Store, open_store
 from ramet.store.database.connection import Retry
 from ramet.store.database.operations import answer
-from ramet.vendors import selection
+from ramet.store.memory.index.search_index import SearchIndex
+from ramet.vendors import registry, selection
 
 
 class LocalTransport:
@@ -53,7 +54,14 @@ class LocalTransport:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._engine = Engine.configured(settings, environment, selection.confinements(settings.drivers))
+        self._engine = Engine.configured(
+            settings,
+            environment,
+            selection.confinements(settings.drivers),
+            resume_commands=registry.resume_commands(),
+            index=SearchIndex(places.index if places.home.is_dir() else None),
+        )
+        self._engine.feed_on_demand()
         self._models = Models(settings, environment)
         self._machine = Machine(self._ask, settings, places, environ)
         self._connection = store.connect()
@@ -105,6 +113,7 @@ class LocalTransport:
         with self._lock:
             if not self._is_closed:
                 self._is_closed = True
+                self._engine.index.close()
                 self._store.close()
                 self._connection.close()
 

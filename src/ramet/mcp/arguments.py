@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ramet.errors import InvalidParams
+from ramet.model.memory.recollection import Mode
 from ramet.protocol.fields import Id, TimeoutSeconds
 from ramet.protocol.spawn.children import ChildOrder
 from ramet.protocol.wire.frames import explain
@@ -27,6 +28,15 @@ class AwaitSessions(
 class ReadOutput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"effort_id": "effortId"}):
     effort_id: Id
     offset: Annotated[int, Meta(ge=0)] = 0
+
+
+class Recall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: Annotated[str, Meta(min_length=1)]
+    mode: Mode = "recall"
+
+
+class Nothing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """No arguments."""
 
 
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

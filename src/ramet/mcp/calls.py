@@ -7,11 +7,15 @@ from typing import Any
 
 from ramet.errors import DaemonStopping, DaemonUnreachable, RametError, UnknownMethod
 from ramet.mcp import arguments
+from ramet.mcp.budget_view import describe_budget
 from ramet.mcp.results import Answer, failed, is_over, refused
 from ramet.mcp.uplink import Uplink
 from ramet.model.spawn.child import SpawnResult
 from ramet.protocol.history.child_branches import Report
 from ramet.protocol.hooks.notes import AppendLog
+from ramet.protocol.memory.recall import Recall
+from ramet.protocol.record.budgets import GetBudget
+from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.record.efforts import EnterPhase
 from ramet.protocol.spawn.children import ReportSession, Results, SpawnAgents
 from ramet.protocol.work.queue import GetWork
@@ -35,6 +39,8 @@ class Calls:
             "await_sessions": self._await_sessions,
             "report": self._report,
             "read_output": self._read_output,
+            "recall": self._recall,
+            "budget": self._budget,
             "log": self._log,
             "phase": self._phase,
         }
@@ -101,6 +107,18 @@ class Calls:
                 "nextOffset": end if output is not None and end < len(output) else None,
             }
         )
+
+    async def _recall(self, given: dict[str, Any]) -> Answer:
+        asked = arguments.check(arguments.Recall, given)
+        request = Recall(query=asked.query, mode=asked.mode, session_id=self._uplink.session)
+        return Answer((await self._uplink.ask(request, self.seconds)).text)
+
+    async def _budget(self, given: dict[str, Any]) -> Answer:
+        arguments.check(arguments.Nothing, given)
+        session = self._uplink.session
+        own = await self._uplink.ask(GetBudget(session_id=session), self.seconds)
+        days = await self._uplink.ask(ListBudgets(session_id=session), self.seconds)
+        return Answer(describe_budget(own, days.items))
 
     async def _phase(self, given: dict[str, Any]) -> Answer:
         asked = arguments.check(arguments.EnterPhase, given)

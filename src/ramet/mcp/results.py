@@ -13,13 +13,18 @@ from ramet.model.spawn.child import SpawnResult, explain
 class Answer(NamedTuple):
     """What a tool says."""
 
-    document: Struct | dict[str, Any]
+    document: Struct | dict[str, Any] | str
+    """A text is given as it is."""
     is_error: bool = False
 
     @property
     def text(self) -> str:
-        """As JSON. Half a character that an agent sent, and that came back, becomes a question mark."""
-        return json.dumps(msgspec.to_builtins(self.document), ensure_ascii=False).encode(errors="replace").decode()
+        """As JSON, unless it is a text. Half a character that an agent sent, and that came back, becomes a question
+        mark.
+        """
+        document = self.document
+        text = document if isinstance(document, str) else json.dumps(msgspec.to_builtins(document), ensure_ascii=False)
+        return text.encode(errors="replace").decode()
 
 
 def refused(error: RametError, given: dict[str, Any]) -> Answer:

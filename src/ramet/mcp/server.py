@@ -40,7 +40,10 @@ DEFAULT_SECONDS = 50.0
 """Below the shortest limit that an agent program has for a call: 60 seconds."""
 _PROGRESS_SECONDS = 5.0
 _LONGEST_ID = 200
-_INSTRUCTIONS = "Delegate parts of your work to other agents under Ramet, collect their results, and report your own."
+_INSTRUCTIONS = (
+    "Delegate parts of your work to other agents under Ramet, collect their results, recall earlier sessions, and "
+    "report your own."
+)
 
 _Context = ServerRequestContext[Any, Any]
 
@@ -105,7 +108,9 @@ def build(calls: Calls) -> Server[Any]:
             group.start_soon(_tell_progress, context.session, calls.seconds)
             answer = await calls.call(params.name, params.arguments or {}, _find_called(context.meta or {}))
             group.cancel_scope.cancel()
-        return CallToolResult(content=[TextContent(type="text", text=answer.text)], is_error=answer.is_error)
+        # An answer without a text is no block: some programs show the model an empty one as a failure.
+        text = answer.text
+        return CallToolResult(content=[TextContent(type="text", text=text)] if text else [], is_error=answer.is_error)
 
     return Server(
         "ramet",

@@ -51,6 +51,10 @@ class Operation(Struct, frozen=True):
     """Whether it locks the rows that it decides on. If several machines share a database, the others then wait for it
     or skip it, instead of restarting their transaction.
     """
+    is_long: bool = False
+    """Whether it takes so long that it never runs on the event loop. A read then runs on a thread; a change is prepared
+    on one, and short changes that wait are written first.
+    """
     request: type["Request[Any]"] = None  # type: ignore[assignment]
     reply: Any = None
     purpose: str = ""

@@ -6,7 +6,9 @@ from ramet.protocol.operation import Request
 from ramet.runner import drivers
 from ramet.runner.answers import answers
 from ramet.runner.attempts import prompts
+from ramet.runner.budgets import daily_budgets
 from ramet.runner.machine import Machine
+from ramet.runner.memory import notes, why
 from ramet.runner.project_files import directives, effort_starts, files, session_undo, skills
 from ramet.runner.runs import branches
 from ramet.runner.settlement import kept_refs, reports, validation, worktrees
@@ -15,16 +17,19 @@ __all__ = ["answer", "answers"]
 
 _REGISTERED = (
     branches,
+    daily_budgets,
     directives,
     drivers,
     effort_starts,
     files,
     kept_refs,
+    notes,
     prompts,
     reports,
     session_undo,
     skills,
     validation,
+    why,
     worktrees,
 )
 

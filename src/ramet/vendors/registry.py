@@ -18,14 +18,16 @@ from ramet.errors import UnknownDriver
 
 if TYPE_CHECKING:
     from ramet.vendors.contract.driver_protocol import Driver
-    from ramet.vendors.contract.hook_protocol import Hooks
-    from ramet.vendors.contract.hook_settings import Program
+    from ramet.vendors.contract.edits.calls import EditCalls
+    from ramet.vendors.contract.hooks.protocol import Hooks
+    from ramet.vendors.contract.hooks.settings import Program
+    from ramet.vendors.contract.stored_files.session_sources import Sessions
     from ramet.vendors.contract.tool_settings import Tools
     from ramet.vendors.contract.transcript_lines import Transcripts
     from ramet.vendors.contract.vendor_facts import Facts
     from ramet.vendors.contract.vendor_state import State
 
-Part = Literal["driver", "facts", "hooks", "settings", "state", "tools", "transcript"]
+Part = Literal["driver", "edits", "facts", "hooks", "sessions", "settings", "state", "tools", "transcript"]
 
 PREFERRED = ("claude", "codex")
 """If no driver is named or configured: the first of these that is installed. Examples in help texts name them too."""
@@ -83,6 +85,26 @@ def transcripts() -> Mapping[str, "Transcripts"]:
     return _load_all("transcript")
 
 
+@cache
+def edits() -> Mapping[str, "EditCalls"]:
+    """The tools that change files of every vendor whose calls can be read."""
+    return _load_all("edits")
+
+
+def find_edits(name: str) -> "EditCalls | None":
+    """The tools of one vendor that change files; None if its calls cannot be read."""
+    if name not in names("edits"):
+        return None
+    found: EditCalls = _load(name, "edits")
+    return found
+
+
+@cache
+def sessions() -> Mapping[str, "Sessions"]:
+    """The sessions on the disk of every vendor whose sessions can be imported."""
+    return _load_all("sessions")
+
+
 def find_state(name: str) -> "State | None":
     """The files and hosts that a driver's program needs; None if it keeps nothing in the user's home."""
     return _load(name, "state") if name in names("state") else None
@@ -99,6 +121,11 @@ def passed_variables() -> list[str]:
 def own_variables() -> frozenset[str]:
     """The variables that describe the running session of any program to the commands that it starts."""
     return frozenset().union(*(each.own_variables for each in facts().values()))
+
+
+def resume_commands() -> dict[str, tuple[str, ...]]:
+    """What a person types before the program's own name of a session, to open that session again."""
+    return {name: (name, *each.resume_arguments) for name, each in facts().items() if each.resume_arguments}
 
 
 def directive_files() -> list[str]:

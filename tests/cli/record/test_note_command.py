@@ -68,7 +68,7 @@ def test_every_kind_of_skill_makes_the_task_the_effort_and_the_session(storm: Co
     assert storm.json("task", "show", "shop/new")["dir_path"] == str(storm.cwd / "shop/new")
     headings = re.findall(r"^## (\w+)$", opened["markdown"], re.MULTILINE)
     assert [heading for heading in headings if not heading.startswith("SRC_")] == []
-    assert len(headings) == 7
+    assert len(headings) == 8
 
 
 @pytest.mark.requirement("R349", "R304")

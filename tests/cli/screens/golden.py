@@ -49,5 +49,5 @@ def set_age(ramet: CommandLine, table: str, row_id: int, *, minutes: int, column
 
 
 def _database(ramet: CommandLine) -> Path:
-    (found,) = (ramet.home / "ramet").rglob("*.db")
+    (found,) = (ramet.home / "ramet").rglob("ramet.db")
     return found

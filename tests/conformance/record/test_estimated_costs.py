@@ -5,35 +5,17 @@ from typing import Any
 import pytest
 from tests.conformance import family
 from tests.conformance.hook_calls import entry, hook, ingest, session, start
+from tests.conformance.prices import set_prices, used
 from tests.conformance.spending import limit
-from tests.world import PROFILES, World
+from tests.world import World
 
-from ramet.engine import Engine
-from ramet.engine.transaction import Rules
-from ramet.model.redaction import Redactor
-from ramet.model.work.price import Price, PricedModel, Prices, Rate
-from ramet.store.database.blobs import Codec
-
-LARGE = Rate(input=10, output=50, cache_read=1, cache_write=12)
-SMALL = Rate(input=1, output=5, cache_read=0.1, cache_write=1.2)
-MODELS = [
-    PricedModel(
-        id="large", context_tokens=1_000_000, prices=[Price(rate=LARGE, above=[(200_000, Rate(input=20, output=75))])]
-    ),
-    PricedModel(id="small", context_tokens=100_000, prices=[Price(rate=SMALL)]),
-]
+from ramet.errors import UnmeasurableBound
 
 
 @pytest.fixture
 def priced(world: World) -> World:
     """A world with a price table of two models."""
-    rules = Rules(prices=Prices(MODELS), profiles=PROFILES)
-    world.engine = Engine(rules, codec=Codec(), redactor=Redactor())
-    return world
-
-
-def used(key: str = "usage/m1", model: str | None = "small", **tokens: Any) -> dict[str, Any]:
-    return entry(key, kind="usage", model=model, usage=tokens)
+    return set_prices(world)
 
 
 def costs(world: World, of: int) -> list[Any]:
@@ -62,13 +44,15 @@ def test_a_session_whose_program_says_no_cost_has_an_estimate_and_its_context_wh
     assert priced.call("fleet.status").items[0].context_usage == 0.5
 
 
-@pytest.mark.requirement("R371")
+@pytest.mark.requirement("R371", "R397")
 def test_a_cost_that_nobody_knows_is_none_and_not_zero(priced: World) -> None:
     above = start(priced)
+    priced.call("budget.set", session_id=above, cost_usd=1.0)
     ingest(priced, above, used(model="home-made", input_tokens=1000, context_tokens=1000))
     assert costs(priced, above) == [(None, False)] * 4
     assert session(priced, above).context_usage is None
-    priced.call("budget.set", session_id=above, cost_usd=1.0)
+    with pytest.raises(UnmeasurableBound, match="its model home-made has no price"):
+        priced.call("budget.set", session_id=above, cost_usd=2.0)
     assert priced.call("budget.get", session_id=above).own.spent_cost_usd is None
 
 

@@ -33,20 +33,34 @@ SUBJECTS = {
     "event": ("event",),
     "path": ("workspacePath",),
     "transcript": ("path",),
-    "project": ("project",),
+    "project": ("project", "project_id", "near"),
 }
 """The fields that may name somebody else's."""
 NEUTRAL = {
-    *("idempotency_key", "open", "cursor", "limit", "all", "uncommitted", "summary", "decisions", "failed_approaches"),
+    *(
+        "idempotency_key",
+        "open",
+        "archived",
+        "cursor",
+        "limit",
+        "all",
+        "uncommitted",
+        "summary",
+        "decisions",
+        "failed_approaches",
+    ),
     *("next_steps", "required_files", "max_tokens", "format", "window", "text", "tool", "args", "tool_use_id", "facts"),
     *("result", "reason", "subagent_id", "subagent_type", "prompt", "prompt_id", "pid", "goal", "workflowId"),
     *("context", "inherit", "filter", "driver", "model", "limits", "allowedTools", "wait", "timeout_seconds"),
+    *("query", "mode", "is_hint", "max_bytes"),
     *("agents", "children", "is_expected", "report", "below", "host", "prefix", "label", "proof", "only_registered"),
+    *("query", "kind", "role", "source_type", "all_projects"),
 }
 """The fields that say something about the subject, or about the asker."""
 
 NARROWING = [("db.session.find", field) for field in ("task_id", "effort_id", "agent_id")]
 NARROWING += [("ingest.list", "path")]
+NARROWING += [("memory.search", field) for field in ("agent", "path", "since", "session")]
 NARROWING += [("hooks.record", field) for field in ("session", "agent")]
 """Where a stranger's name narrows a list of the agent's own, or is not looked at for an agent."""
 MARKS = ("NEIGHBOUR", "FOREIGNER", "RUNNING")

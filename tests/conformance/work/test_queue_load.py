@@ -20,6 +20,7 @@ _NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE
 ANY = {
     "skills": None,
     "drivers": None,
+    "held": None,
     "project_id": None,
     "run_id": None,
     "host": None,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ramet.errors import SkillFileInvalid
-from ramet.model.record.skill_file import MAX_BYTES, SkillFile, parse
+from ramet.model.record.skills.skill_file import MAX_BYTES, SkillFile, parse
 
 WHOLE = """\
 ---

@@ -36,6 +36,7 @@ SECTIONS = [
     "SRC_RELEVANT_DOCS",
     "SRC_DIRECTIVES",
     "SRC_NEXT_SKILLS",
+    "SRC_COMMANDS",
 ]
 
 

@@ -11,8 +11,9 @@ from tests.vendors.fixtures import PARTS, VENDORS, files_of
 import ramet.vendors
 from ramet.vendors import registry
 from ramet.vendors.contract.driver_protocol import Driver
-from ramet.vendors.contract.hook_protocol import Hooks
-from ramet.vendors.contract.hook_settings import Program
+from ramet.vendors.contract.hooks.protocol import Hooks
+from ramet.vendors.contract.hooks.settings import Program
+from ramet.vendors.contract.stored_files.session_sources import Sessions
 from ramet.vendors.contract.tool_settings import JsonTools, TomlTools
 from ramet.vendors.contract.transcript_lines import Transcripts
 from ramet.vendors.contract.vendor_facts import Facts
@@ -25,6 +26,7 @@ KINDS: dict[Part, tuple[type, ...]] = {
     "facts": (Facts,),
     "hooks": (Hooks,),
     "settings": (Program,),
+    "sessions": (Sessions,),
     "state": (State,),
     "tools": (JsonTools, TomlTools),
     "transcript": (Transcripts,),

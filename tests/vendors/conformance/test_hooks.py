@@ -13,7 +13,7 @@ from tests.vendors.hook_schemas import check_schema
 from ramet.model.hooks.hook import HookAnswer, HookEvent, Moment
 from ramet.model.hooks.touched_files import touched_files
 from ramet.vendors import registry
-from ramet.vendors.contract import hook_payload
+from ramet.vendors.contract.hooks import payload as hook_payload
 
 ANSWERS = {
     "nothing": HookAnswer(),

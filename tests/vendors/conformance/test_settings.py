@@ -15,7 +15,7 @@ from tests.vendors.settings_files import install, remove, write
 from ramet.hooks import installation
 from ramet.installer import json_text
 from ramet.vendors import registry
-from ramet.vendors.contract.hook_settings import Program
+from ramet.vendors.contract.hooks.settings import Program
 
 PROGRAMS = list(registry.settings().values())
 

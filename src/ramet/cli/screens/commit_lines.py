@@ -97,7 +97,8 @@ def summary(told: Told) -> str:
     row, note = told.row, told.note
     match told.kind:
         case "merge":
-            return f"merges {note.get('from')}"
+            # Of an imported merge only the commit is known.
+            return f"merges {note.get('from') or short(row.second_parent or '')}"
         case "spawn":
             return f"spawns {note.get('child')} ({note.get('inherit')}): {note.get('purpose')}"
         case "collapse":

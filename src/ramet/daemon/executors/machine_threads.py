@@ -104,7 +104,7 @@ class MachineThreads:
             return item.request
         self._ask(GetSession(session_id=own), item.principal)
         for field, allowed in (("session_id", (None, own)), ("effort_id", (None,))):
-            value = getattr(item.request, field)
+            value = getattr(item.request, field, None)
             if value not in allowed:
                 raise Forbidden(f"session {own} can only access itself", field=field, value=value)
         return replace(item.request, session_id=own)

@@ -18,6 +18,7 @@ from ramet.clock import Clock
 from ramet.config.settings import Settings
 from ramet.daemon.executors.commit_listener import CommitListener
 from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.readers import Readers
 from ramet.engine import Call, Engine
 from ramet.errors import DatabaseUnreachable, RametError, TooContended
@@ -75,7 +76,7 @@ class Pool:
         self._on_commit = on_commit
         self._loop = loop
         self._readers = Readers(store, engine, settings.query, clock, loop, in_place=False)
-        self._waiting = 0
+        self._preparation = Preparation(engine, self._put, loop)
         self.transactions = 0
         self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
         self._threads = [threading.Thread(target=self._run, args=(lane,), name="writer") for lane in self._lanes]
@@ -86,13 +87,7 @@ class Pool:
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Queue a change in the lane of what it changes."""
-        try:
-            call = self._engine.prepare(operation, request, principal)
-        except RametError as error:
-            done(error)
-            return
-        self._waiting += 1
-        self._lanes[hash(_subject(request)) % len(self._lanes)].put((call, done))
+        self._preparation.submit(operation, request, principal, done)
 
     def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Answer on a reader's connection."""
@@ -104,17 +99,21 @@ class Pool:
 
     def pending(self) -> int:
         """How many requests have not been answered."""
-        return self._waiting + self._readers.pending
+        return self._preparation.pending + self._readers.pending
 
     def close(self) -> None:
         """Finish queued operations and close."""
         self._listening.close()
+        self._preparation.close()
         for lane in self._lanes:
             lane.put(None)
         for thread in self._threads:
             thread.join()
         self._readers.close()
         self._store.close()
+
+    def _put(self, call: Call, done: Done) -> None:
+        self._lanes[hash(_subject(call.request)) % len(self._lanes)].put((call, done))
 
     def _run(self, lane: "SimpleQueue[_Item | None]") -> None:
         db: Connection | None = None
@@ -189,7 +188,6 @@ class Pool:
         return reply
 
     def _deliver(self, done: Done, reply: Any) -> None:
-        self._waiting -= 1
         done(reply)
         self._on_commit("work")
         self._listening.committed()

@@ -133,4 +133,4 @@ class Readers:
 
 
 def _is_long(request: Request[Any]) -> bool:
-    return isinstance(request, ListMessages | ListEvents) and request.limit > _SHORT_PAGE
+    return request.op.is_long or (isinstance(request, ListMessages | ListEvents) and request.limit > _SHORT_PAGE)

@@ -3,11 +3,15 @@
 It takes all waiting operations, runs each in a savepoint inside one transaction, commits once, and then answers all of
 them: group commit. So fifty clients share the cost of one flush, a failed operation affects no other, and nothing is
 answered before it is durable.
+
+Long operations (imports) have transactions of their own, one at a time, and between two of them everything else that
+waits is written. So a hook waits for one of them at most.
 """
 
 import asyncio
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -15,6 +19,7 @@ from typing import Any
 from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.readers import Readers
 from ramet.engine import Call, Engine
 from ramet.errors import BatchRolledBack, RametError
@@ -57,20 +62,16 @@ class Writer:
         self._loop = loop
         self._readers = Readers(store, engine, settings, clock, loop, in_place=True)
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
-        self._waiting = 0
+        self._long: deque[_Item] = deque()
+        """Long operations that have been taken from the queue, in their order. Only the writer's thread has it."""
+        self._preparation = Preparation(engine, lambda call, done: self._queue.put((call, done)), loop)
         self.transactions = 0
         self._thread = threading.Thread(target=self._run, name="writer")
         self._thread.start()
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
-        """Queue a change; what can be prepared outside the writer's thread is prepared here."""
-        try:
-            call = self._engine.prepare(operation, request, principal)
-        except RametError as error:
-            done(error)
-            return
-        self._waiting += 1
-        self._queue.put((call, done))
+        """Queue a change; what can be prepared outside the writer's thread is prepared before."""
+        self._preparation.submit(operation, request, principal, done)
 
     def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Answer beside the writer."""
@@ -82,10 +83,11 @@ class Writer:
 
     def pending(self) -> int:
         """How many requests have not been answered."""
-        return self._waiting + self._readers.pending
+        return self._preparation.pending + self._readers.pending
 
     def close(self) -> None:
         """Finish queued operations, copy the WAL back and close."""
+        self._preparation.close()
         self._queue.put(None)
         self._thread.join()
         self._readers.close()
@@ -93,30 +95,29 @@ class Writer:
 
     def _run(self) -> None:
         self._keep_up()
-        while True:
-            try:
-                item = self._queue.get(timeout=_UPKEEP_SECONDS)
-            except Empty:
+        is_over = False
+        while not is_over or self._long:
+            batch: list[_Item] = []
+            is_over = self._gather(batch) or is_over
+            if batch:
+                self._answer(batch, self._write(batch))
+            if self._long:
+                alone = [self._long.popleft()]
+                self._answer(alone, self._write(alone))
+            elif not batch:
                 self._keep_up()
-                continue
-            if item is None:
-                return
-            batch = [item]
-            stopping = self._gather(batch)
-            self._answer(batch, self._write(batch))
-            if stopping:
-                return
 
     def _gather(self, batch: list[_Item]) -> bool:
-        """Add other waiting operations; True if the end was among them."""
+        """Wait for an operation unless one is there, and take all that wait; True if the end was among them."""
         while len(batch) < _LARGEST_BATCH:
+            is_idle = not batch and not self._long
             try:
-                item = self._queue.get_nowait()
+                item = self._queue.get(timeout=_UPKEEP_SECONDS if is_idle else 0)
             except Empty:
                 return False
             if item is None:
                 return True
-            batch.append(item)
+            (self._long if item[0].operation.is_long else batch).append(item)
         return False
 
     def _write(self, batch: list[_Item]) -> list[Any]:
@@ -168,7 +169,6 @@ class Writer:
         self._loop.call_soon_threadsafe(self._deliver, batch, replies)
 
     def _deliver(self, batch: list[_Item], replies: list[Any]) -> None:
-        self._waiting -= len(batch)
         for (_, done), reply in zip(batch, replies, strict=True):
             done(reply)
         self._on_commit("work")

@@ -38,7 +38,7 @@ from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import WorkChain
 from ramet.protocol.work.queue import GetWork
 from ramet.vendors import registry
-from ramet.vendors.contract import hook_payload
+from ramet.vendors.contract.hooks import payload as hook_payload
 
 log = logging.getLogger(__name__)
 

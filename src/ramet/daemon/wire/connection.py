@@ -82,6 +82,7 @@ class Connection(asyncio.Protocol):
         self._calls: deque[Call] = deque()
         """Decoded from the line that is being worked on, and not started."""
         self._open_changes = 0
+        self._open_long_changes = 0
         self._open_reads = 0
         self._is_reading_first = False
         self._unsent: list[bytes] = []
@@ -149,6 +150,7 @@ class Connection(asyncio.Protocol):
         """Send the answer to a call that was started, and continue."""
         if call.operation.changes:
             self._open_changes -= 1
+            self._open_long_changes -= call.operation.is_long
         else:
             self._open_reads -= 1
         self._service.finished(call)
@@ -197,7 +199,8 @@ class Connection(asyncio.Protocol):
         """Changes may follow changes if the database keeps their order, and reads may follow reads; everything else
         waits.
 
-        A change for which a model is asked first, or files are read, runs alone: it reads before it is submitted.
+        A change for which a model is asked first, or files are read, runs alone: it reads before it is submitted. A
+        short change waits for long ones, because it would be written first.
         """
         open_calls = self._open_changes + self._open_reads
         if not open_calls:
@@ -206,12 +209,15 @@ class Connection(asyncio.Protocol):
             return False
         if self._is_reading_first or _reads_first(call):
             return False
+        if self._open_long_changes and not call.operation.is_long:
+            return False
         return not (self._open_reads if call.operation.changes else self._open_changes)
 
     def _start(self, call: Call) -> None:
         self._is_reading_first = _reads_first(call)
         if call.operation.changes:
             self._open_changes += 1
+            self._open_long_changes += call.operation.is_long
         else:
             self._open_reads += 1
         self._service.run(call)

@@ -1,7 +1,7 @@
 """Commands: what takes several operations at once, in the one transaction that makes them one."""
 
 from ramet.engine.answers import answers
-from ramet.engine.hooks import light_efforts
+from ramet.engine.hooks import light_efforts, resume_contracts
 from ramet.engine.record import (
     efforts,
     lookup,
@@ -11,6 +11,7 @@ from ramet.engine.record import (
 )
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings
+from ramet.model.hooks.worked_commands import describe
 from ramet.model.record.effort import Effort
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.session import Session
@@ -50,6 +51,8 @@ def begin_effort(tx: Transaction, request: BeginEffort) -> Begun:
         session=session,
         phases=[phase.label for phase in parse_phases(skill.phases)],
         next_skills=skill.next_skills or [],
+        commands=describe(resume_contracts.worked_before(tx, effort)),
+        topic="\n".join(text for text in (task.title, task.description, task.keywords) if text),
     )
 
 

@@ -13,12 +13,12 @@ from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents, Prepared
 from ramet.engine.hooks import bindings, handoffs, reactions
 from ramet.engine.hooks.callers import Caller
-from ramet.engine.record import agents, lookup, sessions, subagents
+from ramet.engine.record import agents, lookup, session_usage, sessions, subagents
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
 from ramet.model.hooks.hook import HookAnswer, HookEvent, Moment
 from ramet.model.record.session import SessionRef
-from ramet.protocol.hooks.hooks import HookFacts, HookReply, RecordHook
+from ramet.protocol.hooks.hooks import HookFacts, HookReply, Injected, NoteInjected, RecordHook
 from ramet.protocol.hooks.moments import (
     Fleet,
     HookFleetStart,
@@ -256,6 +256,22 @@ def fleet_start(tx: Transaction, request: HookFleetStart) -> Fleet:
             for each in request.agents
         ]
     )
+
+
+@answers(NoteInjected)
+def note_injected(tx: Transaction, request: NoteInjected) -> Injected:
+    """A hook gave a session something of earlier sessions to read."""
+    session = lookup.session(tx, request.session_id)
+    data = {
+        "moment": request.moment,
+        "source": "recall",
+        "bytes": request.size,
+        "tokens": request.tokens,
+        "places": request.places,
+    }
+    session_usage.count_injected(tx, session.id, request.tokens)
+    tx.record("session.injected", effort_id=session.effort_id, session_id=session.id, data=data)
+    return Injected(session_id=session.id, tokens=request.tokens)
 
 
 @answers(ListProcesses)

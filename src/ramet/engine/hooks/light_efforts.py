@@ -4,6 +4,7 @@ from ramet.engine.record import efforts, tasks
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings
 from ramet.model.record.effort import Effort, Outcome
+from ramet.model.record.project import Project
 from ramet.protocol.record.efforts import FinishEffort, StartEffort
 from ramet.protocol.record.tasks import UpsertTask
 from ramet.store.record import efforts as effort_rows
@@ -27,6 +28,27 @@ def begin(tx: Transaction, project: str) -> Effort:
     if task_rows.find_facts(tx.db, task_id) is None:
         tasks.upsert(tx, UpsertTask(dir_path=task_id, title=_TITLE))
     return begin_in(tx, task_id)
+
+
+def begin_finished(tx: Transaction, project: Project, at: str) -> Effort:
+    """An effort for a session that was over at an instant in the past, before anybody knew of it."""
+    task_id = f"{project.path.rstrip('/')}/{_TASK}"
+    if task_rows.find_facts(tx.db, task_id) is None:
+        # Not through `tasks`, which looks for the project on the list: this one may be off it.
+        task_rows.save(
+            tx.db,
+            dir_path=task_id,
+            project_id=project.id,
+            workspace=None,
+            title=_TITLE,
+            description=None,
+            keywords=None,
+            now=tx.now,
+        )
+        tx.record("task.added", project_id=project.id, task_id=task_id)
+    metadata = {_ADHOC: True}
+    effort = effort_rows.start(tx.db, task_id=task_id, skill=_SKILL, mode=None, metadata=metadata, now=at)
+    return effort_rows.finish(tx.db, effort.id, "success", at)
 
 
 def begin_in(tx: Transaction, task_id: str) -> Effort:

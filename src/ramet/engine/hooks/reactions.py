@@ -24,11 +24,12 @@ from ramet.engine.hooks import (
 from ramet.engine.record import lookup, session_usage, sessions
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Head
-from ramet.model.history.commit import CommitFacts
+from ramet.model.history.commit import CommitFacts, estimate_tokens
 from ramet.model.hooks.command_file import SKILL_TOOL
-from ramet.model.hooks.hook import GAP, PERMISSION_PROMPT, HookAnswer, HookEvent, Moment, Source
+from ramet.model.hooks.hook import GAP, PERMISSION_PROMPT, HookAnswer, HookEvent, Moment, RecallWish, Source
 from ramet.model.hooks.status_line import status_line
 from ramet.model.hooks.touched_files import touched_files
+from ramet.model.hooks.worked_commands import MOST_BYTES as COMMANDS_BYTES
 from ramet.model.names import clean_name
 from ramet.protocol.hooks.hooks import HookFacts
 from ramet.store.history import segments
@@ -44,6 +45,8 @@ _MOST_TOOLS = 100
 _LONGEST_TEXT = 500
 _MOST_READ = 32_000
 """Of a text whose beginning is kept, in characters."""
+_LONGEST_QUERY = 4000
+"""Characters of a prompt or goal that is looked for in earlier sessions."""
 _SAME_PROMPT_MS = 60_000
 _TELLING: frozenset[Moment] = frozenset({"user_prompt", "post_tool_use"})
 """Hooks at which every program takes what its agent is to be told."""
@@ -66,7 +69,18 @@ def happen(
     """Write down what happens, and say what the agent is answered."""
     now = Happening(hooked, event, facts, prompt)
     answer = _MOMENTS[event.moment](tx, now)
-    return _catch_up(tx, now, answer) if _can_catch_up(hooked, event) else answer
+    answer = _catch_up(tx, now, answer) if _can_catch_up(hooked, event) else answer
+    if answer.context:
+        note_injected(tx, hooked, event.moment, answer.context)
+    return answer
+
+
+def note_injected(tx: Transaction, hooked: Hooked, moment: Moment, text: str) -> None:
+    """Write down what an agent is given to read, because its user pays for it."""
+    size, tokens = len(text.encode(errors="replace")), estimate_tokens(text)
+    data = {"moment": moment, "source": "rules", "bytes": size, "tokens": tokens}
+    session_usage.count_injected(tx, hooked.id, tokens)
+    tx.record("session.injected", effort_id=hooked.effort_id, session_id=hooked.id, data=data)
 
 
 def wants_start_facts(hooked: Hooked, event: HookEvent, facts: HookFacts) -> bool:
@@ -105,7 +119,13 @@ def _start(tx: Transaction, now: Happening) -> HookAnswer:
     _beat(tx, now, calls=0, tools=_idle(hooked))
     if hooked.missed_start is not None:
         hooks.forget_missed_start(tx.db, hooked.id)
-    return HookAnswer(context=_tell_start(tx, now, source))
+    return HookAnswer(context=_tell_start(tx, now, source), recall=_start_wish(tx, hooked, source))
+
+
+def _start_wish(tx: Transaction, hooked: Hooked, source: Source | None) -> RecallWish | None:
+    """What earlier sessions may know about the work that a context window continues."""
+    topic = resume_contracts.topic(tx, hooked, source)
+    return None if not topic else RecallWish(query=topic[:_LONGEST_QUERY], is_start=True, spent_bytes=COMMANDS_BYTES)
 
 
 def _tell_start(tx: Transaction, now: Happening, source: Source | None) -> str | None:
@@ -219,9 +239,12 @@ def _permission(now: Happening) -> str | None:
 def _prompt(tx: Transaction, now: Happening) -> HookAnswer:
     """A person said something: known now, and certain when the transcript has it."""
     _beat(tx, now, calls=0, tools=_idle(now.hooked))
-    if not now.hooked.is_kept and now.prompt is not None:
-        _say_prompt(tx, now.hooked, now.prompt, now.event.prompt_id)
-    return HookAnswer()
+    if now.hooked.is_kept or now.prompt is None:
+        return HookAnswer()
+    _say_prompt(tx, now.hooked, now.prompt, now.event.prompt_id)
+    if now.event.agent_id is not None or not now.event.prompt:
+        return HookAnswer()
+    return HookAnswer(recall=RecallWish(query=now.event.prompt[:_LONGEST_QUERY], is_start=False))
 
 
 def _say_prompt(tx: Transaction, hooked: Hooked, content: Prepared, prompt_id: str | None) -> None:

@@ -24,6 +24,7 @@ from ramet.model.hooks.resume_contract import (
     read_said,
     texts,
 )
+from ramet.model.hooks.worked_commands import WorkedCommand, describe, list_worked
 from ramet.model.record.effort import Effort
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.session import Session
@@ -40,6 +41,10 @@ _MOST_WINDOWS = 100
 _MOST_HANDED = 5
 """How many hand-offs back are still told of."""
 _MOST_CALLS = 1000
+_MOST_COMMAND_EFFORTS = 3
+_MOST_COMMAND_SESSIONS = 10
+_MOST_COMMAND_TURNS = 300
+"""Of each session, from its end."""
 _MOST_DEBRIEFS = 10
 _AFTER_LOSS: tuple[Source, ...] = ("compact", "resume")
 
@@ -57,10 +62,21 @@ def for_start(tx: Transaction, hooked: Hooked, source: Source | None, uncommitte
     that a keeper started has its prompt, and one that a person started for nothing in particular begins empty.
     """
     session = lookup.session(tx, hooked.id)
-    begins_empty = session.prev_session_id is None and light_efforts.is_adhoc(lookup.effort(tx, hooked.effort_id))
-    if source not in _AFTER_LOSS and (hooked.is_kept or begins_empty):
+    return make(tx, session, uncommitted) if _continues(tx, hooked, session, source) else None
+
+
+def topic(tx: Transaction, hooked: Hooked, source: Source | None) -> str | None:
+    """What the work is about that a context window continues; None if it starts empty, or a keeper started it."""
+    session = lookup.session(tx, hooked.id)
+    if hooked.is_kept or not _continues(tx, hooked, session, source):
         return None
-    return make(tx, session, uncommitted)
+    goal, request = _goal(tx, _windows(tx, session), lookup.effort(tx, session.effort_id))
+    return request or goal
+
+
+def _continues(tx: Transaction, hooked: Hooked, session: Session, source: Source | None) -> bool:
+    begins_empty = session.prev_session_id is None and light_efforts.is_adhoc(lookup.effort(tx, hooked.effort_id))
+    return source in _AFTER_LOSS or not (hooked.is_kept or begins_empty)
 
 
 def make(tx: Transaction, session: Session, uncommitted: list[str]) -> str:
@@ -86,12 +102,36 @@ def make(tx: Transaction, session: Session, uncommitted: list[str]) -> str:
         open_items=_unique([*_open_items(tx, windows), *_next_steps(said)]),
         decisions=_unique(item for each in said for item in each.decisions),
         failed_approaches=_unique(item for each in said for item in each.failed_approaches),
+        commands=describe(_worked(tx, [effort.id], [each for each in windows if each.effort_id == effort.id])),
         children=trees.list_live_children(tx, session),
         uncommitted=uncommitted,
         required_files=_required_files(windows, effort),
         debriefs=[f"e{each.id} {each.skill}, {each.outcome}: {path}" for each, path in _debriefs(tx, effort)],
     )
     return compose(facts, tx.hooks.contract_tokens)
+
+
+def worked_before(tx: Transaction, effort: Effort) -> list[WorkedCommand]:
+    """The commands that worked in the efforts of the task that came before an effort."""
+    if light_efforts.is_adhoc(effort):
+        return []
+    earlier = efforts.list_finished_before(tx.db, effort, _MOST_COMMAND_EFFORTS)
+    return _worked(tx, [each.id for each in earlier], [])
+
+
+def _worked(tx: Transaction, effort_ids: Iterable[int], windows: Sequence[Window]) -> list[WorkedCommand]:
+    """The commands that worked in these windows, and in the newest sessions of these efforts."""
+    ended = [
+        session_id
+        for effort_id in effort_ids
+        for session_id in resume_contracts.list_ended(tx.db, effort_id, _MOST_COMMAND_SESSIONS)
+    ]
+    chosen = sorted({*ended, *(window.session_id for window in windows[:_MOST_COMMAND_SESSIONS])})
+    return list_worked(
+        run
+        for session_id in chosen
+        for run in resume_contracts.list_command_runs(tx.db, tx.codec, session_id, _MOST_COMMAND_TURNS)
+    )
 
 
 def find_skill(tx: Transaction, effort: Effort) -> Skill | None:

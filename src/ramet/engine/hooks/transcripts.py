@@ -5,6 +5,8 @@ same history whichever hooks were dropped, however often it is read, and from wh
 before the file had it gives way to it.
 """
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -31,7 +33,7 @@ from ramet.model.history.content import (
     ToolIOContent,
 )
 from ramet.model.history.image import bounded
-from ramet.model.hooks.transcript import Entry
+from ramet.model.hooks.transcript import MESSAGE_USAGE, Entry
 from ramet.model.instant import from_datetime, to_iso
 from ramet.model.names import LONGEST_NAME, clean_name
 from ramet.model.record.budget import Amount
@@ -64,11 +66,15 @@ class PreparedEntries(Struct, frozen=True):
 @prepares(AddEntries)
 def prepare(request: AddEntries, contents: Contents) -> PreparedEntries:
     """Redact, hash and compress what was read."""
-    return PreparedEntries(request, [_prepare(entry, contents) for entry in request.entries])
+    return PreparedEntries(request, prepare_entries(request.entries, contents))
+
+
+def prepare_entries(entries: Sequence[Entry], contents: Contents) -> list[Read]:
+    """Entries without secrets, each with the turn that it becomes, if it becomes one."""
+    return [_prepare(entry, contents) for entry in secrets.redact_all(entries, contents.redactor)]
 
 
 def _prepare(entry: Entry, contents: Contents) -> Read:
-    entry = secrets.redact(entry, contents.redactor)
     content = _content(entry)
     if content is None:
         return Read(entry, None)
@@ -105,12 +111,11 @@ def add(tx: Transaction, prepared: PreparedEntries) -> Ingested:
     known = transcripts.find(tx.db, request.path)
     hooked = _find_owner(tx, request, known)
     is_counted = request.counts_subagents and hooks.is_within_kept(tx.db, hooked.id)
-    writing = _Writing(tx, hooked, counts=not is_counted)
+    writing = Writing(tx, hooked, counts=not is_counted)
     is_told = is_counted and transcripts.find_sources(tx.db, hooked.id).has_stream
     if not hooked.is_kept and not is_told:
         # What a kept agent says comes from its keeper, and what its sub-agent says from whoever told of it first.
-        for each in prepared.read:
-            writing.put(each)
+        writing.put_all(prepared.read)
     writing.close()
     is_further = known is None or (known.offset, known.inode) != (request.offset, request.inode)
     if is_further or writing.added or writing.returned:
@@ -134,12 +139,17 @@ def _key(hooked: Hooked, entry: Entry) -> str:
     return f"{hooked.id}:{entry.key}".replace("\0", "")[: 2 * LONGEST_NAME]
 
 
-def _one_line(title: Any) -> str:
+def one_line(title: Any) -> str:
+    """A title as it is shown: one line of printable characters."""
     words = clean_name(title).split() if isinstance(title, str) else []
     return "".join(each for each in " ".join(words) if each.isprintable())
 
 
-class _Writing:
+def _output(entry: Entry) -> float:
+    return (entry.usage or {}).get("output_tokens", 0)
+
+
+class Writing:
     """The entries of one request on their way into a session's history."""
 
     def __init__(self, tx: Transaction, hooked: Hooked, *, counts: bool) -> None:
@@ -150,12 +160,16 @@ class _Writing:
         self._provisional = hooks.list_provisional(tx.db, hooked.id)
         self._turns: list[Turn] = []
         self._keys: set[str] = set()
+        self._known: set[str] = set()
+        """The keys of turns that were here before."""
         self._tools: dict[str, str] = {}
         """The tools of the calls that are among the turns, by the ids of these."""
         self._usage: dict[str, Entry] = {}
         """What was used, by its key: programs repeat it with every line, and what is said last holds."""
         self._model: str | None = None
         """The model that the transcript has named, if it names it apart from what was used."""
+        self._at: datetime | None = None
+        """The time of the newest entry that has one, for those without."""
         self._origin: str | None = None
         self._newest_ms = 0
         self._answered_ms = 0
@@ -166,14 +180,19 @@ class _Writing:
         self.replaced = 0
         self.returned = 0
 
-    def put(self, read: Read) -> None:
-        """One entry behind the others, unless it is there."""
+    def put_all(self, read: Sequence[Read], *, is_new: bool = False) -> None:
+        """Entries behind the others, each unless it is there; of a new session, none is."""
+        keys = [_key(self._hooked, each.entry) for each in read if each.turn is not None and each.turn.is_message]
+        self._known = transcripts.list_known(self._tx.db, keys) if keys and not is_new else set()
+        for each in read:
+            self._put(each)
+
+    def _put(self, read: Read) -> None:
+        self._at = read.entry.at or self._at
         if read.entry.kind == "meta":
             self._note_meta(read.entry)
         if read.entry.usage and self._counts:
-            # What is said last stands last: a cost of the whole session holds for the calls before it.
-            self._usage.pop(read.entry.key, None)
-            self._usage[read.entry.key] = replace(read.entry, model=read.entry.model or self._model)
+            self._note_usage(read.entry)
         if read.turn is None:
             return
         self._note_return(read.entry, read.turn)
@@ -190,12 +209,21 @@ class _Writing:
             self._forget_told(read.entry, turn)
             self._turns.append(turn)
 
+    def _note_usage(self, entry: Entry) -> None:
+        """What is said last stands last: a cost of the whole session holds for the calls before it. But of a message,
+        which is written while it is streamed, the one with the most output is the whole one.
+        """
+        before = self._usage.pop(entry.key, None)
+        if before is not None and entry.key.startswith(MESSAGE_USAGE) and _output(before) > _output(entry):
+            entry = before
+        self._usage[entry.key] = replace(entry, model=entry.model or self._model, at=entry.at or self._at)
+
     def _note_meta(self, entry: Entry) -> None:
         """What a transcript says of its session as a whole."""
         meta, session_id = entry.meta or {}, self._hooked.id
         if entry.model is not None:
             self._model = clean_name(entry.model)
-        if title := _one_line(meta.get("title")):
+        if title := one_line(meta.get("title")):
             sessions.note_title(self._tx, session_id, title, is_given=meta.get("is_given") is True)
         origin = meta.get("origin")
         if isinstance(origin, str) and origin != self._origin and self._hooked.driver is not None:
@@ -216,7 +244,7 @@ class _Writing:
             return False
         self._keys.add(key)
         if turn.is_message:
-            return not transcripts.is_known(self._tx.db, key)
+            return key not in self._known
         return transcripts.add_thought(self._tx.db, self._hooked.id, key)
 
     def _named(self, read: Read) -> Turn:

@@ -9,16 +9,17 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from ramet.engine import notices
 from ramet.engine.answers import answers
 from ramet.engine.record import lookup
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
-from ramet.errors import BudgetExceeded
+from ramet.errors import BudgetExceeded, InvalidParams, UnmeasurableBound
 from ramet.model.record.budget import (
     Amount,
     Budget,
     Limit,
     Promised,
+    limit_of,
     promises,
     refusal,
     used_up,
@@ -26,27 +27,45 @@ from ramet.model.record.budget import (
 from ramet.model.record.effort import StopRequest
 from ramet.model.record.session import Session
 from ramet.model.spawn.child import BudgetState
-from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
+from ramet.protocol.record.budgets import BudgetReply, ChildUse, GetBudget, SetBudget
 from ramet.protocol.spawn.children import ChildLimits
 from ramet.store.record import budgets, efforts, sessions
 from ramet.store.work import queue
+
+_MOST_CHILDREN = 100
 
 
 @answers(GetBudget)
 def get(tx: Transaction, request: GetBudget) -> BudgetReply:
     """What binds a session, and what it has used."""
-    session = lookup.session(tx, request.session_id)
-    return _reply(tx, session)
+    ref = tx.asker if request.session_id is None else request.session_id
+    if ref is None:
+        raise InvalidParams("session_id is missing", field="session_id", fix="name the session, such as 7")
+    return _reply(tx, lookup.session(tx, ref))
 
 
 @answers(SetBudget)
 def set_limit(tx: Transaction, request: SetBudget) -> BudgetReply:
     """Bound a session and all below it, or let go of a bound. What they have used before counts."""
     session = lookup.session(tx, request.session_id)
+    if request.cost_usd is not None:
+        _require_cost(tx, session, request.cost_usd)
     _put(tx, session, Limit(tokens=request.tokens, cost_usd=request.cost_usd))
     data = {"tokens": request.tokens, "cost_usd": request.cost_usd}
     tx.record("budget.set", task_id=session.task_id, effort_id=session.effort_id, session_id=session.id, data=data)
     return _reply(tx, session)
+
+
+def _require_cost(tx: Transaction, session: Session, limit_usd: float) -> None:
+    """Refuse a limit in dollars for a session that has used tokens of which nobody knows the cost."""
+    used = budgets.sum_below(tx.db, session.id)
+    if used.tokens > 0 and used.cost_usd is None:
+        model = "its model" if session.model is None else f"its model {session.model}"
+        raise UnmeasurableBound(
+            f"the cost of session {session.id} is unknown: its program reports none, and {model} has no price",
+            field="cost_usd",
+            value=limit_usd,
+        )
 
 
 def require_room(tx: Transaction, parent: Session, limits: ChildLimits) -> None:
@@ -73,10 +92,23 @@ def settle(tx: Transaction, session_id: int) -> None:
 def begin(tx: Transaction, session: Session) -> StopRequest | None:
     """An attempt begins: its budget holds again, and it is asked to end at once where nothing is left of a bound."""
     _count_default(tx, session)
+    _bind(tx, session)
     if not budgets.is_bounded(tx.db, session.id):
         return None
     budgets.reopen(tx.db, session.effort_id)
     return _require_rest(tx, session.effort_id, _bounds(tx, session))
+
+
+def _bind(tx: Transaction, session: Session) -> None:
+    """The limit that the effort was queued with holds for its first session, and so for all that continue it. A person
+    may have set another one since.
+    """
+    limit = limit_of(lookup.effort(tx, session.effort_id).metadata)
+    if not limit:
+        return
+    above = budgets.list_above(tx.db, [session.id])[session.id]
+    if not any(lookup.session(tx, bound.session_id).effort_id == session.effort_id for bound in above):
+        _put(tx, session, limit)
 
 
 def check_usage(tx: Transaction, session_id: int, used: Amount) -> StopRequest | None:
@@ -176,6 +208,18 @@ def _reply(tx: Transaction, session: Session) -> BudgetReply:
         tokens=used.tokens,
         cost_usd=used.cost_usd,
         is_cost_estimated=used.is_cost_estimated,
+        children=[_child(each) for each in budgets.list_children(tx.db, session.id, _MOST_CHILDREN)],
+    )
+
+
+def _child(child: budgets.Child) -> ChildUse:
+    return ChildUse(
+        session_id=child.session_id,
+        effort_id=child.effort_id,
+        outcome=child.outcome,
+        tokens=child.used.tokens,
+        cost_usd=child.used.cost_usd,
+        is_cost_estimated=child.used.is_cost_estimated,
     )
 
 

@@ -77,9 +77,9 @@ def remove(tx: Transaction, request: RemoveProject) -> Project:
 
 
 @answers(ListProjects)
-def list_all(tx: Transaction, _request: ListProjects) -> Page[Project]:
+def list_all(tx: Transaction, request: ListProjects) -> Page[Project]:
     """All projects."""
-    return Page(items=projects.list_all(tx.db))
+    return Page(items=projects.list_all(tx.db, removed=bool(request.removed)))
 
 
 def around(tx: Transaction, here: Here) -> tuple[str, bool]:

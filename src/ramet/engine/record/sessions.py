@@ -30,7 +30,7 @@ from ramet.protocol.record.sessions import (
 from ramet.protocol.replies import Page
 from ramet.store.hooks import hooks
 from ramet.store.record import sessions
-from ramet.store.record.sessions import NativeWindow, NewSession
+from ramet.store.record.sessions import Listing, NativeWindow, NewSession
 
 _NEWEST = 2**63 - 1
 
@@ -118,16 +118,15 @@ def get(tx: Transaction, request: GetSession) -> Session:
 def find_matching(tx: Transaction, request: FindSessions) -> Page[ListedSession]:
     """Sessions by task, effort, agent or project, the newest first; `next` is the cursor of those behind them."""
     limit = tx.limits.page_max
-    found = sessions.list_matching(
-        tx.db,
+    listing = Listing(
         task_id=None if request.task_id is None else lookup.absolute(request.task_id, "task_id"),
         effort_id=request.effort_id,
         agent_id=request.agent_id,
         is_open=request.open,
         project_id=lookup.project_id(tx, request.project),
-        before=request.cursor or _NEWEST,
-        limit=limit + 1,
+        archived=request.archived,
     )
+    found = sessions.list_matching(tx.db, listing, before=request.cursor or _NEWEST, limit=limit + 1)
     reachable = [session for session in found[:limit] if scopes.has_session(tx, session)]
     return Page(items=reachable, next=found[limit - 1].id if len(found) > limit else None)
 

@@ -6,7 +6,7 @@ A review that cannot be read requests changes: nothing is approved by accident.
 
 from msgspec import Struct
 
-from ramet.engine import notices
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.model.record.effort import NOT_FAILURES, Effort
 from ramet.model.runs.review import Review, parse_review

@@ -3,11 +3,11 @@
 A run ends with its last line, in the same transaction.
 """
 
-from ramet.engine import notices
 from ramet.engine.runs import conversations, review_rounds
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.model.instant import from_datetime
-from ramet.model.record.effort import Effort, Outcome
+from ramet.model.record.effort import Effort, Outcome, StopRequest
 from ramet.model.runs.run import Run, derive_line_state
 from ramet.store.record import efforts
 from ramet.store.runs import runs
@@ -68,6 +68,17 @@ def find_bound(tx: Transaction, run: Run) -> tuple[Outcome, str] | None:
     if limits.cost_usd is not None and (spent.cost_usd or 0) >= limits.cost_usd:
         return "budget", f"the run has cost ${spent.cost_usd:,.2f}, and its limit is ${limits.cost_usd:,.2f}"
     return None
+
+
+def check_spent(tx: Transaction, run_id: int) -> StopRequest | None:
+    """Whether a running line has to end, because its run has used what it may. Its time alone ends no line."""
+    run = runs.find(tx.db, run_id, tx.now)
+    bound = None if run is None or not _has_amounts(run) else find_bound(tx, run)
+    return None if bound is None or bound[0] != "budget" else StopRequest(outcome="budget", reason=bound[1])
+
+
+def _has_amounts(run: Run) -> bool:
+    return run.limits.tokens is not None or run.limits.cost_usd is not None
 
 
 def begun(tx: Transaction, effort: Effort) -> None:

@@ -3,7 +3,6 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.engine import notices
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents, Prepared
 from ramet.engine.record import (
@@ -15,6 +14,7 @@ from ramet.engine.record import (
 )
 from ramet.engine.record.messages import Turn
 from ramet.engine.runs import run_lines
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import leases
 from ramet.errors import WorktreeBusy

@@ -13,6 +13,7 @@ from ramet.model.record.effort import Effort, StopRequest
 from ramet.model.record.session import is_unseen
 from ramet.protocol.work.kills import CancelSpawn, Kill, Killed
 from ramet.store.record import agents, sessions
+from ramet.store.record.sessions import Listing
 from ramet.store.spawn import children
 from ramet.store.work import queue as queue_rows
 
@@ -67,7 +68,8 @@ def _is_unbegun(tx: Transaction, effort: Effort) -> bool:
     """Whether nobody holds it, and its sessions still wait for an agent that a person would start."""
     if agents.find_holder(tx.db, effort.id) is not None:
         return False
-    found = sessions.list_matching(tx.db, effort_id=effort.id, is_open=True, before=2**63 - 1, limit=tx.limits.page_max)
+    listing = Listing(effort_id=effort.id, is_open=True)
+    found = sessions.list_matching(tx.db, listing, before=2**63 - 1, limit=tx.limits.page_max)
     return bool(found) and all(is_unseen(session) for session in found)
 
 

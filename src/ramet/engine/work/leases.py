@@ -9,10 +9,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.engine import notices
 from ramet.engine.answers import answers
 from ramet.engine.record import efforts, lookup, sessions
 from ramet.engine.runs import run_lines
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings, outcomes, parked_drivers, queue
 from ramet.errors import InvalidParams, LeaseLost
@@ -64,6 +64,7 @@ def claim(tx: Transaction, request: ClaimWork) -> Claimed | Refused:
         project_id=lookup.project_id(tx, request.project),
         run_id=request.run,
         host=request.host,
+        held=request.held or None,
     )
     claimed = _claim_next(tx, request, scope) if request.effort_id is None else _claim_named(tx, request, scope)
     if isinstance(claimed, Refused):

@@ -7,8 +7,8 @@ did what it should not.
 
 from msgspec.structs import replace
 
-from ramet.engine import notices
 from ramet.engine.record import skills
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.model.record.effort import Effort
 from ramet.model.record.skill import BUILT_IN

@@ -5,9 +5,9 @@ After trouble with the account, all efforts continue. After failures, one attemp
 wait for its result; if it fails, the driver is parked for twice as long.
 """
 
-from ramet.engine import notices
 from ramet.engine.answers import answers
 from ramet.engine.record import lookup
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.model.instant import from_datetime, from_iso, to_iso
 from ramet.model.record.effort import NOT_FAILURES

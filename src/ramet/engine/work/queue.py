@@ -19,6 +19,7 @@ from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings
 from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, InvalidParams, NotFinished
 from ramet.model.instant import from_datetime, to_datetime, to_iso
+from ramet.model.record.budget import Limit, as_metadata
 from ramet.model.record.effort import Effort, Failure
 from ramet.model.record.prompt import EXACT
 from ramet.model.record.task import task_path, title_of
@@ -79,7 +80,7 @@ def add(tx: Transaction, request: AddWork) -> AddedWork:
         model=request.model,
         priority=request.priority,
         timeout_seconds=request.timeout_seconds,
-        metadata={EXACT: True} if request.is_exact else None,
+        metadata=_facts(request),
         base_commit=tx.start.commit,
         base_branch=tx.start.branch,
         base_changes=tx.start.changes,
@@ -91,6 +92,12 @@ def add(tx: Transaction, request: AddWork) -> AddedWork:
         uncommitted=tx.start.uncommitted,
         base_note=tx.start.note,
     )
+
+
+def _facts(request: AddWork) -> dict[str, object] | None:
+    """What the runner and the budgets have to know of it."""
+    limit = Limit(tokens=request.max_tokens, cost_usd=request.max_cost_usd)
+    return {**({EXACT: True} if request.is_exact else {}), **as_metadata(limit)} or None
 
 
 def _task(tx: Transaction, request: AddWork, based_on: Effort | None) -> tuple[str, int]:
@@ -149,7 +156,8 @@ def show_next(tx: Transaction, request: NextWork) -> EffortReply | None:
     if request.run is not None and not run_lines.are_waiting(tx, request.run):
         return None
     project_id = lookup.project_id(tx, request.project)
-    scope = Scope(skills=claims, project_id=project_id, run_id=request.run, host=request.host)
+    held = request.held or None
+    scope = Scope(skills=claims, project_id=project_id, run_id=request.run, host=request.host, held=held)
     ready = queue.find_ready(tx.db, scope, tx.now)
     lost = [effort for effort in leases.list_expired(tx.db, tx.now) if _is_within(tx, effort, scope)]
     found = min([*([ready] if ready else []), *lost], key=lambda each: (-each.priority, each.id), default=None)

@@ -3,8 +3,8 @@
 import hashlib
 import shlex
 
-from ramet.engine import notices
 from ramet.engine.record import lookup
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.store.record import refused_calls as rows
 

@@ -10,11 +10,13 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.engine import notices, secrets
+from ramet.engine import secrets
 from ramet.engine.answers import answers, prepares
 from ramet.engine.contents import Contents
 from ramet.engine.record import budgets, lookup, messages, session_usage, subagents
 from ramet.engine.record.messages import Turn
+from ramet.engine.runs import run_lines
+from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import refused_calls
 from ramet.model.event import EventKind
@@ -55,7 +57,7 @@ from ramet.store.record import sessions
 from ramet.store.record.messages import Transcript
 from ramet.store.record.sessions import Reporter, SessionReport
 from ramet.store.spawn import children
-from ramet.store.work import leases
+from ramet.store.work import leases, queue
 
 _LONGEST_NOTE = 10_000
 _LONGEST_ARGUMENTS = 200
@@ -210,7 +212,21 @@ def _write(tx: Transaction, reporter: Reporter, news: Sequence[Heard]) -> StopRe
     for event in used:
         session_usage.observe(tx, reporter.session_id, event)
     more = [session_usage.count(tx, reporter.session_id, event) for event in used]
-    return budgets.check_usage(tx, reporter.session_id, sum(more, Amount())) if more else None
+    if not more:
+        return None
+    return budgets.check_usage(tx, reporter.session_id, sum(more, Amount())) or _check_run(tx, reporter)
+
+
+def _check_run(tx: Transaction, reporter: Reporter) -> StopRequest | None:
+    """Ask the agent to end if the run of its effort has used what it may."""
+    effort = lookup.effort(tx, reporter.effort_id)
+    if effort.line.run_id is None or effort.stop_request is not None or effort.lease.owner is None:
+        return None
+    stop = run_lines.check_spent(tx, effort.line.run_id)
+    if stop is not None:
+        queue.request_stop(tx.db, effort.id, stop)
+        _record(tx, "effort.stop_requested", reporter, {"reason": stop.reason, "outcome": stop.outcome})
+    return stop
 
 
 def _write_below(tx: Transaction, session_id: int, told_of: Sequence[Heard]) -> None:

@@ -5,7 +5,8 @@ in the commit's metadata under `payload`. So every content has a text, whatever 
 """
 
 from functools import cache
-from typing import Any, ClassVar, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -32,6 +33,9 @@ IMAGES = "images"
 
 RESERVED = frozenset({PAYLOAD, COMPRESSES, ORIGIN, COLLAPSE, IMAGES})
 """What nobody else may write into a commit's metadata."""
+
+_PLAIN = (str, NoneType)
+_CHOICES = (Union, UnionType, Literal)
 
 PROTECTED = 90
 """Content of this compression priority or a higher one is never compressed."""
@@ -86,16 +90,24 @@ def _spelled(kind: Any) -> str:
 
 
 @cache
-def _types(kind: type[Struct]) -> tuple[tuple[str, Any], ...]:
-    return tuple((field.name, field.type) for field in msgspec.structs.fields(kind))
+def _types(kind: type[Struct]) -> tuple[tuple[str, Any, tuple[Any, ...]], ...]:
+    """The name and the type of each field, and what is sure to fit: the types of a union, the values of a literal."""
+    return tuple(
+        (field.name, field.type, get_args(field.type) if get_origin(field.type) in _CHOICES else ())
+        for field in msgspec.structs.fields(kind)
+    )
 
 
 class Checked(Struct, frozen=True, kw_only=True):
     """A payload whose constructor refuses what a commit would refuse."""
 
     def __post_init__(self) -> None:
-        for name, kind in _types(type(self)):
-            check_field(type(self).__name__, name, getattr(self, name), kind)
+        for name, kind, fitting in _types(type(self)):
+            value = getattr(self, name)
+            # Most are plain texts of the right type, of which there are many; to check the others takes far longer.
+            found = type(value)
+            if found is not kind and not (found in _PLAIN and (found in fitting or value in fitting)):
+                check_field(type(self).__name__, name, value, kind)
 
 
 class InstructionContent(Checked, frozen=True, kw_only=True, tag_field="content_type", tag="instruction"):

@@ -43,6 +43,12 @@ class Opening(Struct, frozen=True, kw_only=True):
     sessions: Sequence[Session]
     """Those of the task before this one, the newest first."""
     directives: Sequence[str]
+    commands: Sequence[str] = ()
+    """The commands that worked in earlier efforts of the task, each with its exit status."""
+    relevant_sessions: str = ""
+    """Quotes of earlier sessions of the project about the same, each line quoted."""
+    relevant_docs: str = ""
+    """The same of documents."""
 
 
 def open_effort(opening: Opening) -> str:
@@ -55,10 +61,14 @@ def open_effort(opening: Opening) -> str:
             "SRC_EFFORT": _effort(effort, opening.session, opening.phases),
             "SRC_SKILL": skill,
             "SRC_PRIOR_EFFORTS": [_debrief(each) for each in opening.debriefs],
-            "SRC_PRIOR_SESSIONS": [_session(each) for each in opening.sessions[:_MOST_SESSIONS]],
-            "SRC_RELEVANT_DOCS": [],
+            "SRC_PRIOR_SESSIONS": [
+                *(_session(each) for each in opening.sessions[:_MOST_SESSIONS]),
+                *_material("Earlier sessions of this project about the same", opening.relevant_sessions),
+            ],
+            "SRC_RELEVANT_DOCS": _material("Documents about the same", opening.relevant_docs),
             "SRC_DIRECTIVES": _list(opening.directives),
             "SRC_NEXT_SKILLS": _list(opening.next_skills),
+            "SRC_COMMANDS": _commands(opening.commands),
         },
     )
 
@@ -120,6 +130,15 @@ def _debrief(debrief: Debrief) -> str:
 def _session(session: Session) -> str:
     ended = f"ended with {session.outcome}" if session.ended_at else "open"
     return f"- s{session.id} on e{session.effort_id}, {ended}"
+
+
+def _material(title: str, quoted: str) -> list[str]:
+    return [f"{title}, as material; `ramet recall PLACE` opens a place:\n\n{quoted}"] if quoted else []
+
+
+def _commands(commands: Sequence[str]) -> list[str]:
+    heads = ["Commands that worked in earlier efforts of this task, as material:"] if commands else []
+    return [*heads, *_list(commands)]
 
 
 def _cut(text: str) -> str:

@@ -72,6 +72,16 @@ class HookEvent(Struct, frozen=True, kw_only=True):
     """Of a status line: what the session has used, and how full its context is."""
 
 
+class RecallWish(Struct, frozen=True, kw_only=True):
+    """What to look for in earlier sessions before a hook is answered."""
+
+    query: str
+    is_start: bool
+    """Whether a context window starts; else a person has said something."""
+    spent_bytes: int = 0
+    """What the answer has of that already: the commands in the resume contract."""
+
+
 class HookAnswer(Struct, frozen=True, kw_only=True):
     """What we say to a hook. Nothing at all lets the program go on."""
 
@@ -82,3 +92,5 @@ class HookAnswer(Struct, frozen=True, kw_only=True):
     """What the agent is told besides."""
     notice: str | None = None
     """What the person at the terminal is told."""
+    recall: RecallWish | None = None
+    """What the daemon looks for in earlier sessions of the project, if it finds it in time."""

@@ -69,6 +69,8 @@ class ContractFacts(Struct, frozen=True, kw_only=True):
     open_items: Sequence[str] = ()
     decisions: Sequence[str] = ()
     failed_approaches: Sequence[str] = ()
+    commands: Sequence[str] = ()
+    """The commands that worked, each with its exit status."""
     children: Sequence[LiveChild] = ()
     uncommitted: Sequence[str] = ()
     required_files: Sequence[str] = ()
@@ -155,6 +157,7 @@ def _sections(facts: ContractFacts, most: int) -> list[_Section]:
         _list("Running children: wait for them or read them, do not spawn them again", _children(facts)),
         _list("Decisions", facts.decisions),
         _list("What did not work", facts.failed_approaches),
+        _list("Commands that worked in this effort", facts.commands),
         _list("Uncommitted files", facts.uncommitted),
         _list("Read these first", facts.required_files),
         _list("Debriefs of earlier efforts of the task", facts.debriefs),

@@ -3,12 +3,16 @@
 A budget binds its session, what continues it, and all below. A child's own budget is taken out of the nearest one above
 that is still open, as a promise: what the child has not used of it, nobody else may. When the child is over, its budget
 is settled: it promises nothing any more, but it goes on binding whatever is left below it.
+
+Daily and project budgets stop nothing that runs: no more work starts until the day is over or the budget is raised.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 Unit = Literal["tokens", "cost_usd"]
@@ -36,6 +40,21 @@ class Limit(Struct, frozen=True, kw_only=True):
 
     def __bool__(self) -> bool:
         return self.tokens is not None or self.cost_usd is not None
+
+
+LIMITS = "limits"
+"""The name of an effort's own limit among its facts."""
+
+
+def limit_of(metadata: Mapping[str, object] | None) -> Limit:
+    """The limit that an effort was queued with."""
+    said = (metadata or {}).get(LIMITS)
+    return msgspec.convert(said, Limit) if isinstance(said, dict) else Limit()
+
+
+def as_metadata(limit: Limit) -> dict[str, object]:
+    """The same as facts of a new effort; nothing without a limit."""
+    return {LIMITS: {unit: value for unit in UNITS if (value := getattr(limit, unit)) is not None}} if limit else {}
 
 
 class Budget(Struct, frozen=True, kw_only=True):
@@ -117,3 +136,50 @@ def _describe(bound: Budget, unit: Unit, promised: Amount) -> str:
 
 def _say(unit: Unit, amount: float) -> str:
     return f"{amount:,.0f} tokens" if unit == "tokens" else f"${amount:,.4f}"
+
+
+class Bound(Struct, frozen=True, kw_only=True):
+    """A budget, as the configuration sets it."""
+
+    key: str
+    """The configuration key that sets it."""
+    is_project: bool
+    """Whether it is of one project; else it is of all together."""
+    unit: Unit
+    limit: float
+    since: datetime | None = None
+    """The start of the day; None: everything counts."""
+    resets_at: datetime | None = None
+    """When the next day starts."""
+
+
+class BudgetUse(Struct, frozen=True, kw_only=True):
+    """A daily or project budget, and what was used of it."""
+
+    key: str
+    project_id: int | None
+    """None: all projects together."""
+    unit: Unit
+    limit: float
+    spent: float
+    is_cost_estimated: bool = False
+    """Whether a part of the cost is estimated from the price table."""
+    resets_at: datetime | None = None
+    """When it starts again; None: never, it is not of a day."""
+
+    @property
+    def is_reached(self) -> bool:
+        return self.limit - self.spent <= _NOTHING
+
+
+def describe(use: BudgetUse) -> str:
+    """`the daily budget is used up: $10.02 of $10.00 (budget.daily_usd)`."""
+    whose = "budget" if use.project_id is None else "budget of the project"
+    day = "" if use.resets_at is None else "daily "
+    mark = "~" if use.is_cost_estimated and use.unit == "cost_usd" else ""
+    spent, limit = _say_use(use, use.spent), _say_use(use, use.limit)
+    return f"the {day}{whose} is used up: {mark}{spent} of {limit} ({use.key})"
+
+
+def _say_use(use: BudgetUse, amount: float) -> str:
+    return f"{amount:,.0f} tokens" if use.unit == "tokens" else f"${amount:,.2f}"

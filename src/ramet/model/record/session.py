@@ -108,6 +108,10 @@ class Session(Struct, frozen=True, kw_only=True):
     """Its name in its program: what a person called it, or what the program made up."""
     forked_from_session_id: int | None = None
     """The session of which it is a copy, if it is one."""
+    archived_at: datetime | None = None
+    """When it was taken out of lists; None if it is listed."""
+    purged_at: datetime | None = None
+    """When its texts were removed; None if it has them."""
 
 
 def is_unseen(session: Session) -> bool:

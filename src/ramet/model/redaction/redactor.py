@@ -28,6 +28,10 @@ _OWN = "configured"
 _MATCHER_BYTES = 32 * 1024 * 1024
 """How much a matcher may remember; with less, a dozen known values make it forget and start over all the time."""
 
+_SHORT = 40
+_SHORT_TEXTS = 4096
+"""How long and how many the texts are whose result is remembered."""
+
 _ROUNDS = 4
 """A secret that stood right behind another may only show once that is gone; a round finds nothing or is the last."""
 
@@ -63,11 +67,18 @@ class Redactor:
         parts = [*map(re2.escape, longest_first), *map(_checked, patterns)]
         self._known = _compile([PLACEHOLDER, *parts]) if parts else None
         self._hints = _compile_utf8((*parts, *_hints()))
+        self._redact_short = lru_cache(maxsize=_SHORT_TEXTS)(self._redact)
 
     def redact(self, text: str) -> Redacted:
         """The text with each secret replaced."""
-        if not self.may_hold_secrets(text):
-            return Redacted(text, 0)
+        # Names of fields and tools come again and again, and calling the matcher takes longer than matching them.
+        return self._redact_short(text) if len(text) <= _SHORT else self._redact(text)
+
+    def _redact(self, text: str) -> Redacted:
+        return self._apply(text) if self.may_hold_secrets(text) else Redacted(text, 0)
+
+    def _apply(self, text: str) -> Redacted:
+        """The rules, for a text that may hold a secret."""
         secrets = 0
         for _ in range(_ROUNDS):
             spans = self._find(text)
@@ -85,7 +96,9 @@ class Redactor:
         """A text without secrets. JSON, such as a tool call's input, is also read as the value that it is: there, a
         text under the name of a secret is one, and a line starts where it starts.
         """
-        redacted = self.redact(text)
+        if not self.may_hold_secrets(text):
+            return Redacted(text, 0)
+        redacted = self._apply(text)
         if not text.startswith(("{", "[", '"')) or not self.may_hold_secrets(redacted.text):
             return redacted
         try:
@@ -105,6 +118,8 @@ class Redactor:
         """The same for everything that is text in a JSON value, and how many secrets there were. A text under the name
         of a secret is one, whatever it looks like. The value may be as deep as it likes.
         """
+        if value is None:
+            return None, 0
         whole: list[Any] = [None]
         secrets = 0
         waiting: list[tuple[Any, Any, Any, str]] = [(whole, 0, value, "")]

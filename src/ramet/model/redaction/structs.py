@@ -4,7 +4,7 @@ Most structs are small and have nothing to hide, and this runs for each request 
 gathered and looked at together, and only if one of them may hold a secret each is redacted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -41,6 +41,15 @@ class StructRedactor:
             return part
         return self._redact(part, redactor)
 
+    def redact_all(self, parts: Sequence[AnyStruct], redactor: Redactor) -> list[AnyStruct]:
+        """The structs without secrets, looked at together: of many small ones, hardly any holds a secret."""
+        texts: list[str] = []
+        is_plain = all(self._gather(part, texts) for part in parts)
+        whole = "\n".join(texts)
+        if is_plain and "\0" not in whole and not redactor.may_hold_secrets(whole):
+            return list(parts)
+        return [self.redact(part, redactor) for part in parts]
+
     def _gather(self, part: Struct, texts: list[str]) -> bool:
         """Collect the texts of a struct and of the structs in it; whether nothing else in it may hold any."""
         is_plain = True
@@ -51,6 +60,8 @@ class StructRedactor:
                 texts.append(value)
             elif isinstance(value, Struct):
                 is_plain = self._gather(value, texts) and is_plain
+            elif isinstance(value, dict) and all(isinstance(each, int | float) for each in value.values()):
+                texts.extend(map(str, value))
             elif not isinstance(value, _PLAIN):
                 is_plain = False
         return is_plain

@@ -61,6 +61,8 @@ class Run(Struct, frozen=True, kw_only=True):
     base_branch: str | None
     base_changes: str | None
     """The commit of the uncommitted changes that were taken along, on top of `base_commit`."""
+    purged_at: datetime | None = None
+    """When its texts were removed; None if it has them."""
 
 
 class LineRow(Struct, frozen=True):

@@ -17,6 +17,8 @@ class Abilities(Struct, frozen=True, kw_only=True):
     """Report which tools it uses, so that silence means something."""
     usage: bool = False
     """Report its usage."""
+    cost: bool = False
+    """Report what its calls cost."""
     limits: bool = False
     """Report that a usage limit was reached, and when it ends."""
     mcp: bool = False

@@ -128,6 +128,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     run_id: int | None = None
     host: str | None = None
     """Where the worker is. A project of which nobody has said where it is may be anywhere."""
+    held: list[int] | None = None
+    """Projects in which nothing starts, because their budgets are used up."""
 
     def excludes(
         self, effort: Effort, project_id: int, hosts: Collection[str] = ()
@@ -140,5 +142,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         if self.drivers is not None and effort.driver is not None and effort.driver not in self.drivers:
             return "driver"
         if self.project_id is not None and project_id != self.project_id:
+            return "project"
+        if self.held is not None and project_id in self.held:
             return "project"
         return "host" if self.host is not None and hosts and self.host not in hosts else None

@@ -22,6 +22,10 @@ _SEVERAL = (
     "List up to ten children in `agents` to run them in parallel. A child knows only what you tell it: put everything "
     "it needs into `goal` and `context`."
 )
+_RECALL = (
+    "`recall` searches earlier sessions of this project: decisions, errors and what ended them, commands that worked. "
+    "Ask it before you work something out again."
+)
 _REPORT = (
     "`report` hands in your own result: what you did, decided and created, what failed, and the next steps. Call it "
     "once, as your last step, if another agent or a person continues from there."
@@ -33,11 +37,13 @@ def compose(*, spawn_depth: int, max_depth: int) -> str:
     lines = [
         "# Ramet's tools",
         "",
-        "You run under Ramet, which records what you do. It gives you six tools:",
+        "You run under Ramet, which records what you do. It gives you eight tools:",
         "",
         f"- `spawn_agent` delegates a goal to another agent. {WHEN} {RETURNS} {CLOCK} {_SEVERAL}",
         "- `await_sessions` waits for children that are not done yet.",
         "- `read_output` reads the plan, report or result of another effort, by its number.",
+        f"- {_RECALL}",
+        "- `budget` says what you may still use, and what each child used. Ask before you spawn several.",
         "- `log` adds a note to your effort's log: what you found or decided, while it is fresh.",
         "- `phase` enters a phase of your skill. If your prompt lists phases, enter each one when you start it.",
         f"- {_REPORT}",

@@ -101,6 +101,10 @@ class Begun(Struct, frozen=True, kw_only=True):
     phases: list[str]
     """The labels of the skill's phases."""
     next_skills: list[str]
+    commands: list[str] = []
+    """The commands that worked in earlier efforts of the task, each with its exit status."""
+    topic: str = ""
+    """What the task is about, in its own words."""
 
 
 class BeginEffort(_NewEffort[Begun], frozen=True, kw_only=True):

@@ -112,6 +112,28 @@ class HookReply(Struct, frozen=True, kw_only=True):
     """Whether nothing was recorded because the session is outside every registered project."""
 
 
+class Injected(Struct, frozen=True, kw_only=True):
+    """The text that a hook gave to a session."""
+
+    session_id: int
+    tokens: Count
+    """Estimated."""
+
+
+class NoteInjected(Change[Injected], frozen=True, kw_only=True):
+    """Record that a hook gave a session text of earlier sessions to read, and what it costs."""
+
+    op = Operation("hooks.injected", errors=(SessionNotFound,), audience="internal")
+
+    session_id: SessionId
+    moment: Name
+    size: Count
+    """In bytes."""
+    tokens: Count
+    places: Annotated[list[Name], Meta(max_length=100)] = []
+    """The places in earlier sessions that the text quotes."""
+
+
 class RecordHook(Change[HookReply], frozen=True, kw_only=True):
     """Record one event of a vendor's program, and answer what the agent may do and what it gets to read."""
 

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ramet.errors import FileMissing, InvalidParams, PathOutside, ProjectNotFound, SkillFileInvalid
-from ramet.model.record.skill_file import SkillFile
+from ramet.model.record.skills.skill_file import SkillFile
 from ramet.protocol.fields import Path
 from ramet.protocol.operation import Operation, Request
 from ramet.protocol.replies import Page

@@ -35,6 +35,9 @@ class ListProjects(Request[Page[Project]], frozen=True, kw_only=True):
 
     op = Operation("db.project.list")
 
+    removed: bool | None = None
+    """Include those that are off the list."""
+
 
 class Here(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The caller's directory, which selects the project: the nearest registered project around it. A git repository

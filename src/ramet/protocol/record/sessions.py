@@ -129,4 +129,6 @@ class FindSessions(Request[Page[ListedSession]], frozen=True, kw_only=True):
     agent_id: Name | None = None
     open: bool | None = None
     project: ProjectRef | None = None
+    archived: bool = False
+    """Whether to list archived sessions too."""
     cursor: Id | None = None

@@ -17,6 +17,7 @@ from ramet.errors import (
     SkillFileInvalid,
     TaskFileInvalid,
     UnknownSkill,
+    UnmeasurableBound,
     WorktreeError,
 )
 from ramet.model.record.skill import WITHOUT_FILE
@@ -111,7 +112,10 @@ class StartRun(Change[StartedRun], frozen=True, kw_only=True):
 
     op = Operation(
         "run.start",
-        errors=(ProjectNotFound, UnknownSkill, SkillFileInvalid, TaskFileInvalid, WorktreeError, GitFailed),
+        errors=(
+            *(ProjectNotFound, UnknownSkill, SkillFileInvalid, TaskFileInvalid, WorktreeError, GitFailed),
+            UnmeasurableBound,
+        ),
     )
 
     task: Path

@@ -16,6 +16,7 @@ from ramet.errors import (
     SpawnLimitExceeded,
     SpawnTimeTooShort,
     UnknownSkill,
+    UnmeasurableBound,
 )
 from ramet.model.record.skill import WITHOUT_FILE
 from ramet.model.spawn.child import SpawnResult
@@ -81,6 +82,7 @@ class SpawnAgent(
             SpawnLimitExceeded,
             SpawnTimeTooShort,
             BudgetExceeded,
+            UnmeasurableBound,
             SessionNotFound,
             SessionEnded,
             Forbidden,
@@ -112,6 +114,9 @@ class SpawnAgent(
     def skill_names(self) -> frozenset[str]:
         return frozenset({self.workflow_id} if self.workflow_id else ()) - WITHOUT_FILE
 
+    def reads_first(self) -> bool:
+        return True
+
 
 class Results(Struct, frozen=True, kw_only=True):
     """The results of children, in the order of the request."""
@@ -122,7 +127,14 @@ class Results(Struct, frozen=True, kw_only=True):
 class SpawnAgents(Change[Results], frozen=True, kw_only=True):
     """Spawn up to ten children at once. Results are in the order of the request, and refusals are returned as data."""
 
-    op = Operation("spawn.agents", errors=(SpawnLimitExceeded, SessionNotFound, SessionEnded, Forbidden), ring="own")
+    op = Operation(
+        "spawn.agents",
+        errors=(
+            *(SpawnLimitExceeded, SessionNotFound, SessionEnded, Forbidden),
+            *(BudgetExceeded, UnmeasurableBound),
+        ),
+        ring="own",
+    )
 
     agents: Annotated[list[ChildOrder], Meta(min_length=1)]
     parent_session_id: SessionId | None = None
@@ -131,6 +143,9 @@ class SpawnAgents(Change[Results], frozen=True, kw_only=True):
 
     def skill_names(self) -> frozenset[str]:
         return frozenset(each.workflow_id for each in self.agents if each.workflow_id) - WITHOUT_FILE
+
+    def reads_first(self) -> bool:
+        return True
 
 
 class AwaitChildren(Request[Results], frozen=True, kw_only=True):

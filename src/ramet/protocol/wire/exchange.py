@@ -18,7 +18,14 @@ class _Line(Struct, frozen=True):
     error: dict[str, Any] | None = None
 
 
+class _Numbered(Struct, frozen=True):
+    """A reply line: to which request it is."""
+
+    id: int | None = None
+
+
 _lines = msgspec.json.Decoder(_Line)
+_ids = msgspec.json.Decoder(_Numbered)
 
 
 def encode_request(request: Request[Any]) -> bytes:
@@ -38,6 +45,14 @@ def encode_request(request: Request[Any]) -> bytes:
 def _needed(request: type[Request[Any]]) -> frozenset[str]:
     """The parameters without a default, some of which may be null."""
     return frozenset(field.encode_name for field in msgspec.structs.fields(request) if field.required)
+
+
+def find_id(line: bytes) -> int | None:
+    """To which request a line replies; None if the daemon could not tell."""
+    try:
+        return _ids.decode(line).id
+    except msgspec.DecodeError as error:
+        raise DaemonError(f"cannot read the daemon's reply: {error}") from error
 
 
 def decode_line(request: type[Request[R]], line: bytes) -> R:

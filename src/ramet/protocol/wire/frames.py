@@ -120,13 +120,16 @@ def _refuse_depth(request: Request[Any]) -> None:
     for field in request.__struct_fields__:
         level = [getattr(request, field)]
         for _ in range(_DEEPEST):
-            level = [inner for value in level for inner in _inner(value)]
+            level = [inner for value in level for inner in _inner(value) if isinstance(inner, _NESTED)]
             if not level:
                 break
         else:
             raise InvalidParams(
                 f"{field} is nested more than {_DEEPEST} levels deep", field=field, fix="give a flatter value"
             )
+
+
+_NESTED = (dict, list, tuple, Struct)
 
 
 def _inner(value: Any) -> Iterable[Any]:
@@ -190,6 +193,7 @@ NAME_RULES = {
     r"^[a-z][a-z0-9_]{0,63}$": "1 to 64 small letters, digits and _, and start with a letter",
     r"^[a-z0-9]{8,64}$": "8 to 64 small letters and digits",
     r"^[0-9a-f]+$": "the digits 0 to 9 and a to f",
+    r"^refs/notes/[A-Za-z0-9][A-Za-z0-9._-]{0,99}$": "refs/notes/ and 1 to 100 letters, digits and . _ -",
     r"^[^\s:]+:\S+$": "PROVIDER:MODEL without spaces, such as openai:gpt-5",
 }
 """The patterns of names in requests, in words."""

@@ -3,9 +3,11 @@
 from msgspec import Struct, field
 
 from ramet.errors import EffortNotFound, LeaseLost
+from ramet.model.record.budget import BudgetUse
 from ramet.model.work.driver import DriverRow
 from ramet.protocol.fields import DriverName, Id, Path
 from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.record.daily_budgets import Bounds
 from ramet.protocol.replies import Page
 from ramet.protocol.work.leases import Completed, Generation
 
@@ -74,3 +76,24 @@ class AdmitDriver(Change[Admission], frozen=True, kw_only=True):
     generation: Generation
     driver: DriverName
     """The driver or profile that is to run the effort."""
+
+
+class Hold(Struct, frozen=True, kw_only=True):
+    """The budgets that keep an effort from starting; none: it may start."""
+
+    reached: list[BudgetUse]
+    requeued: Completed | None = None
+    """The effort, if it was claimed and is back in the queue."""
+
+
+class HoldWork(Change[Hold], frozen=True, kw_only=True):
+    """Keep an effort in the queue if a daily or project budget is used up, and raise one notice for each budget and
+    day.
+    """
+
+    op = Operation("work.hold", errors=(EffortNotFound, LeaseLost), audience="internal")
+
+    effort_id: Id
+    bounds: Bounds
+    generation: Generation | None = None
+    """The lease of an effort that is claimed: it goes back to the queue."""

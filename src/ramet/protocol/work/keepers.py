@@ -1,8 +1,9 @@
 """The input of a keeper at its start, and the files that it writes so that the next daemon finds it.
 
 Each keeper has its own folder, named after its instance: `keeper.json` (the processes of the keeper and its agent),
-`spool.jsonl` (the agent's stream, one numbered event per line), `keeper.log` (errors of the keeper itself) and, when
-the keeper is asked to end its agent, `stop.json`.
+`spool.jsonl` (the agent's stream, one numbered event per line), `keeper.log` (errors of the keeper itself),
+`looks.jsonl` (what commands changed in the agent's own worktree, as hashes of lines) and, when the keeper is asked to
+end its agent, `stop.json`.
 """
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ RECORD_FILE = "keeper.json"
 SPOOL_FILE = "spool.jsonl"
 STOP_FILE = "stop.json"
 LOG_FILE = "keeper.log"
+LOOKS_FILE = "looks.jsonl"
 MARKER = "RAMET_KEEPER"
 """The environment variable of all processes that an agent starts. Its value is the keeper's instance. It identifies the
 processes of an agent when their parents are gone.
@@ -83,6 +85,8 @@ class KeeperSpec(Struct, frozen=True, kw_only=True):
     proxy: Proxy | None = None
     """Started before the agent; only for a strict sandbox."""
     redaction: KeeperRedaction = KeeperRedaction()
+    worktree: str | None = None
+    """The worktree that only this agent works in. The keeper checks it for changes after each call."""
 
 
 class KeeperRecord(Struct, frozen=True, kw_only=True):

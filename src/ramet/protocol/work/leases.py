@@ -51,6 +51,8 @@ class ClaimWork(Change[Claimed | Refused], frozen=True, kw_only=True):
     """Claim only lines of this run (default: only efforts that belong to no run)."""
     host: Name | None = None
     """Claim only efforts of projects that are on this machine, or whose machine is unknown."""
+    held: list[Id] | None = None
+    """Projects to leave out: their budgets are used up."""
     lease_seconds: LeaseSeconds | None = None
 
 

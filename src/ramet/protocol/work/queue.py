@@ -13,12 +13,14 @@ from ramet.errors import (
     ProjectNotFound,
     SkillFileInvalid,
     UnknownSkill,
+    UnmeasurableBound,
     WorktreeError,
 )
 from ramet.model.record.effort import Lifecycle
 from ramet.model.record.skill import WITHOUT_FILE
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, Text, TimeoutSeconds
 from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.record.budgets import Cost, TokenLimit
 from ramet.protocol.record.efforts import EffortReply
 from ramet.protocol.record.projects import Here
 from ramet.protocol.record.starting_points import StartAt
@@ -53,7 +55,10 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
 
     op = Operation(
         "work.add",
-        errors=(EffortNotFound, ProjectNotFound, UnknownSkill, SkillFileInvalid, WorktreeError, GitFailed),
+        errors=(
+            *(EffortNotFound, ProjectNotFound, UnknownSkill, SkillFileInvalid, WorktreeError, GitFailed),
+            UnmeasurableBound,
+        ),
     )
 
     prompt: Annotated[Content, Meta(min_length=1)]
@@ -70,6 +75,10 @@ class AddWork(Change[AddedWork], frozen=True, kw_only=True):
     """Where it starts. An effort that continues another one starts where that one ended."""
     accept_no_change: bool = False
     """Whether `no_change` is good enough: of this effort for its dependents, and of the efforts that it needs."""
+    max_tokens: TokenLimit | None = None
+    """Stop the agent with the outcome `budget` when the effort has used as many tokens, its children included."""
+    max_cost_usd: Cost | None = None
+    """The same for its cost, which may be estimated."""
     is_exact: bool = False
     """Whether the agent gets this prompt and nothing else: no reports, and with the skill `do` no instructions."""
 
@@ -111,6 +120,8 @@ class NextWork(Request[EffortReply | None], frozen=True, kw_only=True):
     project: ProjectRef | None = None
     run: Id | None = None
     host: Name | None = None
+    held: list[Id] | None = None
+    """Projects to leave out: their budgets are used up."""
 
 
 class Blocked(Struct, frozen=True, kw_only=True):

@@ -27,6 +27,7 @@ from ramet.protocol.work.leases import Claimed, ClaimWork, Completed, Refused
 from ramet.protocol.work.queue import ListWork, NextWork
 from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
 from ramet.runner.attempts.attempt import Attempts
+from ramet.runner.budgets.holds import Holds
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.processes import keepers
 from ramet.runner.runs.attendance import attend, leave_all
@@ -56,6 +57,8 @@ class _Run(Struct, eq=False):
     is_stopped: bool = False
     found_nothing_at: float = 0.0
     """When there last was nothing for a free slot."""
+    is_held: bool = False
+    """Whether something would start if a budget were not used up."""
 
 
 class _Post(Struct, frozen=True):
@@ -79,6 +82,7 @@ class Crew:
     def __init__(self, runner: RunnerContext) -> None:
         self._runner = runner
         self._attempts = Attempts(runner)
+        self._holds = Holds(runner)
         self._tasks: set[asyncio.Task[None]] = set()
         self._lines: set[asyncio.Task[None]] = set()
         """Those that work on lines of runs, for which nothing of the queue waits."""
@@ -223,16 +227,40 @@ class Crew:
         request = run.request
         await self._keep_leases()
         if run.wanted is not None:
-            return await self._claim_wanted(run.wanted, request.run, slot)
-        host = self._runner.host
-        if await self._ask(NextWork(worker=slot, run=request.run, host=host)) is None:
+            return await self._claim_wanted(run, run.wanted, slot)
+        host, held = self._runner.host, await self._find_held(run, slot)
+        if held is None:
             return None
-        claimed = await self._ask(ClaimWork(worker=slot, project=request.project, run=request.run, host=host))
+        asked = ClaimWork(worker=slot, project=request.project, run=request.run, host=host, held=held)
+        claimed = await self._ask(asked)
         return claimed if isinstance(claimed, Claimed) else None
 
-    async def _claim_wanted(self, wanted: list[int], run_id: int | None, slot: str) -> Claimed | None:
+    async def _find_held(self, run: _Run, slot: str) -> list[int] | None:
+        """The projects whose budgets are used up, as far as the next effort needs them; None if nothing may start."""
+        request, held, host = run.request, list[int](), self._runner.host
+        run.is_held = False
+        while True:
+            following = NextWork(worker=slot, project=request.project, run=request.run, host=host, held=held)
+            effort = await self._ask(following)
+            if effort is None:
+                return None
+            reached = await self._holds.find(effort.id, request.environment, request.settings)
+            if not reached:
+                return held
+            run.is_held = True
+            projects = [use.project_id for use in reached if use.project_id is not None]
+            if len(projects) < len(reached) or projects[0] in held:
+                return None  # it is a budget of all projects
+            held.append(projects[0])
+
+    async def _claim_wanted(self, run: _Run, wanted: list[int], slot: str) -> Claimed | None:
+        request, run.is_held = run.request, False
         for effort_id in list(wanted):
-            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id, run=run_id, host=self._runner.host))
+            if await self._holds.find(effort_id, request.environment, request.settings):
+                run.is_held = True
+                continue
+            asked = ClaimWork(worker=slot, effort_id=effort_id, run=request.run, host=self._runner.host)
+            claimed = await self._ask(asked)
             if isinstance(claimed, Claimed):
                 return claimed
             if isinstance(claimed, Refused) and claimed.refused in ("missing", "not_queued"):
@@ -271,10 +299,10 @@ class Crew:
 
     async def _is_at_its_end(self, run: _Run, attended: Run) -> bool:
         """Whether nothing of a run runs, here or elsewhere, and nothing of it waits for a time: a line whose driver is
-        at a limit is waited for, however long that takes.
+        at a limit is waited for, however long that takes, and so is a budget.
         """
         active = await self._ask(ListWork(run=attended.id, state="active", limit=1))
-        if active.items:
+        if active.items or (run.is_held and not run.is_stopped):
             return False
         has_failed = any(outcome not in NOT_FAILURES for outcome in run.finished)
         return (attended.stop_on_failure and has_failed) or not await self._waits_for_a_time(attended.id)
@@ -359,7 +387,7 @@ class Crew:
         slot = seat.order.slot
         try:
             await self._keep_leases()
-            claimed = await self._ask(ClaimWork(worker=slot, effort_id=effort_id, host=self._runner.host))
+            claimed = await self._claim_child(effort_id, seat.order)
             if not has_begun.done():
                 has_begun.set_result(isinstance(claimed, Claimed))
             if isinstance(claimed, Claimed):
@@ -374,6 +402,12 @@ class Crew:
                 self._give_back(seat.run, slot)
             else:
                 self._taken.discard(slot)
+
+    async def _claim_child(self, effort_id: int, order: Order) -> Any:
+        """The child, unless a budget keeps it from starting: it waits with the session that waits for it."""
+        if await self._holds.find(effort_id, order.environment, order.settings):
+            return None
+        return await self._ask(ClaimWork(worker=order.slot, effort_id=effort_id, host=self._runner.host))
 
     def _count(self, run: _Run, done: Completed | None) -> None:
         if done is None or done.requeued or done.ignored or done.outcome is None:

@@ -20,7 +20,7 @@ from ramet.model.work.permission_rule import Policy
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import Attempt, Chain, Prompt, WorkChain
-from ramet.protocol.work.drivers import Admission, AdmitDriver
+from ramet.protocol.work.drivers import Admission, AdmitDriver, Hold, HoldWork
 from ramet.protocol.work.keepers import KeeperRedaction, KeeperSpec
 from ramet.protocol.work.leases import Claimed, Completed
 from ramet.runner import starting_points
@@ -28,6 +28,7 @@ from ramet.runner.attempts import prompts, sandbox_setup, worktree_setup
 from ramet.runner.attempts.agent_environment import find_visible
 from ramet.runner.attempts.sandbox_setup import Sandbox
 from ramet.runner.attempts.sandbox_worktrees import find_git_places
+from ramet.runner.budgets import daily_budgets
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.runs import line_worktrees
 from ramet.runner.settlement.worktrees import owner_of
@@ -70,7 +71,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
 
 
 class Postponed(Exception):
-    """The effort is back in the queue: its driver is not used for a while."""
+    """The effort is back in the queue: its driver is not used for a while, or a budget is used up."""
 
     def __init__(self, requeued: Completed) -> None:
         super().__init__(requeued.reason)
@@ -87,6 +88,7 @@ def prepare(runner: RunnerContext, claimed: Claimed, order: Order) -> Prepared:
     source = order.environment or runner.environ
     visible = find_visible(source, settings.work, found.driver.name, found.profile)
     sandbox_setup.require(runner, found, settings.sandbox, visible)
+    _require_budget(runner, claimed, chain.project_path, order)
     _be_admitted(runner, claimed, found)
     workspace = child_setup.find_workspace(runner.machine, claimed, chain.project_path)
     continued = _continued(runner, claimed, found.driver)
@@ -216,6 +218,7 @@ def specify(
         leased_at=prepared.leased_at,
         proxy=sandbox.proxy if sandbox else None,
         redaction=_redaction(runner, prepared.project_path, start.environment),
+        worktree=prepared.worktree.path if prepared.worktree and not prepared.workspace else None,
     )
 
 
@@ -271,6 +274,16 @@ def _environment(runner: RunnerContext, attempt: Attempt, prepared: Prepared, or
         "RAMET_TOKEN": runner.token(attempt.session.id),
         **worktree_setup.find_ports(runner, _directory(prepared)),
     }
+
+
+def _require_budget(runner: RunnerContext, claimed: Claimed, project_path: str, order: Order) -> None:
+    """Put the effort back if a budget has been used up since it was chosen."""
+    bounds = daily_budgets.find(runner.machine, project_path, order.environment or None, order.settings)
+    if bounds:
+        asked = HoldWork(effort_id=claimed.id, generation=claimed.generation, bounds=bounds)
+        hold: Hold = runner.machine.ask(asked)
+        if hold.requeued is not None:
+            raise Postponed(hold.requeued)
 
 
 def _be_admitted(runner: RunnerContext, claimed: Claimed, found: Found) -> None:

@@ -9,9 +9,9 @@ from ramet.config.settings import Settings, WorkSettings
 from ramet.errors import EffortNotFound
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.record import prompt as prompting
-from ramet.model.record import skill_prompt
 from ramet.model.record.effort import Effort
 from ramet.model.record.prompt import Composed
+from ramet.model.record.skills import skill_prompt
 from ramet.model.runs import line_prompt
 from ramet.model.runs.line_prompt import Said
 from ramet.model.spawn import child_prompt

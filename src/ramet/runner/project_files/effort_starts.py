@@ -19,7 +19,7 @@ from ramet.model.record.effort import Effort
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.prompt import report_file_of
 from ramet.model.record.skill import Skill, mode_meaning
-from ramet.model.record.skill_file import SkillFile
+from ramet.model.record.skills.skill_file import SkillFile
 from ramet.protocol.hooks.compactions import ShowContract
 from ramet.protocol.hooks.effort_starts import (
     BeginEffort,
@@ -39,6 +39,7 @@ from ramet.protocol.record.skills import GetSkill, KeepSkill
 from ramet.runner import projects
 from ramet.runner.answers import answers
 from ramet.runner.machine import Machine
+from ramet.runner.project_files import recall
 from ramet.runner.project_files.skill_discovery import define
 from ramet.runner.projects import Site
 from ramet.vendors import registry
@@ -65,6 +66,7 @@ def start_effort(machine: Machine, request: OpenEffort) -> Opened:
     sessions = machine.ask(FindSessions(task_id=request.task_id)).items
     told = list(dict.fromkeys(_directives(site, [request.task_id, *request.directories])))
     begun = _begin(machine, site, request, found, told)
+    known = recall.recall(machine, site, begun)
     opening = Opening(
         effort=nest(begun.effort),
         session=begun.session,
@@ -76,6 +78,9 @@ def start_effort(machine: Machine, request: OpenEffort) -> Opened:
         debriefs=debriefs,
         sessions=[session for session in sessions if session.id != begun.session.id],
         directives=told,
+        commands=begun.commands,
+        relevant_sessions=known.sessions,
+        relevant_docs=known.docs,
     )
     return Opened(
         effort=begun.effort,

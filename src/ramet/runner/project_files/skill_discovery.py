@@ -12,7 +12,7 @@ from typing import Any
 from ramet.errors import ProjectNotFound, RametError
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.skill import BUILT_IN, SkillText
-from ramet.model.record.skill_file import SkillFile
+from ramet.model.record.skills.skill_file import SkillFile
 from ramet.protocol.operation import Request
 from ramet.protocol.record.efforts import GetEffort
 from ramet.protocol.record.sessions import GetSession

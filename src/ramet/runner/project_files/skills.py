@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
-from ramet.model.record.skill_file import FILE_NAME, SkillFile
+from ramet.model.record.skills.skill_file import FILE_NAME, SkillFile
 from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
 from ramet.protocol.replies import Page
 from ramet.runner import projects

@@ -9,7 +9,8 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from ramet.errors import GitFailed, WorktreeError
+from ramet.errors import GitFailed, RametError, WorktreeError
+from ramet.model.instant import from_datetime
 from ramet.model.record.effort import Effort
 from ramet.model.record.prompt import report_file_of
 from ramet.model.record.session import Session
@@ -31,6 +32,7 @@ from ramet.protocol.work.keepers import Spooled
 from ramet.protocol.work.leases import CompleteWork
 from ramet.protocol.work.queue import GetWork
 from ramet.runner.context import RunnerContext
+from ramet.runner.memory import made_commits, shell_edits
 from ramet.runner.processes import keepers
 from ramet.runner.settlement import reports
 from ramet.workspace.worktrees import worktree
@@ -48,6 +50,7 @@ def conclude(runner: RunnerContext, effort_id: int, generation: int, session_id:
     end = find_end(spooled) or _recorded_end(session)
     project = runner.machine.ask(WorkChain(effort_id=effort_id, host=runner.host)).project_path
     finished, trouble = _finish(runner, effort, project)
+    _record_edits(runner, effort, session, project, finished)
     output, report_file = _output(runner, effort, project, end, finished)
     return CompleteWork(
         effort_id=effort_id,
@@ -94,6 +97,23 @@ def _finish(runner: RunnerContext, effort: Effort, project: str) -> tuple[Finish
     except (GitFailed, WorktreeError) as error:
         return None, f"its changes could not be read: {error.message}"
     return _without_secrets(finished, runner.machine.redactor_in(project)), finished.note
+
+
+def _record_edits(
+    runner: RunnerContext, effort: Effort, session: Session, project: str, finished: Finished | None
+) -> None:
+    """Record the commits and commands of the attempt for `ramet why`. Without this record, their lines are unknown:
+    that is no reason to lose the attempt.
+    """
+    branch, base = effort.place.git_branch, effort.place.git_base
+    if finished is None or branch is None or base is None:
+        return
+    with suppress(RametError):
+        since_ms = from_datetime(session.created_at)
+        made_commits.record(runner.machine, effort.id, project, branch, base, finished.head, since_ms)
+    if session.instance is not None:
+        with suppress(RametError):
+            shell_edits.record(runner.machine, effort, session, project, runner.places.keepers / session.instance)
 
 
 def _without_secrets(finished: Finished, redactor: Redactor) -> Finished:

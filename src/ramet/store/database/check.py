@@ -119,3 +119,5 @@ def _check_work(db: Connection) -> Iterator[CheckFinding]:
         yield CheckFinding(check="messages", detail=f"message {message} has a different role than its commit")
     for (session,) in db.all(_sql.miscounted):
         yield CheckFinding(check="budgets", detail=f"the budget of session {session} does not match what was used")
+    for (session,) in db.all(_sql.mistimed):
+        yield CheckFinding(check="usage", detail=f"the usage of session {session} by time does not match what it used")

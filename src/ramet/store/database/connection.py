@@ -66,6 +66,9 @@ class Connection(ABC):
     def close(self) -> None:
         """Close the database."""
 
+    def wipe_deleted(self) -> None:  # noqa: B027 - a server's pages are its administrator's
+        """Overwrite what this transaction deletes or replaces, if the database's pages are ours."""
+
     def run(self, query: Query, **params: Any) -> None:
         """Execute for the effect alone."""
         self.all(query, **params)

@@ -90,10 +90,10 @@ def _purge(db: Connection, rows: TextRows, redactor: Redactor, burial: Burial, *
     try:
         rows.defer_references()
         for blob_id, blob_hash, size in list(_find_blobs(db, redactor, found)):
-            db.run(_sql.empty_blob, id=blob_id, codec=PURGED, data=b"")
+            empty_blob(db, blob_id)
             found.blobs += 1
             if has_tombstones:
-                _bury(db, "blob", blob_hash, size, burial)
+                bury(db, "blob", blob_hash, size, burial)
         for table in rows.tables():
             for row, clean in list(_find_texts(rows, table, redactor, found)):
                 _change(db, rows, table, row, clean, burial if has_tombstones else None)
@@ -104,6 +104,11 @@ def _purge(db: Connection, rows: TextRows, redactor: Redactor, burial: Burial, *
         db.rollback()
         raise
     return found
+
+
+def empty_blob(db: Connection, blob_id: int) -> None:
+    """Remove a content and keep its row."""
+    db.run(_sql.empty_blob, id=blob_id, codec=PURGED, data=b"")
 
 
 def project_folders(db: Connection) -> list[str]:
@@ -159,11 +164,12 @@ def _change(
     commit_hash = row.texts.get("hash")
     if table == "commits" and burial is not None and isinstance(commit_hash, bytes):
         size = sum(len(value) for column, value in row.texts.items() if column in clean)
-        _bury(db, "commit", bytes(commit_hash), size, burial)
+        bury(db, "commit", bytes(commit_hash), size, burial)
     rows.change(table, row.key, clean)
 
 
-def _bury(db: Connection, subject: str, subject_hash: bytes, size: int, burial: Burial) -> None:
+def bury(db: Connection, subject: str, subject_hash: bytes, size: int, burial: Burial) -> None:
+    """Say who removed a text, when and why."""
     db.run(
         _sql.bury,
         subject=subject,

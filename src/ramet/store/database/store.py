@@ -58,6 +58,14 @@ class Store(ABC):
         """Every text in the database, on one of its connections that may write."""
 
     @abstractmethod
+    def measure(self) -> dict[str, int]:
+        """How many bytes each table and index takes, and each further file under the name of its ending."""
+
+    @abstractmethod
+    def forget_deleted(self) -> None:
+        """Leave nothing of what was overwritten in the log of the database, if nobody reads it just now."""
+
+    @abstractmethod
     def erase(self) -> None:
         """Remove everything. What is left is only good for closing."""
 

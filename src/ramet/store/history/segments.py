@@ -37,6 +37,8 @@ class NewCommit(Struct, frozen=True, kw_only=True):
     reported_tokens: int | None = None
     target_id: int | None = None
     second_parent_id: int | None = None
+    hash: bytes | None = None
+    """Its name, if something that its hash covers was purged; None if its facts say it."""
 
 
 def create_branch(db: Connection, name: str, commit_id: int | None, now_ms: int) -> int:
@@ -75,7 +77,7 @@ def put(db: Connection, head: Head, new: NewCommit, now_ms: int) -> Committed:
     The very same commit may be there already, made on another branch with the same past. Where another branch has
     grown the segment at this place, a new segment begins here.
     """
-    commit_hash, blob_id = hash_commit(new.facts), put_blob(db, new.blob)
+    commit_hash, blob_id = new.hash or hash_commit(new.facts), put_blob(db, new.blob)
     row = _row(head, new, commit_hash, blob_id, now_ms)
     if head.segment_id is not None:
         inserted = db.one(_sql.insert_commit, **row, segment_id=head.segment_id)

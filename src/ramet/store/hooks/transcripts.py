@@ -1,5 +1,6 @@
 """What is remembered of transcripts: which are read, how far, and which of their turns are here."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -7,7 +8,7 @@ from msgspec import Struct
 from ramet.model.history.commit import canonical_json
 from ramet.model.instant import from_iso
 from ramet.protocol.hooks.transcripts import Ingest
-from ramet.store.database.connection import Connection
+from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import QueryFile
 
 _sql = QueryFile("hooks/transcripts")
@@ -81,6 +82,11 @@ def _ingest(
 def is_known(db: Connection, source_key: str) -> bool:
     """Whether a turn of a transcript is here."""
     return db.one(_sql.is_known, source_key=source_key) is not None
+
+
+def list_known(db: Connection, source_keys: Sequence[str]) -> set[str]:
+    """Which of some turns of a transcript are here, in one look."""
+    return {row[0] for row in db.all(_sql.known_among, keys=to_json(list(source_keys)))}
 
 
 def add_thought(db: Connection, session_id: int, source_key: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from ramet.model.record.budget import Amount, Budget, Limit
+from ramet.model.record.effort import Outcome
 from ramet.store.database.connection import Connection, to_json
 from ramet.store.database.queries import QueryFile
 
@@ -64,6 +65,21 @@ def sum_below(db: Connection, session_id: int) -> Used:
     """What a session, what continues it and all below have used."""
     tokens, cost_usd, is_estimated = db.must(_sql.sum_below, session_id=session_id)
     return Used(tokens, cost_usd, bool(is_estimated))
+
+
+class Child(Struct, frozen=True):
+    """A child, and what it and all below it have used."""
+
+    session_id: int
+    effort_id: int
+    outcome: Outcome | None
+    used: Used
+
+
+def list_children(db: Connection, session_id: int, most: int) -> list[Child]:
+    """The newest children of a session, and what each has used."""
+    rows = db.all(_sql.children, session_id=session_id, most=most)
+    return [Child(child, effort_id, outcome, sum_below(db, child)) for child, effort_id, outcome in rows]
 
 
 def put(db: Connection, session_id: int, limit: Limit, spent: Amount) -> None:

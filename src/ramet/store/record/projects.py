@@ -67,12 +67,15 @@ def find_containing(db: Connection, path: str) -> Project | None:
     return db.struct(Project, _sql.containing, path=path)
 
 
-def list_all(db: Connection) -> list[Project]:
-    """Every project on the list."""
+def list_all(db: Connection, *, removed: bool = False) -> list[Project]:
+    """Every project on the list, and those off it if they are asked for."""
     hosts: defaultdict[int, dict[str, str]] = defaultdict(dict)
     for project_id, host, path in db.all(_sql.paths, project_id=None):
         hosts[project_id][host] = path
-    return [replace(project, hosts=hosts[project.id]) for project in db.structs(Project, _sql.everything)]
+    return [
+        replace(project, hosts=hosts[project.id])
+        for project in db.structs(Project, _sql.everything, removed=int(removed))
+    ]
 
 
 def _with_hosts(db: Connection, query: Query, **params: str | int) -> Project | None:

@@ -285,27 +285,34 @@ def set_loaded_files(db: Connection, session_id: int, files: list[str]) -> Sessi
     return _row(db, _sql.set_loaded_files, id=session_id, files=to_json(files))
 
 
-def list_matching(
-    db: Connection,
-    *,
-    task_id: str | None = None,
-    effort_id: int | None = None,
-    agent_id: str | None = None,
-    is_open: bool | None = None,
-    project_id: int | None = None,
-    before: int,
-    limit: int,
-) -> list[ListedSession]:
+class Listing(Struct, frozen=True, kw_only=True):
+    """Which sessions are listed; None means any."""
+
+    task_id: str | None = None
+    effort_id: int | None = None
+    agent_id: str | None = None
+    is_open: bool | None = None
+    project_id: int | None = None
+    archived: bool = True
+    """Whether archived ones are listed too."""
+
+
+def list_matching(db: Connection, listing: Listing, *, before: int, limit: int) -> list[ListedSession]:
     """Sessions below an id, the newest first, found by the narrowest index that the criteria allow."""
-    is_listed = None if is_open is None else int(is_open)
-    page = {"open": is_listed, "project_id": project_id, "before": before, "limit": limit}
-    if effort_id is not None:
-        scope = {"effort_id": effort_id, "agent_id": agent_id, "task_id": task_id}
-        return db.structs(ListedSession, _sql.of_effort, **scope, **page)
-    if agent_id is not None:
-        return db.structs(ListedSession, _sql.of_agent, agent_id=agent_id, task_id=task_id, **page)
-    if task_id is not None:
-        return db.structs(ListedSession, _sql.of_task, task_id=task_id, **page)
+    page = {
+        "open": None if listing.is_open is None else int(listing.is_open),
+        "project_id": listing.project_id,
+        "archived": int(listing.archived),
+        "before": before,
+        "limit": limit,
+    }
+    scope = {"agent_id": listing.agent_id, "task_id": listing.task_id}
+    if listing.effort_id is not None:
+        return db.structs(ListedSession, _sql.of_effort, effort_id=listing.effort_id, **scope, **page)
+    if listing.agent_id is not None:
+        return db.structs(ListedSession, _sql.of_agent, **scope, **page)
+    if listing.task_id is not None:
+        return db.structs(ListedSession, _sql.of_task, task_id=listing.task_id, **page)
     return db.structs(ListedSession, _sql.matching, **page)
 
 

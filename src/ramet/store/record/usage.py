@@ -9,6 +9,8 @@ from ramet.model.record.budget import Amount
 from ramet.model.work.stream import Usage
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
+from ramet.store.record import usage_times
+from ramet.store.record.usage_times import Added
 
 _sql = QueryFile("record/usage")
 
@@ -41,12 +43,39 @@ def find(db: Connection, session_id: int, key: str) -> Said | None:
     return Said(Usage(key=key, model=model, cost_usd=cost_usd, **tokens), estimated_usd)
 
 
-def put(db: Connection, session_id: int, said: Said) -> None:
-    """What a session used, under its key, instead of what it had said before."""
+def put(db: Connection, session_id: int, said: Said, before: Said | None, at_ms: int) -> None:
+    """What a session used, under its key, instead of what it had said before; and by how much more, at its time."""
     used = said.used
+    for added in _differences(said, before):
+        usage_times.add(db, session_id, added, at_ms)
     tokens = {name: getattr(used, name) for name in _CLASSES}
     costs = {"cost_usd": used.cost_usd, "estimated_usd": said.estimated_usd}
     db.run(_sql.put, session_id=session_id, key=used.key, model=used.model, **tokens, **costs)
+
+
+def _differences(said: Said, before: Said | None) -> list[Added]:
+    """What is to be added to the times of a session. A key that gets another model leaves the one that it had."""
+    if before is None or before.used.model == said.used.model:
+        return [_difference(said, before or Said(Usage(key=said.used.key)), said.used.model)]
+    nothing = Said(Usage(key=said.used.key))
+    return [_difference(nothing, before, before.used.model), _difference(said, nothing, said.used.model)]
+
+
+def _difference(said: Said, before: Said, model: str | None) -> Added:
+    tokens = {name: getattr(said.used, name) - getattr(before.used, name) for name in _CLASSES}
+    read = sum(tokens[name] for name in _CLASSES if name != "output_tokens")
+    return Added(
+        model=model,
+        # A call reads before it writes. What grows without it is the same call, of which more is known.
+        calls=1 if read > 0 else -1 if said.used == Usage(key=said.used.key) and read < 0 else 0,
+        cost_usd=_subtract(said.used.cost_usd, before.used.cost_usd),
+        estimated_usd=_subtract(said.estimated_usd, before.estimated_usd),
+        **tokens,
+    )
+
+
+def _subtract(now: float | None, before: float | None) -> float | None:
+    return None if now is None and before is None else (now or 0.0) - (before or 0.0)
 
 
 def bounded(used: Usage) -> Usage:
@@ -79,6 +108,7 @@ def find_whole(db: Connection, session_id: int, *, running: str, status_line: st
 def forget_estimates(db: Connection, session_id: int) -> None:
     """The cost of a session is known: its calls need no estimates."""
     db.run(_sql.forget_estimates, session_id=session_id)
+    usage_times.forget_estimates(db, session_id)
 
 
 def has_cost(db: Connection, session_id: int, prefix: str) -> bool:

@@ -227,6 +227,8 @@ CREATE TABLE sessions (
     model               TEXT,
     title               TEXT,
     forked_from_session_id INTEGER REFERENCES sessions (id) ON DELETE SET NULL,
+    archived_at         TEXT,
+    purged_at           TEXT,
     UNIQUE (driver, native_id),
     CHECK (native_id IS NULL OR driver IS NOT NULL),
     CHECK ((ended_at IS NULL) = (outcome IS NULL))
@@ -277,21 +279,23 @@ CREATE INDEX idx_messages_lists ON messages (session_id, timestamp)
     WHERE tool_name IN ('TodoWrite', 'TaskCreate', 'TaskUpdate', 'update_plan');
 
 CREATE TABLE embeddings (
-    id           INTEGER PRIMARY KEY,
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
     project_id   INTEGER REFERENCES projects (id) ON DELETE CASCADE,
     source_type  TEXT NOT NULL,
     source_path  TEXT NOT NULL,
     chunk_text   TEXT,
     content_hash BLOB NOT NULL CHECK (length(content_hash) = 32),
-    model        TEXT NOT NULL,
-    dimension    INTEGER NOT NULL CHECK (dimension > 0),
-    embedding    BLOB NOT NULL CHECK (length(embedding) = 4 * dimension),
-    updated_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    model        TEXT,
+    dimension    INTEGER CHECK (dimension > 0),
+    embedding    BLOB CHECK (length(embedding) = 4 * dimension),
+    updated_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    CHECK ((model IS NULL) = (embedding IS NULL) AND (dimension IS NULL) = (embedding IS NULL))
 ) STRICT;
 
 -- Two rows without a project are the same row too, which a plain UNIQUE would not see.
 CREATE UNIQUE INDEX idx_embeddings_source
-    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash, model);
+    ON embeddings (coalesce(project_id, 0), source_type, source_path, content_hash);
+CREATE INDEX idx_embeddings_path ON embeddings (source_path);
 
 -- Who is doing what. An effort may have several open sessions (sub-agents); of the holder's own, the one nearest the
 -- root speaks for it.
@@ -451,6 +455,25 @@ CREATE INDEX idx_usage_key ON usage (key);
 CREATE INDEX idx_usage_cost ON usage (session_id, cost_usd, estimated_usd)
 WHERE cost_usd IS NOT NULL OR estimated_usd IS NOT NULL;
 
+-- When what was used was used: what each session used in each quarter of an hour, by model. A key of `usage` may be a sum
+-- that grows for days, so its row cannot say it. Quarters of an hour make whole days in every time zone. calls are the
+-- calls of models, as far as they are known; injected_tokens are Ramet's own texts in prompts, which are input tokens too.
+CREATE TABLE usage_times (
+    session_id         INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    at_ms              INTEGER NOT NULL CHECK (at_ms % 900000 = 0),
+    model              TEXT NOT NULL,
+    calls              INTEGER NOT NULL DEFAULT 0,
+    input_tokens       INTEGER NOT NULL DEFAULT 0,
+    output_tokens      INTEGER NOT NULL DEFAULT 0,
+    cache_read_tokens  INTEGER NOT NULL DEFAULT 0,
+    cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+    injected_tokens    INTEGER NOT NULL DEFAULT 0,
+    cost_usd           REAL,
+    estimated_usd      REAL,
+    PRIMARY KEY (at_ms, session_id, model)
+) STRICT;
+CREATE INDEX idx_usage_times_session ON usage_times (session_id);
+
 CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN
@@ -492,6 +515,7 @@ CREATE TABLE runs (
     base_branch       TEXT,
     base_changes      TEXT,
     keep_going        INTEGER NOT NULL DEFAULT 0 CHECK (keep_going IN (0, 1)),
+    purged_at         TEXT,
     CHECK ((attender IS NULL) = (attended_until IS NULL))
 ) STRICT;
 
@@ -641,3 +665,97 @@ CREATE TABLE images (
     media_type TEXT NOT NULL,
     data       BLOB NOT NULL
 ) STRICT;
+
+-- How far each stored session of an agent program was imported. A source that has not changed since is not read again.
+CREATE TABLE imports (
+    host       TEXT NOT NULL DEFAULT '',
+    vendor     TEXT NOT NULL,
+    source     TEXT NOT NULL,
+    session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    position   TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0),
+    changed_ms INTEGER NOT NULL,
+    is_whole   INTEGER NOT NULL CHECK (is_whole IN (0, 1)),
+    skipped    INTEGER NOT NULL CHECK (skipped >= 0),
+    at         TEXT NOT NULL,
+    native_id  TEXT,
+    parent_id  TEXT,
+    PRIMARY KEY (host, vendor, source)
+) STRICT;
+
+CREATE INDEX idx_imports_session ON imports (session_id);
+CREATE INDEX idx_imports_native ON imports (vendor, native_id);
+CREATE INDEX idx_imports_parent ON imports (vendor, parent_id) WHERE parent_id IS NOT NULL;
+
+-- Recorded edits: what tool calls, shell commands and commits of efforts added to files, as hashes of lines in the order
+-- of the text around them. They are derived from the history and from git, so that losing them costs only time.
+
+CREATE TABLE edits (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    effort_id  INTEGER NOT NULL REFERENCES efforts (id) ON DELETE CASCADE,
+    session_id INTEGER REFERENCES sessions (id) ON DELETE CASCADE,
+    message_id INTEGER REFERENCES messages (id) ON DELETE CASCADE,
+    kind       TEXT NOT NULL CHECK (kind IN ('tool', 'shell', 'commit')),
+    path       TEXT NOT NULL,
+    part       INTEGER NOT NULL CHECK (part >= 0),
+    at_ms      INTEGER NOT NULL,
+    git_commit TEXT,
+    origin     TEXT,
+    is_certain INTEGER NOT NULL CHECK (is_certain IN (0, 1)),
+    lines      BLOB NOT NULL,
+    CHECK ((kind = 'commit') = (git_commit IS NOT NULL)),
+    CHECK (kind = 'commit' OR message_id IS NOT NULL)
+) STRICT;
+
+CREATE INDEX idx_edits_path ON edits (project_id, path);
+CREATE UNIQUE INDEX idx_edits_message ON edits (message_id, kind, path, part) WHERE message_id IS NOT NULL;
+CREATE UNIQUE INDEX idx_edits_commit ON edits (git_commit, effort_id, path, part) WHERE git_commit IS NOT NULL;
+CREATE INDEX idx_edits_session ON edits (session_id) WHERE session_id IS NOT NULL;
+
+-- How far the calls of a session were read for edits.
+CREATE TABLE edit_readings (
+    session_id      INTEGER PRIMARY KEY NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    last_message_id INTEGER NOT NULL
+) STRICT;
+
+-- The calls of tools in a session, in the order in which they are read for edits.
+CREATE INDEX idx_messages_calls ON messages (session_id, id) WHERE role = 'assistant' AND tool_name IS NOT NULL;
+
+-- Archives and purged contents: the name of this database, which rows of others it has imported, and which sessions and
+-- runs are out of the lists or without their texts.
+
+CREATE TABLE origins (
+    id   INTEGER PRIMARY KEY CHECK (id = 1),
+    name TEXT NOT NULL
+) STRICT;
+
+-- A row of another database's archive, and the row that it became here.
+CREATE TABLE archived_keys (
+    origin      TEXT NOT NULL,
+    subject     TEXT NOT NULL,
+    foreign_key TEXT NOT NULL,
+    local_key   TEXT NOT NULL,
+    PRIMARY KEY (origin, subject, foreign_key)
+) STRICT;
+
+CREATE INDEX idx_archived_keys_local ON archived_keys (subject, local_key);
+
+-- Where in the history the texts of purged sessions and runs were: a content that only such commits carry is purged too.
+CREATE TABLE purged_spans (
+    segment_id INTEGER NOT NULL,
+    first_seq  INTEGER NOT NULL,
+    last_seq   INTEGER NOT NULL,
+    PRIMARY KEY (segment_id, first_seq, last_seq)
+) STRICT;
+
+-- Purges that have begun and are not done: another step follows until the row is gone.
+CREATE TABLE purges (
+    branch    TEXT PRIMARY KEY NOT NULL,
+    purged_by TEXT NOT NULL,
+    purged_at TEXT NOT NULL,
+    reason    TEXT NOT NULL
+) STRICT;
+
+-- Retention looks for the oldest sessions that still have their texts.
+CREATE INDEX idx_sessions_kept ON sessions (ended_at) WHERE ended_at IS NOT NULL AND purged_at IS NULL;

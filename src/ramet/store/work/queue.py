@@ -141,7 +141,8 @@ def list_page(
 
 def scope_params(scope: Scope) -> dict[str, Any]:
     """What a worker may take, as the queries have it."""
-    return {**asdict(scope), "skills": to_json(scope.skills), "drivers": to_json(scope.drivers)}
+    lists = {name: to_json(getattr(scope, name)) for name in ("skills", "drivers", "held")}
+    return {**asdict(scope), **lists}
 
 
 def list_hosts(db: Connection, project_id: int) -> list[str]:

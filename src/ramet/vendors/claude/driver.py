@@ -64,7 +64,9 @@ class Claude(Driver):
     programs = ("claude",)
     bundled = ("claude_agent_sdk", "_bundled/claude")
     tells_version = True
-    abilities = Abilities(resume=True, fork=True, tools=True, usage=True, limits=True, mcp=True, confinement=True)
+    abilities = Abilities(
+        resume=True, fork=True, tools=True, usage=True, cost=True, limits=True, mcp=True, confinement=True
+    )
     names_sessions = True
     fix = "install Claude Code: npm install -g @anthropic-ai/claude-code, or pip install claude-agent-sdk"
 

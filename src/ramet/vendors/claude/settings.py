@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ramet.installer import json_text, scoped_files
 from ramet.vendors.claude.hooks import HOOKS
-from ramet.vendors.contract.hook_settings import MARK, START, Program
+from ramet.vendors.contract.hooks.settings import MARK, START, Program
 
 _COMMAND = f"{START} claude {MARK}"
 

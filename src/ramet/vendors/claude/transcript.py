@@ -6,6 +6,7 @@ the state of git) stands in `attachment` lines and is not read: a session that g
 keeps the uuids of its lines, so a key names an entry only within its session.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +30,8 @@ _PROGRAM = ("<command-name>", "<local-command-", "<bash-", "[Request interrupted
 """How texts begin that the program writes in the user's name: of what a person told it and not the agent, such as
 `/compact`, and of what came of that. A command that is a prompt begins with `<command-message>`.
 """
+_EDITOR = re.compile(r"\s*(?:<(ide_\w+)>.*?</\1>\s*)+", re.DOTALL)
+"""What an editor tells the agent of itself, such as the file that is open; it comes before what a person says."""
 _USAGE = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
@@ -146,7 +149,7 @@ def _queued(line: dict[str, Any]) -> Iterator[Entry]:
 def _prompt(line: dict[str, Any], text: str, *, is_program: bool) -> Entry:
     """What sub-agents report comes to the agent, and to its hooks, as a prompt; but no person has said it."""
     at, prompt_id = transcript_lines.instant(line), json_lines.text(line, "promptId") or None
-    if is_program or text.startswith(_PROGRAM):
+    if is_program or text.startswith(_PROGRAM) or _EDITOR.fullmatch(text):
         return Entry(key="", kind="text", at=at, role="system", text=text)
     role: Literal["system", "user"] = "system" if line.get("promptSource") == "system" else "user"
     return Entry(key="", kind="text", at=at, role=role, text=text, prompt_id=prompt_id)

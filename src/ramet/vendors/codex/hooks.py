@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from ramet.model.hooks.directive import OwnDirectives
 from ramet.model.hooks.hook import HookAnswer, HookEvent
 from ramet.vendors.codex.facts import DIRECTIVE_FILE
-from ramet.vendors.contract import hook_words
-from ramet.vendors.contract.hook_protocol import Hooks, Printed
+from ramet.vendors.contract.hooks import words as hook_words
+from ramet.vendors.contract.hooks.protocol import Hooks, Printed
 
 _WORDS = hook_words.Vocabulary(
     vendor="codex",

@@ -11,7 +11,7 @@ from typing import Any
 from ramet.errors import ConfigError
 from ramet.installer import scoped_files, toml_block
 from ramet.vendors.codex.hooks import HOOKS
-from ramet.vendors.contract.hook_settings import MARK, START, Position, Program
+from ramet.vendors.contract.hooks.settings import MARK, START, Position, Program
 
 _ADVICE = 'codex runs new hooks only when you trust them: start it once, and choose "Trust all and continue"'
 

@@ -20,12 +20,15 @@ from ramet.vendors.contract.transcript_lines import Subagent, Transcripts
 
 _PROGRAM = ("<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions")
 """How texts begin that the program writes in the user's name, and writes again in every session."""
+_ITEMS = ("message", "reasoning", "function_call", "function_call_output", "local_shell_call")
 _METADATA = "internal_chat_message_metadata_passthrough"
 _FAILED = re.compile(r"^(?:Process exited with code|Exit code:) -?[1-9]", re.MULTILINE)
 _HEAD_CHARACTERS = 300
 """Where a command's result says how it ended; what follows it printed itself."""
 _THREAD_CHARACTERS = 36
 _DAY, _FILE = "[0-9][0-9][0-9][0-9]/[0-9][0-9]/[0-9][0-9]", "rollout-*.jsonl"
+DAYS = f"{_DAY}/{_FILE}"
+"""Where a thread's file is below the folder of all."""
 
 
 def read(data: bytes, offset: int) -> Reading:
@@ -33,11 +36,16 @@ def read(data: bytes, offset: int) -> Reading:
     return transcript_lines.read(data, offset, _tell)
 
 
+def thread_of(path: Path) -> str:
+    """The thread whose file it is, by its name."""
+    return path.stem[-_THREAD_CHARACTERS:]
+
+
 def find_subagents(paths: Sequence[Path]) -> list[Subagent]:
     """The files of the threads that these have started: they lie among all others, and are no older."""
-    threads = {path.stem[-_THREAD_CHARACTERS:]: path for path in paths if path.match(f"{_DAY}/{_FILE}")}
+    threads = {thread_of(path): path for path in paths if path.match(DAYS)}
     return [
-        Subagent(file.stem[-_THREAD_CHARACTERS:], file, above)
+        Subagent(thread_of(file), file, above)
         for file in _list_since(threads.values())
         if (above := threads.get(_origin(file) or "")) not in (None, file)
     ]
@@ -69,14 +77,21 @@ def _origin(file: Path) -> str | None:
 def _read_origin(file: Path) -> str | None:
     """Raises where there is nothing yet, so that it is asked for again."""
     meta = json_lines.entry(transcript_lines.first_object(file), "payload")
-    source = json_lines.entry(json_lines.entry(json_lines.entry(meta, "source"), "subagent"), "thread_spawn")
     if not meta:
         raise LookupError(file)
+    return find_parent(meta)
+
+
+def find_parent(meta: dict[str, Any]) -> str | None:
+    """The session that a thread is a sub-agent of, from what its first line says; None if it is none."""
+    source = json_lines.entry(json_lines.entry(json_lines.entry(meta, "source"), "subagent"), "thread_spawn")
     parent = json_lines.text(meta, "parent_thread_id") or json_lines.text(source, "parent_thread_id")
     return (json_lines.text(meta, "session_id") or parent) if parent else None
 
 
 def _tell(line: dict[str, Any], raw: bytes) -> Iterator[Entry]:
+    if "payload" not in line and json_lines.text(line, "type") in _ITEMS:
+        line = {"type": "response_item", "payload": line}  # as the first versions wrote it
     payload = json_lines.entry(line, "payload")
     key, at = json_lines.text(payload, "id") or transcript_lines.digest(raw), transcript_lines.instant(line)
     match line.get("type"), payload.get("type"):

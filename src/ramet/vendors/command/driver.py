@@ -18,7 +18,7 @@ class Command(Driver):
     programs = ()
     bundled = None
     tells_version = False
-    abilities = Abilities(usage=True, limits=True)
+    abilities = Abilities(usage=True, cost=True, limits=True)
     names_sessions = False
     fix = "name your program in drivers.profiles, such as drivers.profiles.command.program: [my-agent]"
 

@@ -4,7 +4,8 @@ import json
 import math
 from typing import Any
 
-_DEEPEST = 64
+DEEPEST = 64
+"""How many levels of objects and lists a line may have."""
 _LARGEST = 2**53
 
 
@@ -17,7 +18,7 @@ def parse(line: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) and is_shallow(value) else None
 
 
-def is_shallow(value: Any, deepest: int = _DEEPEST) -> bool:
+def is_shallow(value: Any, deepest: int = DEEPEST) -> bool:
     """Whether a value is nested within reason: whoever walks through it needs a stack."""
     if not isinstance(value, dict | list):
         return True

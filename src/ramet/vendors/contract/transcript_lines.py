@@ -70,7 +70,19 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         # JavaScript writes half of a character where it has cut a text in the middle of one.
         loose = json.loads(line.decode(errors="replace"))
         parsed = msgspec.json.decode(json.dumps(loose, ensure_ascii=False).encode(errors="replace"))
-    return parsed if isinstance(parsed, dict) and json_lines.is_shallow(parsed) else None
+    if not isinstance(parsed, dict):
+        return None
+    # Nearly every line has too few brackets to be deep, and is not walked through.
+    is_shallow = line.count(b"{") + line.count(b"[") <= json_lines.DEEPEST or json_lines.is_shallow(parsed)
+    return parsed if is_shallow else None
+
+
+def parse_object(line: bytes) -> dict[str, Any] | None:
+    """What a line says, if it is an object; None if it cannot be read."""
+    try:
+        return _parse(line) if len(line) <= LONGEST_LINE else None
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
 
 
 def digest(line: bytes) -> str:

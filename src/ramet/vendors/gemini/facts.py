@@ -2,4 +2,4 @@
 
 from ramet.vendors.contract.vendor_facts import Facts
 
-FACTS = Facts(title="Gemini CLI", passed_variables=("GEMINI_*", "GOOGLE_*"))
+FACTS = Facts(title="Gemini CLI", passed_variables=("GEMINI_*", "GOOGLE_*"), resume_arguments=("--resume",))

@@ -2,4 +2,4 @@
 
 from ramet.vendors.contract.vendor_facts import Facts
 
-FACTS = Facts(title="opencode", passed_variables=("OPENCODE_*", "OPENROUTER_*"))
+FACTS = Facts(title="opencode", passed_variables=("OPENCODE_*", "OPENROUTER_*"), resume_arguments=("--session",))

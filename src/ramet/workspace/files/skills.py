@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from ramet.config.files import user_home, xdg_directory
 from ramet.errors import FileMissing, PathOutside, RametError, SkillFileInvalid
 from ramet.model.hooks.directive import is_plain
-from ramet.model.record.skill_file import (
+from ramet.model.record.skills.skill_file import (
     FILE_NAME,
     MAX_BYTES,
     SkillFile,

@@ -13,8 +13,8 @@ from ramet.errors import GitFailed
 from ramet.workspace.files import confined
 from ramet.workspace.git.location import Location, read_small
 
-_WRITES = frozenset({"checkout", "merge", "reset", "symbolic-ref", "update-ref", "worktree"})
-_REFS = ("refs", "refs/heads", "refs/heads/ramet", "refs/ramet", "refs/ramet/kept")
+_WRITES = frozenset({"checkout", "merge", "notes", "reset", "symbolic-ref", "update-ref", "worktree"})
+_REFS = ("refs", "refs/heads", "refs/heads/ramet", "refs/notes", "refs/ramet", "refs/ramet/kept")
 """The folders of the refs that we write."""
 _FOLDERS = (*_REFS, "logs", *(f"logs/{folder}" for folder in _REFS))
 _LONGEST_PATH = 8192

@@ -9,10 +9,11 @@ import click
 
 from ramet.cli.command import Command
 from ramet.cli.commands.look.live_screen import Keys, live_screen, reading_keys
+from ramet.cli.commands.record.held_work import explain, list_reached
 from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.connections import ask
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import print_json
+from ramet.cli.output import clean, print_json
 from ramet.cli.screens.agent_names import doing, member_name, project_place
 from ramet.cli.screens.effort_lines import dollars, refused_word
 from ramet.cli.screens.states import status_word, style_of
@@ -50,7 +51,7 @@ def ps(invocation: Invocation, watch: bool, everywhere: bool) -> None:
     that a person started. AGE is the time since the session started. COST is its cost so far; `~` marks an estimate
     from the price table, `-` an unknown cost. NOW is the newest tool call, then the newest prompt; in front of it, how
     many of its calls were refused (`ramet allow e12` lists them). CTX is how full the context window was at the newest
-    call.
+    call. If a daily or project budget is used up, a line below says so.
 
     A wide terminal shows more columns. LABEL is the agent's label, or the session's title in its program (`/rename`).
     """
@@ -58,7 +59,12 @@ def ps(invocation: Invocation, watch: bool, everywhere: bool) -> None:
     if watch:
         return _watch(invocation, scope)
     fleet = invocation.ask(FleetStatus(project=scope.project_id))
-    return print_json(fleet) if invocation.as_json else _print(invocation, fleet, scope)
+    if invocation.as_json:
+        return print_json(fleet)
+    _print(invocation, fleet, scope)
+    for line in explain(list_reached(invocation, scope), scope):
+        click.echo(clean(line))
+    return None
 
 
 def _print(invocation: Invocation, fleet: Fleet, scope: Scope) -> None:

@@ -7,6 +7,7 @@ import click
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.queue.limit_options import cost_option, tokens_option
 from ramet.cli.commands.queue.start_options import start_options
 from ramet.cli.commands.record.project_scope import find_place, own_host
 from ramet.cli.invocation import Invocation
@@ -33,6 +34,7 @@ accept_option = click.option(
         "ramet add 'Sort the imports' --accept-no-change",
         "ramet add --file plan.md --skill plan --task tasks/cart",
         "ramet add 'Fix the tests' --base main",
+        "ramet add 'Write the tests' --max-cost 2.50",
         "git log -5 | ramet add -",
     ],
 )
@@ -69,6 +71,8 @@ accept_option = click.option(
     metavar="SECONDS",
     help="Stop an attempt after this many seconds.",
 )
+@cost_option("Stop the agent with the outcome `budget` when the effort has cost this much, its children included.")
+@tokens_option("The same for the tokens that it uses.")
 @start_options
 @accept_option
 @click.option("--file", metavar="FILE", help="Read the prompt from FILE; `-` is standard input.")
@@ -85,6 +89,8 @@ def add(  # noqa: PLR0913  one for each option
     model: str | None,
     priority: int,
     timeout_seconds: int | None,
+    max_cost: float | None,
+    max_tokens: int | None,
     start: StartAt,
     accept_no_change: bool,
     file: str | None,
@@ -110,6 +116,8 @@ def add(  # noqa: PLR0913  one for each option
             model=model,
             priority=priority,
             timeout_seconds=timeout_seconds,
+            max_tokens=max_tokens,
+            max_cost_usd=max_cost,
             start=start,
             accept_no_change=accept_no_change,
         )

@@ -8,6 +8,7 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
+from ramet.cli.commands.record.held_work import explain, list_reached
 from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
@@ -133,7 +134,16 @@ def queue(
     )
     shown = [_Shown(row, fleet.get(row.id)) for row in rows]
     columns = scope.widen(_COLUMNS, lambda row: row.effort.project_id)
-    return print_lines(draw_table(columns, shown, terminal_width()), cut=True)
+    print_lines(draw_table(columns, shown, terminal_width()), cut=True)
+    if any(row.lifecycle == "queued" for row in rows):
+        say_held(invocation, scope)
+    return None
+
+
+def say_held(invocation: Invocation, scope: Scope) -> None:
+    """Say which budgets keep queued efforts from starting."""
+    for line in explain(list_reached(invocation, scope), scope):
+        click.echo(clean(line))
 
 
 @click.command("next", cls=Command, examples=["ramet next", "ramet next -A", "ramet next --json"])
@@ -148,7 +158,8 @@ def next_work(invocation: Invocation, everywhere: bool) -> None:
     if invocation.as_json:
         return print_json({"next": ready, "waiting": waiting})
     if ready:
-        return click.echo(clean(f"e{ready.id} ({ready.skill}): {first_line(ready.prompt)}"))
+        click.echo(clean(f"e{ready.id} ({ready.skill}): {first_line(ready.prompt)}"))
+        return say_held(invocation, scope)
     say_waiting(waiting, scope)
     return None
 

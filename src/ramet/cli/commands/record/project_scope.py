@@ -74,7 +74,8 @@ def find_scope(invocation: Invocation, *, everywhere: bool = False, project: int
     if invocation.target.entrance is not None:
         return Scope.named()
     known = invocation.ask(ListProjects()).items
-    names = _name_all(invocation, known)
+    # Those off the list have sessions, too: a project was taken off, or known only from an import.
+    names = _name_all(invocation, invocation.ask(ListProjects(removed=True)).items)
     if isinstance(project, int):
         return Scope(project, names, has_column=False)
     here = None if everywhere else find_project_around(invocation, known, project)

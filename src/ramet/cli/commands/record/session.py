@@ -22,6 +22,7 @@ from ramet.model.record.effort import Outcome
 from ramet.model.record.message import Message, Role
 from ramet.model.record.session import Session
 from ramet.protocol.hooks.effort_starts import Resumed, ResumeSession
+from ramet.protocol.memory.archives import ArchiveSession
 from ramet.protocol.record.messages import AppendMessage, ListMessages, MessagePage
 from ramet.protocol.record.sessions import (
     BindEffort,
@@ -38,13 +39,16 @@ _PAGE = 1000
 
 
 def _word(row: Session) -> str:
-    return "open" if row.ended_at is None else row.outcome or "ended"
+    if row.purged_at is not None:
+        return "purged"
+    word = "open" if row.ended_at is None else row.outcome or "ended"
+    return f"{word} (archived)" if row.archived_at else word
 
 
 def _columns(invocation: Invocation) -> list[Column[ListedSession]]:
     return [
         Column("AGENT", lambda row: [(agent_name(row.driver, f"s{row.id}", agent=row.agent_id), "bold")]),
-        Column("STATE", lambda row: [(_word(row), style_of(_word(row)))]),
+        Column("STATE", lambda row: [(_word(row), style_of(_word(row).split()[0]))]),
         Column("LAST", lambda row: plain(ago(row.last_heartbeat or row.created_at)), is_number=True),
         Column("EFFORT", lambda row: plain(f"e{row.effort_id}")),
         Column("NATIVE", lambda row: plain(row.native_id and f"{row.driver}:{row.native_id}"), is_extra=True),
@@ -107,6 +111,7 @@ def start(
 @click.option("--effort", type=references.effort, help="List only sessions of this effort.")
 @click.option("--agent", help="List only sessions of this agent.")
 @click.option("--open/--ended", "is_open", default=None, help="List only open, or only ended sessions.")
+@click.option("--archived", is_flag=True, help="List archived sessions too.")
 @click.pass_obj
 def list_sessions(
     invocation: Invocation,
@@ -116,12 +121,15 @@ def list_sessions(
     effort: int | None,
     agent: str | None,
     is_open: bool | None,
+    archived: bool,
 ) -> None:
     """List the sessions of this project, newest first."""
     is_named = task is not None or effort is not None
     scope = Scope.named() if is_named else find_scope(invocation, everywhere=everywhere)
     reply = invocation.ask(
-        FindSessions(task_id=task, effort_id=effort, agent_id=agent, open=is_open, project=scope.project_id)
+        FindSessions(
+            task_id=task, effort_id=effort, agent_id=agent, open=is_open, project=scope.project_id, archived=archived
+        )
     )
     if invocation.as_json:
         return print_json(reply)
@@ -216,6 +224,40 @@ def bind(invocation: Invocation, reference: int | str, effort: int) -> None:
     """Move a session to another EFFORT of its task."""
     reply = invocation.ask(BindEffort(session_id=reference, effort_id=effort))
     say(invocation, reply, f"session s{reply.id} now works on effort e{reply.effort_id}")
+
+
+@session.command(examples=["ramet session archive s7"])
+@click.argument("reference", metavar="SESSION", type=references.session)
+@click.pass_obj
+def archive(invocation: Invocation, reference: int | str) -> None:
+    """Hide a session from lists. It can still be shown, and retention never removes its texts."""
+    reply = invocation.ask(ArchiveSession(session_id=reference))
+    say(invocation, reply, f"session s{reply.id} " + ("was archived before" if reply.already else "is archived"))
+
+
+@session.command(examples=["ramet session unarchive s7"])
+@click.argument("reference", metavar="SESSION", type=references.session)
+@click.pass_obj
+def unarchive(invocation: Invocation, reference: int | str) -> None:
+    """List an archived session again."""
+    reply = invocation.ask(ArchiveSession(session_id=reference, archived=False))
+    say(invocation, reply, f"session s{reply.id} " + ("was not archived" if reply.already else "is listed again"))
+
+
+@session.command(examples=["ramet session purge s7", "ramet session purge s7 --reason 'customer data' --yes"])
+@click.argument("reference", metavar="SESSION", type=references.session)
+@click.option("--reason", default="", metavar="TEXT", help="Why, for the tombstones.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.pass_obj
+def purge(invocation: Invocation, reference: int | str, reason: str, yes: bool) -> None:
+    """Remove the texts of an ended session and of the sessions below it. This cannot be undone.
+
+    Hashes, sizes, times and usage stay, and a tombstone says who removed the texts, when and why. Texts that another
+    session shows too stay for it.
+    """
+    from ramet.cli.commands.record.purge import purge_session  # noqa: PLC0415
+
+    purge_session(invocation, reference, reason, yes=yes)
 
 
 @session.command(examples=["ramet session heartbeat s7"])

@@ -10,6 +10,7 @@ from ramet.cli.commands.queue.drivers import check_driver
 from ramet.cli.commands.queue.start_options import start_options
 from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import attend
+from ramet.cli.commands.runs.forecast import list_lines, plan
 from ramet.cli.commands.runs.run import limit_options
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
@@ -80,5 +81,7 @@ def chain(  # noqa: PLR0913  one for each option
     )
     bound = count(started.limits.rounds or 0, "review")
     greeting = f"r{started.id} {started.name}: plan, implement, then at most {bound}"
-    greeting = "\n".join([greeting, *list_start(f"r{started.id}", started)])
+    stages = plan((skill, model) for skill in ("plan", "implement", "review"))
+    forecast = [] if invocation.as_json else list_lines(invocation, stages, started.limits)
+    greeting = "\n".join([greeting, *list_start(f"r{started.id}", started), *forecast])
     ctx.exit(attend(invocation, started, lambda _: greeting, is_verbose=verbose))

@@ -13,9 +13,11 @@ from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.add import accept_option
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.queue.limit_options import cost_option, tokens_option
 from ramet.cli.commands.queue.start_options import start_options
 from ramet.cli.commands.record.project import nearest_project
 from ramet.cli.commands.runs.attendance import Greeting, attend
+from ramet.cli.commands.runs.forecast import ask_forecast, list_lines, plan
 from ramet.cli.commands.runs.task_names import check_names
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_json
@@ -26,6 +28,7 @@ from ramet.model.record.task import task_path
 from ramet.model.runs import line_order, task_file
 from ramet.model.runs.run import RunLimits
 from ramet.model.runs.task_file import Line, TaskFile
+from ramet.protocol.memory.usage import Planned
 from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.runs.runs import GetRun, ListRuns, NewLine, RunDetail, StartRun
 from ramet.protocol.work.workers import RunWork
@@ -51,20 +54,10 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="N",
         help="Start no new task after N seconds. Running tasks finish.",
     )(collect)
-    collect = click.option(
-        "--max-tokens",
-        "tokens",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Start no new task once N tokens are used.",
-    )(collect)
-    return click.option(
-        "--max-cost",
-        "cost_usd",
-        type=click.FloatRange(0, min_open=True),
-        metavar="USD",
-        help="Start no new task once this is spent.",
-    )(collect)
+    collect = tokens_option("Stop the run once N tokens are used: end its agents, start no new task.", into="tokens")(
+        collect
+    )
+    return cost_option("Stop the run once this is spent: end its agents, start no new task.", into="cost_usd")(collect)
 
 
 @click.command(
@@ -167,7 +160,7 @@ def run(  # noqa: PLR0913  one for each option
     check_driver(invocation, driver)
     check_names(invocation, content, tasks)
     if dry_run:
-        _preview(invocation, file, tasks, is_parallel=parallel is not None)
+        _preview(invocation, file, tasks, limits, model)
         return
     if not tasks.to_do:
         click.echo(clean(f"{file}: nothing to do, every box is ticked"), err=invocation.as_json)
@@ -214,8 +207,16 @@ def _start(invocation: Invocation, file: str, tasks: TaskFile, new: StartRun, *,
     )
     how = f"{workers} at a time" if workers else "one after the other"
     greeting = f"r{started.id} {started.name}: {count(len(tasks.to_do), 'task')}, {how}"
-    greeting = "\n".join([greeting, *list_start(f"r{started.id}", started)])
+    planned = [] if invocation.as_json else _plan(tasks, new.model)
+    forecast = list_lines(invocation, planned, new.limits) if planned else []
+    greeting = "\n".join([greeting, *list_start(f"r{started.id}", started), *forecast])
     return attend(invocation, started, lambda _: greeting, is_verbose=verbose)
+
+
+def _plan(tasks: TaskFile, model: str | None) -> list[Planned]:
+    """The efforts of agents; a shell command uses nothing."""
+    lines = [line for line in tasks.to_do if "shell" not in (line.skill, line.agent)]
+    return plan((line.skill or _SKILL, line.model or model) for line in lines)
 
 
 def _read(file: str) -> bytes:
@@ -316,12 +317,17 @@ def _fingerprint_now(recorded: RunDetail, file: str | None) -> str | None:
 # Previewing.
 
 
-def _preview(invocation: Invocation, file: str, tasks: TaskFile, *, is_parallel: bool) -> None:
-    """Show the order of the tasks."""
+def _preview(invocation: Invocation, file: str, tasks: TaskFile, limits: RunLimits, model: str | None) -> None:
+    """Show the order of the tasks, and what they will probably use."""
+    is_parallel = limits.workers is not None
+    # Without a home there is no history to forecast from, and a preview makes none.
+    planned = _plan(tasks, model) if invocation.places.home.exists() else []
     waves = line_order.waves(tasks.to_do) if is_parallel else [[line] for line in line_order.order(tasks.to_do)]
     if invocation.as_json:
         rows = [[_new_line(line) for line in wave] for wave in waves]
-        return print_json({"mode": "parallel" if is_parallel else "sequential", "waves": rows})
+        forecast = ask_forecast(invocation, planned) if planned else None
+        mode = "parallel" if is_parallel else "sequential"
+        return print_json({"mode": mode, "waves": rows, "forecast": forecast})
     ticked = len(tasks.lines) - len(tasks.to_do)
     how = f"in {count(len(waves), 'parallel wave')}" if is_parallel else "one after the other"
     done = f"; {ticked} done already" if ticked else ""
@@ -329,6 +335,8 @@ def _preview(invocation: Invocation, file: str, tasks: TaskFile, *, is_parallel:
     if waves:
         _print_plan(waves, line_order.needs(tasks.to_do), is_parallel=is_parallel)
         click.echo(_PARALLEL_PROMPT if is_parallel else _SEQUENTIAL_PROMPT)
+    for line in list_lines(invocation, planned, limits) if planned else []:
+        click.echo(clean(line))
     return None
 
 

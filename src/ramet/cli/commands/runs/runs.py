@@ -53,7 +53,7 @@ def list_runs(invocation: Invocation, everything: bool, everywhere: bool, limit:
 
 
 def _word(row: RunReply) -> str:
-    return row.state + (" (archived)" if row.archived_at else "")
+    return row.state + (" (archived)" if row.archived_at else "") + (" (purged)" if row.purged_at else "")
 
 
 @runs.command(examples=["ramet runs show r3", "ramet runs show r3 --conversation"])
@@ -73,6 +73,21 @@ def archive(invocation: Invocation, run_id: int, undo: bool) -> None:
     """Hide RUN from the list. It can still be shown and resumed."""
     reply = invocation.ask(ArchiveRun(run_id=run_id, archived=not undo))
     say(invocation, reply, f"r{run_id} is " + ("listed again" if undo else "archived"))
+
+
+@runs.command(examples=["ramet runs purge r3", "ramet runs purge r3 --reason 'customer data' --yes"])
+@_run
+@click.option("--reason", default="", metavar="TEXT", help="Why, for the tombstones.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.pass_obj
+def purge(invocation: Invocation, run_id: int, reason: str, yes: bool) -> None:
+    """Remove the texts of RUN, of its conversation and of its sessions. This cannot be undone.
+
+    Hashes, sizes, times and usage stay, and a tombstone says who removed the texts, when and why.
+    """
+    from ramet.cli.commands.record.purge import purge_run  # noqa: PLC0415
+
+    purge_run(invocation, run_id, reason, yes=yes)
 
 
 @runs.command(examples=["ramet runs clean --dry-run", "ramet runs clean --days 7 --yes", "ramet runs clean -A --yes"])

@@ -1,19 +1,23 @@
 """`ramet budget`: what a session and its children may use, and what they have used."""
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
-from ramet.cli.commands.look.tree import find_roots
+from ramet.cli.commands.look.tree import find_roots, own_session
+from ramet.cli.commands.queue.limit_options import cost_option, tokens_option
+from ramet.cli.commands.record.held_work import form
 from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, clean, count, print_json, show_items
 from ramet.cli.screens.effort_lines import dollars
+from ramet.model.record.budget import BudgetUse
 from ramet.model.spawn.child import BudgetState
 from ramet.protocol.record.budgets import BudgetReply, GetBudget, SetBudget
+from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.replies import Page
 
 _NAMED = Scope.named()
@@ -63,19 +67,14 @@ _COLUMNS: Columns[_Bound] = {
         "ramet budget",
         "ramet budget -A",
         "ramet budget s7",
-        "ramet budget s7 --tokens 500000",
-        "ramet budget s7 --cost 2.50",
+        "ramet budget s7 --max-tokens 500000",
+        "ramet budget s7 --max-cost 2.50",
         "ramet budget s7 --clear",
     ],
 )
 @click.argument("session", required=False, type=references.session)
-@click.option("--tokens", type=click.IntRange(min=1), help="Limit the tokens of the session and its children.")
-@click.option(
-    "--cost",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="USD",
-    help="Limit the cost of the session and its children, in USD.",
-)
+@tokens_option("Limit the tokens of the session and its children.", "--tokens", into="tokens")
+@cost_option("Limit the cost of the session and its children, in USD.", "--cost", into="cost")
 @click.option("--clear", is_flag=True, help="Remove its limits. The limits of its parents still apply.")
 @everywhere_option()
 @click.pass_obj
@@ -90,20 +89,21 @@ def budget(
 ) -> None:
     """Show or set the budget of SESSION, including its children (default: show those of the project's open sessions).
 
-    --tokens and --cost each set one limit and keep the other. A session that reaches a limit is stopped with the
-    outcome `budget`, and its work is kept. A child that does not fit into the budget is refused. `~` marks a cost
+    --max-tokens and --max-cost each set one limit and keep the other. A session that reaches a limit is stopped with
+    the outcome `budget`, and its work is kept. A child that does not fit into the budget is refused. `~` marks a cost
     that is estimated from the price table. A cost of `-` is unknown: the agent reports none and its model has no price,
-    so a cost limit cannot stop it.
+    so a cost limit cannot stop it. Daily and project budgets are set with `ramet config set budget.daily_usd`.
     """
     is_change = tokens is not None or cost is not None
     if clear and is_change:
-        raise click.UsageError("give --clear, or --tokens and --cost, not both.")
+        raise click.UsageError("give --clear, or --max-tokens and --max-cost, not both.")
     if session is None and (clear or is_change):
         raise click.UsageError("give the SESSION whose budget to change.")
     if session is None:
         scope = find_scope(invocation, everywhere=everywhere)
         roots = find_roots(invocation, scope)
-        return _show(invocation, [invocation.ask(GetBudget(session_id=root)) for root in roots], scope)
+        found_all = [invocation.ask(GetBudget(session_id=root)) for root in roots]
+        return _show(invocation, found_all, scope, _list_days(invocation, scope))
     if clear:
         return _show(invocation, [invocation.ask(SetBudget(session_id=session))])
     found = invocation.ask(GetBudget(session_id=session))
@@ -114,11 +114,39 @@ def budget(
     return _show(invocation, [found])
 
 
-def _show(invocation: Invocation, replies: list[BudgetReply], scope: Scope = _NAMED) -> None:
+def _list_days(invocation: Invocation, scope: Scope) -> list[BudgetUse]:
+    """The daily and project budgets; for an agent, those of its own project."""
+    own = invocation.target.entrance is not None
+    request = ListBudgets(session_id=own_session(invocation)) if own else ListBudgets(project=scope.project_id)
+    return invocation.ask(request).items
+
+
+def _show(
+    invocation: Invocation, replies: list[BudgetReply], scope: Scope = _NAMED, days: Sequence[BudgetUse] = ()
+) -> None:
     if invocation.as_json:
-        return print_json(replies[0] if len(replies) == 1 else {"items": replies})
-    if not replies:
+        found: Any = replies[0] if len(replies) == 1 and not days else {"items": replies, "days": list(days)}
+        return print_json(found)
+    if not replies and not days:
         return click.echo(scope.say("no sessions yet: `ramet work` runs queued efforts"))
+    for use in days:
+        whose = "all projects" if use.project_id is None else scope.name(use.project_id) or "this project"
+        period = "in total" if use.resets_at is None else "today"
+        left = form(use, max(0.0, use.limit - use.spent))
+        click.echo(clean(f"{whose} {period}: {form(use, use.spent)} of {form(use, use.limit)} used, {left} left"))
+    _show_sessions(invocation, replies, scope)
+    return _show_children(replies)
+
+
+def _show_children(replies: list[BudgetReply]) -> None:
+    """What each child used, if one session is shown."""
+    for child in replies[0].children if len(replies) == 1 else []:
+        spent = dollars(child.cost_usd, is_estimated=child.is_cost_estimated)
+        used = ", ".join(filter(None, [count(child.tokens, "token") if child.tokens else None, spent])) or "-"
+        click.echo(f"child s{child.session_id} (e{child.effort_id}, {child.outcome or 'not ended'}) used {used}")
+
+
+def _show_sessions(invocation: Invocation, replies: list[BudgetReply], scope: Scope) -> None:
     states = {
         state.session_id: (state, reply.project_id)
         for reply in replies
@@ -135,7 +163,6 @@ def _show(invocation: Invocation, replies: list[BudgetReply], scope: Scope = _NA
             used = ", ".join(filter(None, known)) or "-"
             where = f" ({scope.name(reply.project_id)})" if scope.has_column else ""
             click.echo(clean(f"s{reply.session_id}{where} has no budget; used so far, with its children: {used}"))
-    return None
 
 
 def _bounds(state: BudgetState, project_id: int) -> Iterator[_Bound]:

@@ -13,6 +13,8 @@ from ramet.cli.command import Command
 from ramet.cli.commands.look.live_screen import live_screen
 from ramet.cli.commands.look.tree import own_session
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.queue.limit_options import cost_option, tokens_option
+from ramet.cli.commands.runs.forecast import list_lines
 from ramet.cli.connections import Answered, Failed, Inbox, ask
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_json
@@ -24,6 +26,7 @@ from ramet.model.record.effort import Outcome
 from ramet.model.spawn.child import SpawnResult, TreeRow
 from ramet.protocol.history.child_branches import Inheritance
 from ramet.protocol.history.contexts import Filter
+from ramet.protocol.memory.usage import Planned
 from ramet.protocol.operation import R, Request
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.spawn.children import ChildLimits, ChildOrder, Results, SpawnAgent, SpawnAgents
@@ -62,7 +65,7 @@ _LOSSES = 5
         "ramet spawn 'Write the tests' 'Write the page' --parent s3 --seconds 600",
         f"ramet spawn 'Look over the plan' --parent s3 --skill review --driver {PREFERRED[-1]} --inherit head_snapshot",
         "ramet spawn 'Write it down' --parent s3 --inherit selective --tag decision --last-turns 4",
-        """ramet spawn 'Fix it' --parent s3 --context '{"file": "cart.py"}' --tokens 50000 --detach""",
+        """ramet spawn 'Fix it' --parent s3 --context '{"file": "cart.py"}' --max-tokens 50000 --detach""",
     ],
 )
 @click.argument("goals", metavar="GOAL...", nargs=-1, required=True)
@@ -90,10 +93,8 @@ _LOSSES = 5
     "--last-turns", type=click.IntRange(min=1), metavar="N", help="With --inherit selective: the last N turns."
 )
 @click.option("--seconds", type=click.IntRange(min=1), help="Stop it after this many seconds.")
-@click.option("--tokens", type=click.IntRange(min=1), help="Maximum tokens, including its own children.")
-@click.option(
-    "--cost", "cost_usd", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Maximum cost in USD."
-)
+@tokens_option("Stop it at this many tokens, including its own children.", "--tokens", into="tokens")
+@cost_option("Stop it at this cost in USD, including its own children.", "--cost", into="cost_usd")
 @click.option("--detach", is_flag=True, help="Queue it and return, instead of waiting for it.")
 @click.pass_context
 def spawn(  # noqa: PLR0913  one for each option
@@ -145,6 +146,9 @@ def spawn(  # noqa: PLR0913  one for each option
     if len(goals) == 1:
         ctx.exit(_carry_out(invocation, _request_one(order, parent, detach=detach), goals, parent, detach=detach))
     orders = [structs.replace(order, goal=goal) for goal in goals]
+    if not invocation.as_json and invocation.target.entrance is None:
+        for line in list_lines(invocation, [Planned(skill=skill or "do", model=model, efforts=len(goals))]):
+            click.echo(clean(line), err=True)
     ctx.exit(_carry_out(invocation, _request_several(orders, parent, detach=detach), goals, parent, detach=detach))
 
 

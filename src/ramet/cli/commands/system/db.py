@@ -20,7 +20,7 @@ from ramet.protocol.system.database import BackUpDatabase, CheckDatabase, CheckR
 
 @click.group(cls=Group)
 def db() -> None:
-    """Back up, check, migrate or reset the database."""
+    """Back up, measure, check, migrate or reset the database."""
 
 
 @db.command(examples=["ramet db backup", "ramet db backup /mnt/backup/ramet.db"])
@@ -50,6 +50,15 @@ def check(ctx: click.Context) -> None:
         _show_check(reply)
     if not reply.passed:
         ctx.exit(1)
+
+
+@db.command(examples=["ramet db size", "ramet db size --json"])
+@click.pass_obj
+def size(invocation: Invocation) -> None:
+    """Show what takes the space: contents, records, indexes, the write-ahead log and backups, largest first."""
+    from ramet.cli.commands.memory.archives.sizes import show_sizes  # noqa: PLC0415
+
+    show_sizes(invocation)
 
 
 @db.command(examples=["ramet db migrate"])

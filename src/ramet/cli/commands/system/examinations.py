@@ -12,14 +12,19 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
+from ramet.cli.commands.record.held_work import describe_use, form, say_when
+from ramet.cli.commands.record.project_scope import find_scope
 from ramet.cli.commands.system import hook_states, policy_findings
 from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
 from ramet.cli.repository import git_version
-from ramet.errors import SandboxUnavailable
+from ramet.config.environment import read_environment
+from ramet.errors import ModelMissing, SandboxUnavailable
 from ramet.protocol.hooks.hooks import ListTimings
+from ramet.protocol.memory.chunks import SearchStatus
 from ramet.protocol.record.agents import CountRows
+from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.system.daemon import DaemonStatus
 from ramet.protocol.system.database import CheckDatabase
 from ramet.protocol.work.worktrees import ListWorktrees
@@ -236,6 +241,18 @@ def examine_hooks(invocation: Invocation) -> Iterator[Finding]:
             yield Finding("hooks", "ok", detail)
 
 
+def examine_budgets(invocation: Invocation) -> Iterator[Finding]:
+    """The daily and project budgets. One that is used up is why nothing starts."""
+    scope = find_scope(invocation, everywhere=True)
+    for use in invocation.ask(ListBudgets()).items:
+        if use.is_reached:
+            yield Finding("budgets", "warn", f"no new work starts: {describe_use(use, scope)}", say_when(use))
+        else:
+            whose = "all projects" if use.project_id is None else scope.name(use.project_id)
+            detail = f"{use.key} ({whose}): {form(use, use.spent)} of {form(use, use.limit)} used"
+            yield Finding("budgets", "ok", detail)
+
+
 def examine_worktrees(invocation: Invocation) -> Iterator[Finding]:
     """Compare the worktrees in git, in the queue and on the disk."""
     rows = invocation.ask(ListWorktrees()).items
@@ -266,6 +283,24 @@ def examine_keepers(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("keepers", "ok", detail)
 
 
+def examine_search(invocation: Invocation) -> Iterator[Finding]:
+    """How far the index is, and whether the model that vectors need can be used."""
+    state = invocation.ask(SearchStatus())
+    detail = f"{count(state.texts, 'text')} of {count(state.sessions, 'session')}, {state.lag} changes behind"
+    settings = invocation.configuration.settings
+    if settings.search.embeddings == "off":
+        yield Finding("search", "ok", detail)
+        return
+    from ramet.ai.vector_sources import open_vector_source  # noqa: PLC0415 - imports much, and is seldom configured
+
+    try:
+        open_vector_source(settings, read_environment(invocation.environ, settings))
+    except ModelMissing as error:
+        yield Finding("search", "warn", f"{detail}; no vectors: {error.message}", error.fix)
+    else:
+        yield Finding("search", "ok", f"{detail}; vectors from the {settings.search.embeddings}")
+
+
 EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "python": examine_python,
     "packages": examine_packages,
@@ -282,8 +317,10 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "tools": examine_tools,
     "sandbox": examine_sandboxes,
     "hooks": examine_hooks,
+    "budgets": examine_budgets,
     "worktrees": examine_worktrees,
     "keepers": examine_keepers,
+    "search": examine_search,
 }
 """In order: each check needs those before it."""
 

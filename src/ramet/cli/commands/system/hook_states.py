@@ -15,7 +15,7 @@ from ramet.hooks import installation
 from ramet.hooks.program import find_fault, find_own, make_program, program_path
 from ramet.installer.changes import State
 from ramet.vendors import registry
-from ramet.vendors.contract.hook_settings import Program, Scope
+from ramet.vendors.contract.hooks.settings import Program, Scope
 
 
 class Problem(NamedTuple):

@@ -37,7 +37,7 @@ from ramet.hooks import installation
 from ramet.hooks.program import find_own, write_program
 from ramet.installer.changes import Change
 from ramet.vendors import registry
-from ramet.vendors.contract.hook_settings import Program, Scope
+from ramet.vendors.contract.hooks.settings import Program, Scope
 
 _COLUMNS: Columns[Installed] = {
     "PROGRAM": lambda row: row.vendor,

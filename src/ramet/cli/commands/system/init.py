@@ -34,7 +34,7 @@ from ramet.installer.changes import Change
 from ramet.mcp import installation as mcp_installing
 from ramet.protocol.record.projects import ListProjects
 from ramet.vendors import registry
-from ramet.vendors.contract.hook_settings import Program, Scope
+from ramet.vendors.contract.hooks.settings import Program, Scope
 from ramet.workspace.files import reports
 
 _PROGRAMS = registry.settings()
@@ -85,18 +85,31 @@ class Step(NamedTuple):
     "files in the project that git ignores (default: user; with --remove: all of them).",
 )
 @hooks.status_line_option
+@click.option(
+    "--import/--no-import",
+    "imports",
+    default=None,
+    help="Import the sessions that agent programs stored on this machine (default: ask at a terminal).",
+)
 @click.option("--remove", is_flag=True, help="Remove everything that init wrote.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and write nothing.")
 @click.pass_obj
 def init(
-    invocation: Invocation, names: Sequence[str], scope: Scope | None, status_line: bool, remove: bool, dry_run: bool
+    invocation: Invocation,
+    names: Sequence[str],
+    scope: Scope | None,
+    status_line: bool,
+    imports: bool | None,
+    remove: bool,
+    dry_run: bool,
 ) -> None:
     """Set up the project around the current directory, and list what was done.
 
     This registers the project, adds Ramet's hooks and tools to the settings of agent programs, and creates `.ramet/`,
     which git ignores. It leaves alone what is set up already, so you can run it again at any time.
 
-    Your own settings serve all your projects: Ramet records only the registered ones.
+    Your own settings serve all your projects: Ramet records only the registered ones. At a terminal, init also offers
+    to import the sessions that agent programs have stored.
     """
     folder = project_folder(invocation)
     programs = [_PROGRAMS[name] for name in names]
@@ -115,12 +128,16 @@ def init(
     if not dry_run:
         _carry_out(invocation, folder, changes, steps, is_setup=not remove, has_programs=bool(programs))
     if invocation.as_json:
+        if imports and not (remove or dry_run):
+            from ramet.cli.commands.memory.imports import offer  # noqa: PLC0415 - as below
+
+            offer.import_quietly(invocation)
         told = {"items": [step.as_json() for step in steps], "unheeded": [each._asdict() for each in unheeded]}
         return print_json({**told, "dry_run": dry_run})
     _show(changes, steps, dry_run=dry_run)
     if remove:
         return _warn_of_others(invocation, folder, changes)
-    return None if dry_run else _advise(invocation, programs, scope or "user")
+    return None if dry_run else _advise(invocation, programs, scope or "user", imports=imports)
 
 
 def _carry_out(
@@ -243,8 +260,12 @@ def _show(changes: Sequence[tuple[str, Change]], steps: Sequence[Step], *, dry_r
     return click.echo("nothing was written") if dry_run else None
 
 
-def _advise(invocation: Invocation, programs: Sequence[Program], scope: Scope) -> None:
+def _advise(invocation: Invocation, programs: Sequence[Program], scope: Scope, *, imports: bool | None) -> None:
     """Say what is left to do, and what comes next."""
+    if imports is not False:
+        from ramet.cli.commands.memory.imports import offer  # noqa: PLC0415 - which reads every vendor's sessions
+
+        offer.offer(invocation, is_wanted=imports)
     click.echo()
     if not programs:
         return click.echo(f"no agent program is installed; choose one with --agent: {', '.join(_PROGRAMS)}")

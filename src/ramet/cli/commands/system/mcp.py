@@ -38,7 +38,7 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change,
 @click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def mcp(ctx: click.Context) -> None:
-    """Serve the tools that agents call: spawn_agent, await_sessions, report, read_output, log, phase.
+    """Serve the tools that agents call: spawn_agent, await_sessions, report, read_output, recall, budget, log, phase.
 
     Without a command, this is their MCP server on standard input and output. Agents that Ramet starts have it already;
     `install` adds it to agent programs that you start yourself.

@@ -15,7 +15,7 @@ from ramet.installer.changes import Change
 from ramet.installer.install_record import Place, list_places
 from ramet.mcp import installation as tools
 from ramet.vendors import registry
-from ramet.vendors.contract.hook_settings import Scope
+from ramet.vendors.contract.hooks.settings import Scope
 
 
 def plan_removals(invocation: Invocation, projects: Iterable[Path]) -> tuple[list[Change], list[str]]:

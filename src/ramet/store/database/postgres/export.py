@@ -75,6 +75,7 @@ def known_tables(version: int | None = None) -> list[str]:
 def _copy_table(source: PostgresConnection, copy: SqliteConnection, table: str) -> None:
     columns = [str(row[1]) for row in copy.database.execute(f"PRAGMA table_info({table})")]
     places = ", ".join("?" for _ in columns)
+    copy.database.execute(f"DELETE FROM {table}")  # noqa: S608 - a migration may have put a row there
     insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"  # noqa: S608
     rows = _rows(source, table, columns)
     while chunk := list(islice(rows, _CHUNK)):

@@ -54,6 +54,9 @@ class _PostgresSchema:
         """A server's database is chosen by its name; there is nothing to mark."""
 
 
+_sizes = QueryFile("database/sizes")
+
+
 class PostgresStore(Store):
     """A server; each connection of it may write, and the server keeps them apart."""
 
@@ -124,6 +127,16 @@ class PostgresStore(Store):
     def text_rows(self, connection: Connection) -> TextRows:
         assert isinstance(connection, PostgresConnection)  # noqa: S101
         return PostgresTextRows(connection)
+
+    def measure(self) -> dict[str, int]:
+        reader = self.connect_reader()
+        try:
+            return {str(name): int(size) for name, size in reader.all(_sizes.relations)}
+        finally:
+            reader.close()
+
+    def forget_deleted(self) -> None:
+        """The server removes old versions of rows by itself; its files and its log are its administrator's."""
 
     def erase(self) -> None:
         connection = self.connect()

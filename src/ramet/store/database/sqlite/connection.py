@@ -27,6 +27,7 @@ class SqliteConnection(Connection):
         self.database = database
         self._cursor = database.cursor()
         self._columns: dict[Query, tuple[str, ...]] = {}
+        self._is_wiping = False
 
     def all(self, query: Query, **params: Any) -> list[Row]:
         try:
@@ -57,6 +58,15 @@ class SqliteConnection(Connection):
         if query not in self._columns:
             self._columns[query] = tuple(column[0] for column in self._cursor.get_description())
 
+    def wipe_deleted(self) -> None:
+        self.database.pragma("secure_delete", True)
+        self._is_wiping = True
+
+    def _stop_wiping(self) -> None:
+        if self._is_wiping:
+            self.database.pragma("secure_delete", "FAST")
+            self._is_wiping = False
+
     def begin(self, *, locks_rows: bool = False) -> None:  # noqa: ARG002 - nobody else writes meanwhile
         self._execute("BEGIN IMMEDIATE")
 
@@ -66,6 +76,7 @@ class SqliteConnection(Connection):
     def commit(self) -> None:
         try:
             self._execute("COMMIT")
+            self._stop_wiping()
         except StorageFailed as error:
             # What could not be flushed may be in the WAL all the same, where a restart would find it.
             raise StorageFailed(
@@ -77,6 +88,7 @@ class SqliteConnection(Connection):
     def rollback(self) -> None:
         if self.database.in_transaction:
             self._execute("ROLLBACK")
+        self._stop_wiping()
 
     def begin_operation(self) -> None:
         """Start one operation inside the transaction, so that it can be undone alone."""
@@ -134,6 +146,8 @@ def open_writer(path: Path, durability: Literal["full", "process"], vfs: str | N
             "mmap_size = 0",
             f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
             "temp_store = MEMORY",
+            # What a row said before is overwritten in pages that are written anyway: a purge cannot find it later.
+            "secure_delete = FAST",
             *(("fullfsync = ON", "checkpoint_fullfsync = ON") if sys.platform == "darwin" else ()),
         ):
             database.execute(f"PRAGMA {pragma}").fetchall()

@@ -33,6 +33,8 @@ APPLICATION_ID = 0x52414D54
 """Marks a file as ours ("RAMT"), so that another program's database is refused instead of changed."""
 
 _sql = QueryFile("database/migrations")
+_FREED_PAGES = 64
+"""How many free pages one transaction gives back, so that the writer waits only milliseconds for it."""
 
 
 class _SqliteFile:
@@ -130,6 +132,35 @@ class SqliteStore(Store):
     def text_rows(self, connection: Connection) -> TextRows:
         assert isinstance(connection, SqliteConnection)  # noqa: S101
         return SqliteTextRows(connection)
+
+    def measure(self) -> dict[str, int]:
+        reader = open_reader(self.path, self._vfs)
+        try:
+            rows = reader.database.execute("SELECT name, sum(pgsize) FROM dbstat WHERE aggregate = TRUE GROUP BY name")
+            found: dict[str, int] = dict(rows.fetchall())  # type: ignore[arg-type]
+            ((free,),) = reader.database.execute(
+                "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
+            )
+        except apsw.Error as error:
+            raise translate(error) from error
+        finally:
+            reader.close()
+        wal = self.path.with_name(self.path.name + "-wal")
+        return found | {"(free)": int(free), "(wal)": wal.stat().st_size if wal.exists() else 0}
+
+    def forget_deleted(self) -> None:
+        # On a connection of its own: the writer goes on between the pages.
+        beside = open_writer(self.path, "process", self._vfs)
+        try:
+            with suppress(apsw.BusyError):
+                # Pages that are free may have old texts: they leave the file, a few in each transaction.
+                for _ in range(0, beside.database.pragma("freelist_count"), _FREED_PAGES):
+                    beside.database.execute(f"PRAGMA incremental_vacuum({_FREED_PAGES})").fetchall()
+                # The first holds nobody up and copies nearly everything; the second holds the writer up for the rest.
+                beside.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                beside.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        finally:
+            beside.close()
 
     def erase(self) -> None:
         self._writer.close()

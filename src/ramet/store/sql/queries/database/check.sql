@@ -95,3 +95,14 @@ SELECT (SELECT count(*) FROM projects), (SELECT count(*) FROM tasks), (SELECT co
        (SELECT count(*) FROM sessions), (SELECT count(*) FROM messages), (SELECT count(*) FROM agents),
        (SELECT count(*) FROM commits), (SELECT count(*) FROM blobs), (SELECT count(*) FROM branches),
        (SELECT count(*) FROM events), (SELECT count(*) FROM tombstones);
+
+-- name: mistimed
+-- Sessions whose use by time is not what they have used.
+SELECT coalesce(u.session_id, t.session_id)
+FROM (SELECT session_id, sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) AS tokens,
+             sum(coalesce(cost_usd, estimated_usd, 0.0)) AS cost_usd FROM usage GROUP BY session_id) u
+FULL JOIN (SELECT session_id, sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) AS tokens,
+                  sum(coalesce(cost_usd, 0.0) + coalesce(estimated_usd, 0.0)) AS cost_usd
+           FROM usage_times GROUP BY session_id) t ON t.session_id = u.session_id
+WHERE coalesce(u.tokens, 0) <> coalesce(t.tokens, 0)
+   OR abs(coalesce(u.cost_usd, 0.0) - coalesce(t.cost_usd, 0.0)) > 0.000001;

@@ -7,13 +7,13 @@ ORDER BY c.seq DESC LIMIT :limit;
 
 -- name: windows
 -- A session and those that it continues, with what each has handed on; the newest first.
-WITH RECURSIVE before (id, prev_session_id, dehydration_payload, step) AS (
-    SELECT id, prev_session_id, dehydration_payload, 0 FROM sessions WHERE id = :session_id
+WITH RECURSIVE before (id, prev_session_id, dehydration_payload, effort_id, step) AS (
+    SELECT id, prev_session_id, dehydration_payload, effort_id, 0 FROM sessions WHERE id = :session_id
     UNION ALL
-    SELECT s.id, s.prev_session_id, s.dehydration_payload, b.step + 1
+    SELECT s.id, s.prev_session_id, s.dehydration_payload, s.effort_id, b.step + 1
     FROM before b JOIN sessions s ON s.id = b.prev_session_id WHERE b.step < :steps
 )
-SELECT id, dehydration_payload FROM before ORDER BY step;
+SELECT id, dehydration_payload, effort_id FROM before ORDER BY step;
 
 -- name: prompts
 -- What people said in a session: the first of it, and the last.
@@ -45,4 +45,22 @@ FROM (SELECT id FROM messages
 JOIN messages m ON m.id = p.id
 JOIN commits c ON c.id = m.commit_id
 JOIN blobs b ON b.id = c.blob_id
+ORDER BY m.timestamp, m.id;
+
+-- name: ended_sessions
+-- The sessions of an effort that ended last. An effort may have had thousands of sub-agents, so no more are read.
+SELECT id FROM sessions WHERE effort_id = :effort_id AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT :limit;
+
+-- name: command_runs
+-- The calls of tools that run commands, among so many of a session's newest turns, and how each ended; oldest first.
+-- Neither a result's text nor that of a very long call is read.
+SELECT m.role, m.timestamp, b.codec, b.size, CASE WHEN m.role = 'assistant' AND b.size <= :bytes THEN b.data END,
+       c.metadata
+FROM (SELECT id FROM messages WHERE session_id = :session_id ORDER BY timestamp DESC, id DESC LIMIT :limit) p
+JOIN messages m ON m.id = p.id
+JOIN commits c ON c.id = m.commit_id
+JOIN blobs b ON b.id = c.blob_id
+WHERE m.role IN ('assistant', 'tool')
+  AND m.tool_name IN ('Bash', 'bash', 'command_execution', 'exec_command', 'local_shell', 'run_shell_command',
+                      'run_terminal_cmd', 'shell', 'shell_command')
 ORDER BY m.timestamp, m.id;

@@ -43,6 +43,10 @@ WHERE i.path = :path;
 -- Whether a turn of a transcript is there already.
 SELECT 1 FROM messages WHERE source_key = :source_key;
 
+-- name: known_among
+-- Which of some turns are there already.
+SELECT m.source_key FROM json_each(:keys) asked JOIN messages m ON m.source_key = asked.value;
+
 -- name: add_thought
 -- A thought of a transcript comes into a history; no row where it is there.
 INSERT INTO thoughts (session_id, source_key) VALUES (:session_id, :source_key)

@@ -89,3 +89,7 @@ WHERE settled_at IS NOT NULL AND session_id IN (SELECT id FROM sessions WHERE ef
 -- name: move_tree
 -- A root continues a session of another tree: there its budgets are from then on, and those of all below it.
 UPDATE budgets SET root_session_id = :root_session_id WHERE root_session_id = :session_id;
+
+-- name: children
+-- The newest children of a session.
+SELECT id, effort_id, outcome FROM sessions WHERE parent_session_id = :session_id ORDER BY id DESC LIMIT :most;

@@ -38,8 +38,8 @@ SELECT * FROM projects WHERE id = :id;
 SELECT * FROM projects WHERE remote = :remote;
 
 -- name: everything
--- All projects on the list, in the order of their registration.
-SELECT * FROM projects WHERE removed_at IS NULL ORDER BY id;
+-- All projects on the list, and those off it if they are asked for, in the order of their registration.
+SELECT * FROM projects WHERE removed_at IS NULL OR CAST(:removed AS INTEGER) = 1 ORDER BY id;
 
 -- name: containing
 -- The project one of whose paths is the longest that contains this one.

@@ -200,6 +200,7 @@ SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessi
 WHERE id < :before
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
   AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
+  AND (:archived = 1 OR archived_at IS NULL)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_task
@@ -208,6 +209,7 @@ SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessi
 WHERE task_id = :task_id AND id < :before
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
   AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
+  AND (:archived = 1 OR archived_at IS NULL)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_agent
@@ -216,6 +218,7 @@ SELECT sessions.*, t.project_id FROM sessions JOIN tasks t ON t.dir_path = sessi
 WHERE agent_id = :agent_id AND id < :before AND (CAST(:task_id AS TEXT) IS NULL OR task_id = :task_id)
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
   AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
+  AND (:archived = 1 OR archived_at IS NULL)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: of_effort
@@ -225,6 +228,7 @@ WHERE effort_id = :effort_id AND id < :before AND (CAST(:task_id AS TEXT) IS NUL
   AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id = :agent_id)
   AND (CAST(:open AS BIGINT) IS NULL OR (ended_at IS NULL AND :open = 1) OR (ended_at IS NOT NULL AND :open = 0))
   AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
+  AND (:archived = 1 OR archived_at IS NULL)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: silent

@@ -105,6 +105,8 @@ WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0) AN
   AND (:skills IS NULL OR e.skill IN (SELECT value FROM json_each(:skills)))
   AND (:drivers IS NULL OR e.driver IS NULL OR e.driver IN (SELECT value FROM json_each(:drivers)))
   AND (:project_id IS NULL OR :project_id = (SELECT t.project_id FROM tasks t WHERE t.dir_path = e.task_id))
+  AND (:held IS NULL OR (SELECT t.project_id FROM tasks t WHERE t.dir_path = e.task_id) NOT IN (
+      SELECT value FROM json_each(:held)))
   AND (:host IS NULL OR EXISTS (
       SELECT 1 FROM tasks t JOIN project_paths p ON p.project_id = t.project_id
       WHERE t.dir_path = e.task_id AND p.host = :host

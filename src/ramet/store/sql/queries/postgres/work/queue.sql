@@ -12,6 +12,8 @@ WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(CAST(:run_id A
   AND (CAST(:skills AS TEXT) IS NULL OR e.skill IN (SELECT json_array_elements_text(CAST(:skills AS JSON))))
   AND (CAST(:drivers AS TEXT) IS NULL OR e.driver IS NULL OR e.driver IN (SELECT json_array_elements_text(CAST(:drivers AS JSON))))
   AND (CAST(:project_id AS BIGINT) IS NULL OR :project_id = (SELECT t.project_id FROM tasks t WHERE t.dir_path = e.task_id))
+  AND (CAST(:held AS TEXT) IS NULL OR (SELECT t.project_id FROM tasks t WHERE t.dir_path = e.task_id) NOT IN (
+      SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:held AS JSON)) AS value))
   AND (CAST(:host AS TEXT) IS NULL OR EXISTS (
       SELECT 1 FROM tasks t JOIN project_paths p ON p.project_id = t.project_id
       WHERE t.dir_path = e.task_id AND p.host = :host

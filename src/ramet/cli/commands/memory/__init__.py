@@ -1,0 +1,1 @@
+"""Commands about what is remembered: import, search, recall, why, usage, export."""

@@ -1,0 +1,1 @@
+"""Exports, archives and purges."""

@@ -1,0 +1,82 @@
+"""Preparing long changes beside the event loop, so that no hook waits until a large text is redacted and compressed.
+
+One thread prepares them in the order in which they were submitted, so they also reach the writer in that order.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+from ramet.daemon.executors.executor import Done
+from ramet.engine import Call, Engine
+from ramet.errors import RametError
+from ramet.protocol.operation import Request
+from ramet.protocol.operations import Operation
+
+log = logging.getLogger(__name__)
+
+
+class _Item(NamedTuple):
+    operation: Operation
+    request: Request[Any]
+    principal: str
+    done: Done
+
+
+class Preparation:
+    """Prepares changes, and passes them to the writer: short ones at once, long ones from a thread of their own."""
+
+    def __init__(self, engine: Engine, put: Callable[[Call, Done], None], loop: asyncio.AbstractEventLoop) -> None:
+        """`put` queues what is prepared. It is called on both threads."""
+        self._engine = engine
+        self._put = put
+        self._loop = loop
+        self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self.pending = 0
+        """How many changes were passed on and not answered."""
+
+    def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+        """Prepare a change and queue it; `done` is called on the event loop's thread."""
+
+        def answered(reply: Any) -> None:
+            self.pending -= 1
+            done(reply)
+
+        self.pending += 1
+        item = _Item(operation, request, principal, answered)
+        if not operation.is_long:
+            self._prepare(item, answered)
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="preparation")
+            self._thread.start()
+        self._queue.put(item)
+
+    def close(self) -> None:
+        """Pass on what was submitted."""
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join()
+
+    def _run(self) -> None:
+        while (item := self._queue.get()) is not None:
+            self._prepare(item, partial(self._refuse, item))
+
+    def _refuse(self, item: _Item, error: RametError) -> None:
+        self._loop.call_soon_threadsafe(item.done, error)
+
+    def _prepare(self, item: _Item, refuse: Done) -> None:
+        try:
+            call = self._engine.prepare(item.operation, item.request, item.principal)
+        except RametError as error:
+            refuse(error)
+        except Exception:
+            log.exception("a change could not be prepared method=%s", item.operation.name)
+            refuse(RametError())
+        else:
+            self._put(call, item.done)

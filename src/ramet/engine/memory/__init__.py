@@ -1,0 +1,1 @@
+"""Operations on what is remembered: import, search, recall, why, usage, export."""

@@ -1,0 +1,1 @@
+"""Rows of the systems before Ramet, on their way into the record."""

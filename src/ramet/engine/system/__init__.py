@@ -1,0 +1,1 @@
+"""Operations on what Ramet reports of itself: its events and its notices."""

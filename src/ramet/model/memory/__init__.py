@@ -1,0 +1,1 @@
+"""Values of what is remembered: imported sessions, queries, edits, usage."""

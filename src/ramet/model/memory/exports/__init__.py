@@ -1,0 +1,1 @@
+"""Exports: archives of Ramet, ATIF and Markdown."""

@@ -1,0 +1,1 @@
+"""Values of searching: queries, words, hits, snippets, and how rankings are fused."""

@@ -1,0 +1,1 @@
+"""A skill's file and what an agent is told of it."""

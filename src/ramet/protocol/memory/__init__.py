@@ -1,0 +1,1 @@
+"""Requests about what is remembered: import, search, recall, why, usage, export."""

@@ -1,0 +1,1 @@
+"""Where lines come from: edits of efforts, matched with what git has."""

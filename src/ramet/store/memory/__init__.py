@@ -1,0 +1,1 @@
+"""Rows and indexes of what is remembered: imports, the search index, edits, usage."""

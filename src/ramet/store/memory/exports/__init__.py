@@ -1,0 +1,1 @@
+"""What exports read and what imports of archives write."""

@@ -1,0 +1,1 @@
+"""The search index: a SQLite file of its own beside the daemon, derived from the database and disposable."""

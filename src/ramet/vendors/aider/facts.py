@@ -1,0 +1,5 @@
+"""Facts about Aider. A session of it cannot be opened again by its name."""
+
+from ramet.vendors.contract.vendor_facts import Facts
+
+FACTS = Facts(title="Aider")

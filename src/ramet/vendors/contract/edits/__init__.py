@@ -1,0 +1,1 @@
+"""How the tool calls that change files are read."""

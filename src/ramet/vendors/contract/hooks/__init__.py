@@ -1,0 +1,1 @@
+"""What the hooks of every vendor have in common: payloads, words, settings, and the part `hooks` itself."""

@@ -1,0 +1,5 @@
+"""Facts about Copilot CLI."""
+
+from ramet.vendors.contract.vendor_facts import Facts
+
+FACTS = Facts(title="Copilot CLI", resume_arguments=("--resume",))

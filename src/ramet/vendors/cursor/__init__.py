@@ -1,0 +1,1 @@
+"""Cursor, the editor and its command line."""

@@ -1,0 +1,1 @@
+"""Who wrote the lines of a file, as git has it."""

@@ -1,0 +1,13 @@
+CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+INSERT INTO cursorDiskKV VALUES ('composerData:composer-1', '{"_v":10,"composerId":"composer-1","name":"Wrong total","createdAt":1761991200000,"lastUpdatedAt":1761991260000,"fullConversationHeadersOnly":[{"bubbleId":"b1","type":1},{"bubbleId":"b2","type":2},{"bubbleId":"b3","type":2},{"bubbleId":"b4","type":2}],"modelConfig":{"modelName":"model-b"},"workspaceIdentifier":{"id":"w1","uri":"file:///home/dev/shop"}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:composer-1:b1', '{"_v":3,"bubbleId":"b1","type":1,"text":"Why is the total wrong?","createdAt":"2025-11-01T10:00:05.000Z"}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:composer-1:b2', '{"_v":3,"bubbleId":"b2","type":2,"text":"","thinking":{"text":"The tests may say it."},"createdAt":"2025-11-01T10:00:06.000Z","modelInfo":{"modelName":"model-b"}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:composer-1:b3', '{"_v":3,"bubbleId":"b3","type":2,"text":"","createdAt":"2025-11-01T10:00:07.000Z","toolFormerData":{"tool":15,"name":"run_terminal_cmd","toolCallId":"call_1","rawArgs":"{\"command\":\"pytest\"}","result":"{\"output\":\"1 failed\"}","status":"error"}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:composer-1:b4', '{"_v":3,"bubbleId":"b4","type":2,"text":"It rounds before the tax.","createdAt":"2025-11-01T10:00:08.000Z","tokenCount":{"inputTokens":1000,"outputTokens":30}}');
+INSERT INTO cursorDiskKV VALUES ('composerData:composer-2', '{"_v":10,"composerId":"composer-2","name":"Look into the tax","createdAt":1761991300000,"lastUpdatedAt":1761991360000,"fullConversationHeadersOnly":[{"bubbleId":"b5","type":1},{"bubbleId":"b6","type":2}],"subagentInfo":{"parentComposerId":"composer-1"}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:composer-2:b5', '{"_v":3,"bubbleId":"b5","type":1,"text":"Look into the tax.","createdAt":"2025-11-01T10:01:40.000Z"}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:composer-2:b6', '{"_v":3,"bubbleId":"b6","type":2,"text":"It is 19 %.","createdAt":"2025-11-01T10:01:41.000Z"}');
+INSERT INTO cursorDiskKV VALUES ('composerData:composer-3', '{"composerId":"composer-3","createdAt":1761991400000,"conversation":[{"bubbleId":"b7","type":1,"text":"List the open orders."},{"bubbleId":"b8","type":2,"text":"There are three."}]}');
+INSERT INTO cursorDiskKV VALUES ('composerData:composer-4', '{"_v":10,"composerId":"composer-4","createdAt":1761991500000,"fullConversationHeadersOnly":[]}');
+INSERT INTO cursorDiskKV VALUES ('inlineDiffs', '{"x":1}');
