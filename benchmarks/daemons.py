@@ -46,7 +46,8 @@ def running(places: Places, settings: Settings | None = None) -> Iterator["subpr
     assert process.stderr is not None
     process.stdin.write(json.dumps(line).encode() + b"\n")
     process.stdin.close()
-    complaint = process.stderr.read()
+    with process.stderr:
+        complaint = process.stderr.read()
     if complaint:
         raise RuntimeError(complaint.decode())
     try:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from demo import stored_sessions
-from demo.stage import capture, make_project, run, say
+from demo.stage import capture, make_project, run, say, wait_until
 
 
 def show(project: Path) -> None:
@@ -21,10 +21,9 @@ def show(project: Path) -> None:
     run("ramet import --yes")
     run("ramet import --yes")
 
+    wait_until(lambda: "capped" in capture("ramet search --json 'voucher capped'"), "the search index")
     say("Where was that decided? Search every agent's words, without a model.")
     run("ramet search 'voucher worth more than the basket'")
-    if "capped" not in capture("ramet search --json 'voucher capped'"):
-        sys.exit("the imported decision was not found")
 
     say("What fixed this error the last time?")
     run("ramet fix 'sqlite3.OperationalError: database is locked'")

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BIN = Path(sys.executable).parent
 _SECONDS = 840
-_EXTRAS = {"psycopg": ("store", "daemon"), "pydantic_ai": ("ai",), "splintr": ("model",)}
+_EXTRAS = {"psycopg": ("store", "daemon"), "pydantic_ai": ("ai",), "splintr": ("model", "ai"), "numpy": ("ai",)}
 """The packages of extras, and the layers with modules that may need them."""
 
 Install = Callable[[Path, Path, Path], Path]

@@ -8,7 +8,7 @@ import pytest
 from tests.agents.hooked import Hooked
 from tests.agents.project import Project
 from tests.agents.scripts import SCRIPTS
-from tests.agents.stage import Stage, a_stage
+from tests.agents.stage import Stage, a_stage, wait_for
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
 
@@ -39,7 +39,7 @@ def test_what_an_earlier_session_said_is_in_the_next_request_of_an_agent_that_as
     try:
         project.ok("add", "Why do signatures fail? [[telling]]", "--skill", "do")
         project.ok("work", "--once", "--workers", "1")
-        project.ok("recall", "webhook signature raw body")
+        wait_for(lambda: project("recall", "webhook signature raw body").returncode == 0, "the answer of recall")
         project.ok("add", "Ask before you look. [[asking]]", "--skill", "do")
         project.ok("work", "--once", "--workers", "1")
         bodies = {
@@ -59,7 +59,7 @@ def test_a_prompt_of_a_person_gets_what_an_earlier_session_said(stage: Stage) ->
     try:
         hooked.run("Why do signatures fail? [[telling]]")
         hooked.settle()
-        hooked.ok("recall", "-A", "webhook signature raw body")
+        wait_for(lambda: hooked("recall", "-A", "webhook signature raw body").returncode == 0, "the answer of recall")
         hooked.run("Look at the webhook signature of the raw body. [[plain]]")
         assert "<ramet-recall>" in hooked.asked()
         assert f"> {KNOWN}" in hooked.asked()

@@ -33,7 +33,7 @@ _BUSY_SECONDS = 0.5
 """For how long after a request the daemon counts as busy."""
 _LONGEST_REST_SECONDS = 1.0
 _RETRY_SECONDS = 30.0
-_PATIENCE_SECONDS = 0.25
+_PATIENCE_SECONDS = 2.0
 """How long a query waits for what was written just before it."""
 _MANY_STEPS = 50
 """An index that is further behind is being built: nobody waits for it."""
