@@ -20,10 +20,10 @@ from ramet.daemon.hooks.service import HookService
 from ramet.daemon.wire.answers import Later, answers, find_answers
 from ramet.daemon.wire.calls import Call, unforeseen
 from ramet.daemon.wire.connection import Connection
+from ramet.daemon.wire.loop_budget import LoopBudget
 from ramet.daemon.wire.socket_file import BACKLOG, peer_uid
 from ramet.daemon.wire.subscriptions import Subscriptions
 from ramet.daemon.wire.tokens import Tokens
-from ramet.daemon.wire.turns import Turns
 from ramet.daemon.work_calls import WorkCalls
 from ramet.errors import DaemonStopping, Forbidden, RametError
 from ramet.model.principal import USER, asking_session, of_session
@@ -93,7 +93,7 @@ class Server:
         self._identity = identity
         self._loop = loop
         self._subscriptions = Subscriptions(executor, loop)
-        self._turns = Turns(loop, self._start)
+        self._budget = LoopBudget(loop, self._start)
         self._connections: set[Connection] = set()
         self._unflushed: list[Connection] = []
         self._listeners: list[asyncio.Server] = []
@@ -190,7 +190,7 @@ class Server:
     def run(self, call: Call) -> None:
         self._requests += 1
         call.started = self._loop.time()
-        self._turns.take(call)
+        self._budget.take(call)
 
     def finished(self, call: Call) -> None:
         seconds = self._loop.time() - call.started

@@ -1,4 +1,4 @@
-"""Turns: how much of one turn of the event loop ordinary requests may take, so that a hook never waits for many.
+"""The budget: how much of one turn of the event loop ordinary requests may take, so that a hook never waits for many.
 
 Five hundred clients can send a request each in one moment. Started all at once, they would hold the loop for tens of
 milliseconds, and a hook that arrives then would wait for all of them. So each turn starts as many as fit in a few
@@ -15,7 +15,7 @@ from ramet.daemon.wire.calls import Call
 _TURN_SECONDS = 0.002
 
 
-class Turns:
+class LoopBudget:
     """Starts calls, a turn's worth at a time."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, start: Callable[[Call], None]) -> None:
