@@ -20,6 +20,7 @@ from ramet.daemon.hooks.service import HookService
 from ramet.daemon.wire.answers import Later, answers, find_answers
 from ramet.daemon.wire.calls import Call, unforeseen
 from ramet.daemon.wire.connection import Connection
+from ramet.daemon.wire.loop_budget import LoopBudget
 from ramet.daemon.wire.socket_file import BACKLOG, peer_uid
 from ramet.daemon.wire.subscriptions import Subscriptions
 from ramet.daemon.wire.tokens import Tokens
@@ -92,6 +93,7 @@ class Server:
         self._identity = identity
         self._loop = loop
         self._subscriptions = Subscriptions(executor, loop)
+        self._budget = LoopBudget(loop, self._start)
         self._connections: set[Connection] = set()
         self._unflushed: list[Connection] = []
         self._listeners: list[asyncio.Server] = []
@@ -188,16 +190,19 @@ class Server:
     def run(self, call: Call) -> None:
         self._requests += 1
         call.started = self._loop.time()
-        try:
-            self._dispatch(call)
-        except Exception as error:  # noqa: BLE001 - whatever fails, the connection lives on
-            call.done(unforeseen(error))
+        self._budget.take(call)
 
     def finished(self, call: Call) -> None:
         seconds = self._loop.time() - call.started
         is_waiting = call.operation.host == "daemon" or getattr(call.request, "wait", False)
         if seconds > _SLOW_SECONDS and not is_waiting:
             log.warning("slow request method=%s ms=%d", call.operation.name, seconds * 1000)
+
+    def _start(self, call: Call) -> None:
+        try:
+            self._dispatch(call)
+        except Exception as error:  # noqa: BLE001 - whatever fails, the connection lives on
+            call.done(unforeseen(error))
 
     def _dispatch(self, call: Call) -> None:
         operation, principal = call.operation, call.connection.principal

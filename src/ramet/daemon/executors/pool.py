@@ -2,7 +2,7 @@
 
 Each change runs SERIALIZABLE in a transaction of its own, and again from its start when it conflicts with another
 transaction, a bounded number of times. Changes to the same thing go to the same thread, so that this daemon's own
-clients do not conflict with each other.
+clients do not conflict with each other. Long changes have a thread of their own, so that no hook waits for one.
 """
 
 import asyncio
@@ -79,7 +79,10 @@ class Pool:
         self._preparation = Preparation(engine, self._put, loop)
         self.transactions = 0
         self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
-        self._threads = [threading.Thread(target=self._run, args=(lane,), name="writer") for lane in self._lanes]
+        self._long_lane: SimpleQueue[_Item | None] = SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._run, args=(lane,), name="writer") for lane in (*self._lanes, self._long_lane)
+        ]
         self._next_upkeep = 0.0
         for thread in self._threads:
             thread.start()
@@ -105,7 +108,7 @@ class Pool:
         """Finish queued operations and close."""
         self._listening.close()
         self._preparation.close()
-        for lane in self._lanes:
+        for lane in (*self._lanes, self._long_lane):
             lane.put(None)
         for thread in self._threads:
             thread.join()
@@ -113,7 +116,10 @@ class Pool:
         self._store.close()
 
     def _put(self, call: Call, done: Done) -> None:
-        self._lanes[hash(_subject(call.request)) % len(self._lanes)].put((call, done))
+        if call.operation.is_long:
+            self._long_lane.put((call, done))
+        else:
+            self._lanes[hash(_subject(call.request)) % len(self._lanes)].put((call, done))
 
     def _run(self, lane: "SimpleQueue[_Item | None]") -> None:
         db: Connection | None = None

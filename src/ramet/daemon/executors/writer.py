@@ -4,8 +4,8 @@ It takes all waiting operations, runs each in a savepoint inside one transaction
 them: group commit. So fifty clients share the cost of one flush, a failed operation affects no other, and nothing is
 answered before it is durable.
 
-Long operations (imports) have transactions of their own, one at a time, and between two of them everything else that
-waits is written. So a hook waits for one of them at most.
+Hooks are written first, and a batch is short. Long operations (imports) have transactions of their own, one at a time,
+and between two of them everything else that waits is written. So a hook waits for one batch or one of them at most.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from ramet.daemon.executors.readers import Readers
 from ramet.engine import Call, Engine
 from ramet.errors import BatchRolledBack, RametError
 from ramet.faults import Faults
+from ramet.protocol.hooks.hooks import RecordHook
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
 from ramet.store.database.sqlite.store import SqliteStore
@@ -31,7 +32,8 @@ from ramet.store.database.store import Topic
 
 log = logging.getLogger(__name__)
 
-_LARGEST_BATCH = 256
+_LARGEST_BATCH = 64
+"""A hook that arrives now waits for this many at most. Larger batches save next to nothing of the flushes."""
 _UPKEEP_SECONDS = 3600.0
 
 _Item = tuple[Call, Done]
@@ -62,8 +64,10 @@ class Writer:
         self._loop = loop
         self._readers = Readers(store, engine, settings, clock, loop, in_place=True)
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._hooks: deque[_Item] = deque()
+        self._short: deque[_Item] = deque()
         self._long: deque[_Item] = deque()
-        """Long operations that have been taken from the queue, in their order. Only the writer's thread has it."""
+        """What has been taken from the queue, each kind in its order. Only the writer's thread has these."""
         self._preparation = Preparation(engine, lambda call, done: self._queue.put((call, done)), loop)
         self.transactions = 0
         self._thread = threading.Thread(target=self._run, name="writer")
@@ -96,29 +100,40 @@ class Writer:
     def _run(self) -> None:
         self._keep_up()
         is_over = False
-        while not is_over or self._long:
-            batch: list[_Item] = []
-            is_over = self._gather(batch) or is_over
+        while not is_over or self._short or self._long:
+            is_over = self._gather() or is_over
+            batch = self._next_batch()
             if batch:
                 self._answer(batch, self._write(batch))
-            if self._long:
+            if self._long and not self._short:
                 alone = [self._long.popleft()]
                 self._answer(alone, self._write(alone))
             elif not batch:
                 self._keep_up()
 
-    def _gather(self, batch: list[_Item]) -> bool:
+    def _gather(self) -> bool:
         """Wait for an operation unless one is there, and take all that wait; True if the end was among them."""
-        while len(batch) < _LARGEST_BATCH:
-            is_idle = not batch and not self._long
-            try:
-                item = self._queue.get(timeout=_UPKEEP_SECONDS if is_idle else 0)
-            except Empty:
-                return False
-            if item is None:
-                return True
-            (self._long if item[0].operation.is_long else batch).append(item)
-        return False
+        timeout = 0.0 if self._short or self._long else _UPKEEP_SECONDS
+        try:
+            while (item := self._queue.get(timeout=timeout)) is not None:
+                self._lane_of(item[0].operation).append(item)
+                timeout = 0.0
+        except Empty:
+            return False
+        return True
+
+    def _lane_of(self, operation: Operation) -> "deque[_Item]":
+        if operation is RecordHook.op:
+            return self._hooks
+        return self._long if operation.is_long else self._short
+
+    def _next_batch(self) -> list[_Item]:
+        """The hooks that wait, and as many others as fit."""
+        batch = list(self._hooks)
+        self._hooks.clear()
+        while self._short and len(batch) < _LARGEST_BATCH:
+            batch.append(self._short.popleft())
+        return batch
 
     def _write(self, batch: list[_Item]) -> list[Any]:
         """One transaction; a reply or an error for each of the batch."""
