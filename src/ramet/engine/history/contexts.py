@@ -4,8 +4,9 @@ import difflib
 
 from ramet.engine.answers import answers
 from ramet.engine.context_cache import Kept
-from ramet.engine.history import compiler, references
+from ramet.engine.history import compiler, context_pages, references
 from ramet.engine.history.commits import row
+from ramet.engine.history.ranges import ContextView
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Point, Span
 from ramet.model.history.compilation import Piece, within_budget, within_window
@@ -13,21 +14,39 @@ from ramet.model.history.provider_messages import RENDERERS, Renderer
 from ramet.protocol.history.contexts import Compile, Compiled, Diff, DiffReply, Window
 from ramet.store.history import commits
 
+_EVERY_MESSAGE = 2**31 - 1
+
 
 @answers(Compile)
 def compile_branch(tx: Transaction, request: Compile) -> Compiled:
     """A branch as messages, within a budget and a window. What is left out stays where it is."""
+    if request.limit is not None or request.cursor is not None:
+        return context_pages.compile_page(tx, request, request.limit or _EVERY_MESSAGE)
     point = references.either(tx, request.branch, request.hash)
-    kept = compiler.compile_context(tx, point)
-    pieces, omitted = kept.context.visible(), 0
     if request.window is None and request.max_tokens is None:
-        renderer = compiler.render(kept, request.format)
+        kept = compiler.compile_context(tx, point)
+        reply = _reply(point, compiler.render(tx, kept, request.format), kept.context.visible(), 0)
     else:
+        reply = _compile_part(tx, point, request)
+    return reply if request.since is None else _since(tx, request, request.since, reply)
+
+
+def _compile_part(tx: Transaction, point: Point | None, request: Compile) -> Compiled:
+    """What fits. Only this much is read, unless the whole context is there."""
+    kept = compiler.find_kept(tx, point)
+    if kept is not None:
+        pieces = kept.context.visible()
         chosen = _choose(pieces, request.window, request.max_tokens)
-        omitted, pieces = len(pieces) - len(chosen), chosen
-        renderer = _render(chosen, request.format)
+        return _reply(point, _render(chosen, request.format), chosen, len(pieces) - len(chosen))
+    view = ContextView(tx, point)
+    placed = view.choose(request.window, request.max_tokens)
+    chosen = [piece for _, piece in view.with_texts(placed.forward())]
+    return _reply(point, _render(chosen, request.format), chosen, view.count - placed.count)
+
+
+def _reply(point: Point | None, renderer: Renderer, pieces: list[Piece], omitted: int) -> Compiled:
     messages, prefix_hash = renderer.finish()
-    reply = Compiled(
+    return Compiled(
         messages=messages,
         tokens=sum(piece.tokens for piece in pieces),
         prefix_hash=prefix_hash,
@@ -35,7 +54,6 @@ def compile_branch(tx: Transaction, request: Compile) -> Compiled:
         head=point.hash.hex() if point else None,
         system=renderer.system(),
     )
-    return reply if request.since is None else _since(tx, request, request.since, reply)
 
 
 def _choose(pieces: list[Piece], window: Window | None, max_tokens: int | None) -> list[Piece]:
@@ -51,7 +69,9 @@ def _render(pieces: list[Piece], form: str) -> Renderer:
 
 def _since(tx: Transaction, request: Compile, since: str, reply: Compiled) -> Compiled:
     """Only what came behind a commit, where what the caller has is still the beginning; else everything."""
-    before = compiler.render(compiler.compile_context(tx, references.commit(tx, since, "since")), request.format)
+    before = compiler.render(
+        tx, compiler.compile_context(tx, references.commit(tx, since, "since")), request.format
+    )
     known, _ = before.finish()
     if reply.omitted or reply.messages[: len(known)] != known or before.system() != reply.system:
         return reply
@@ -84,8 +104,8 @@ def diff(tx: Transaction, request: Diff) -> DiffReply:
     )
     text = "\n".join(
         difflib.unified_diff(
-            _lines(compiler.compile_context(tx, a)),
-            _lines(compiler.compile_context(tx, b)),
+            _lines(tx, compiler.compile_context(tx, a)),
+            _lines(tx, compiler.compile_context(tx, b)),
             request.a,
             request.b,
             lineterm="",
@@ -94,8 +114,8 @@ def diff(tx: Transaction, request: Diff) -> DiffReply:
     return DiffReply(base=base.hash.hex() if base else None, only_a=only_a, only_b=only_b, text=text)
 
 
-def _lines(kept: Kept) -> list[str]:
-    messages, _ = compiler.render(kept, "text").finish()
+def _lines(tx: Transaction, kept: Kept) -> list[str]:
+    messages, _ = compiler.render(tx, kept, "text").finish()
     return [line for message in messages for line in [*str(message["content"]).splitlines(), ""]]
 
 

@@ -1,8 +1,8 @@
 """Requests and replies about contexts: compile, diff and compress."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from ramet.errors import BranchNotFound, CommitNotFound, InvalidRange, ModelFailed, ModelMissing, NotInHistory
 from ramet.protocol.fields import Content, Name
@@ -10,6 +10,10 @@ from ramet.protocol.history.commits import BranchName, CommitReply, CommitRow, C
 from ramet.protocol.operation import Change, Operation, Request
 
 Format = Literal["text", "openai", "anthropic"]
+
+Limit = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+
+Cursor = Annotated[str, Meta(min_length=1, max_length=200)]
 
 CompressMethod = Literal["extract", "model"]
 
@@ -34,20 +38,28 @@ class Compiled(Struct, frozen=True, kw_only=True):
 
     messages: list[dict[str, Any]]
     tokens: int
+    """Of the whole context, on every page."""
     prefix_hash: str
+    """Of the whole context. Only the last page has it; on the others it is empty."""
     omitted: int
     """How many messages were left out because of the token budget or the window."""
     head: str | None
     system: str | None = None
-    """The system text, which Anthropic takes separately from the messages."""
+    """The system text, which Anthropic takes separately from the messages. Only the first page has it."""
     is_continuation: bool = False
     """Whether `messages` holds only the messages after `since`."""
+    next: str | None = None
+    """The cursor of the next page; null on the last one."""
 
 
 class Compile(Request[Compiled], frozen=True, kw_only=True):
-    """Compile a branch into the messages for a model, within a token budget."""
+    """Compile a branch into the messages for a model, within a token budget.
 
-    op = Operation("history.compile", errors=(BranchNotFound, CommitNotFound), ring="chain")
+    With `limit` the reply is a page of messages. All pages are of the commit that was the head when the first page was
+    asked for.
+    """
+
+    op = Operation("history.compile", errors=(BranchNotFound, CommitNotFound), ring="chain", is_long=True)
 
     branch: BranchName | None = None
     hash: Hash | None = None
@@ -55,6 +67,8 @@ class Compile(Request[Compiled], frozen=True, kw_only=True):
     format: Format = "openai"
     window: Window | None = None
     since: Hash | None = None
+    limit: Limit | None = None
+    cursor: Cursor | None = None
 
 
 class DiffReply(Struct, frozen=True, kw_only=True):
