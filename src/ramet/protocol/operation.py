@@ -38,8 +38,8 @@ class Pages(Struct, frozen=True):
 
     cursor: str = "cursor"
     """The field of the request that takes the `next` of the page before."""
-    items: str = "items"
-    """The list of the reply. The lists of all pages, joined in their order, are the whole list."""
+    items: tuple[str, ...] = ("items",)
+    """The lists of the reply, nearly always one. The lists of all pages, joined in their order, are the whole list."""
     size: int = 1000
     """How many items a caller that follows the pages asks for at a time."""
 

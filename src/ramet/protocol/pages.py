@@ -107,17 +107,18 @@ def join(operation: Operation, replies: Iterable[R]) -> R:
 
     Its other fields are those of the last page, which is the newest. If a field is null there, it is the first page's.
     """
-    name = paged(operation).items
-    items: list[Any] = []
+    names = paged(operation).items
+    items: dict[str, list[Any]] = {name: [] for name in names}
     first: Any = None
     last: Any = None
     for last in replies:
         first = first or last
-        items.extend(getattr(last, name))
+        for name in names:
+            items[name].extend(getattr(last, name))
     if first is last:
         return last  # type: ignore[no-any-return]
     facts = {field: getattr(first, field) if value is None else value for field, value in asdict(last).items()}
-    return type(last)(**{**facts, name: items, "next": None})  # type: ignore[no-any-return]
+    return type(last)(**{**facts, **items, "next": None})  # type: ignore[no-any-return]
 
 
 def cut(found: Sequence[Item], limit: int, cursor_of: Callable[[Item], int]) -> Page[Item]:
