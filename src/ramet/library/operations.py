@@ -1199,6 +1199,8 @@ class HistoryOperations(Namespace):
         format: Format = "openai",
         window: Window | Mapping[str, Any] | None = None,
         since: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Compiled:
         """Compile a branch into the messages for a model, within a token budget."""
         return self._call(
@@ -1210,6 +1212,8 @@ class HistoryOperations(Namespace):
                 "format": format,
                 "window": window,
                 "since": since,
+                "limit": limit,
+                "cursor": cursor,
             },
         )
 

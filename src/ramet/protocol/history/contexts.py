@@ -8,12 +8,12 @@ from ramet.errors import BranchNotFound, CommitNotFound, InvalidRange, ModelFail
 from ramet.protocol.fields import Content, Name
 from ramet.protocol.history.commits import BranchName, CommitReply, CommitRow, Count, Hash, Place, Tokens
 from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.pages import Limit, Pages
 
 Format = Literal["text", "openai", "anthropic"]
 
-Limit = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-
-Cursor = Annotated[str, Meta(min_length=1, max_length=200)]
+Cursor = Annotated[str, Meta(min_length=1, max_length=400)]
+"""A place in a context, together with the commits that the whole of it was made of."""
 
 CompressMethod = Literal["extract", "model"]
 
@@ -59,7 +59,13 @@ class Compile(Request[Compiled], frozen=True, kw_only=True):
     asked for.
     """
 
-    op = Operation("history.compile", errors=(BranchNotFound, CommitNotFound), ring="chain", is_long=True)
+    op = Operation(
+        "history.compile",
+        errors=(BranchNotFound, CommitNotFound),
+        ring="chain",
+        is_long=True,
+        pages=Pages(items=("messages",)),
+    )
 
     branch: BranchName | None = None
     hash: Hash | None = None
