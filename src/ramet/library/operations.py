@@ -48,7 +48,6 @@ from ramet.protocol.history.child_branches import (
     Collapse,
     Expand,
     Expanded,
-    Inheritance,
     Latest,
     Report,
     ResumeLatest,
@@ -69,18 +68,9 @@ from ramet.protocol.history.commits import (
     Show,
     Tag,
 )
-from ramet.protocol.history.contexts import (
-    Compile,
-    Compiled,
-    Compress,
-    CompressMethod,
-    Diff,
-    DiffReply,
-    Filter,
-    Format,
-    Window,
-)
+from ramet.protocol.history.contexts import Compile, Compiled, Compress, CompressMethod, Diff, DiffReply, Format, Window
 from ramet.protocol.history.images import GetImage, ImageReply
+from ramet.protocol.history.inheritance import Filter, Inheritance
 from ramet.protocol.hooks.compactions import (
     Compactions,
     Contract,

@@ -105,6 +105,10 @@ class Request(Struct, Generic[R], frozen=True, kw_only=True, forbid_unknown_fiel
         """Whether the request needs a model's answer first."""
         return False
 
+    def draft(self) -> "Request[Any] | None":
+        """What is read of a history before the change is made, beside the writer; None if that is not worth while."""
+        return None
+
     def skill_names(self) -> frozenset[str]:
         """The skills whose files are read before the request is performed."""
         return frozenset()

@@ -69,9 +69,7 @@ def _render(pieces: list[Piece], form: str) -> Renderer:
 
 def _since(tx: Transaction, request: Compile, since: str, reply: Compiled) -> Compiled:
     """Only what came behind a commit, where what the caller has is still the beginning; else everything."""
-    before = compiler.render(
-        tx, compiler.compile_context(tx, references.commit(tx, since, "since")), request.format
-    )
+    before = compiler.render(tx, compiler.compile_context(tx, references.commit(tx, since, "since")), request.format)
     known, _ = before.finish()
     if reply.omitted or reply.messages[: len(known)] != known or before.system() != reply.system:
         return reply

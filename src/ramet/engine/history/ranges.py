@@ -120,9 +120,7 @@ class ContextView:
     def with_texts(self, placed: Iterable[Placed]) -> list[Placed]:
         """The same pieces with their texts."""
         pieces = list(placed)
-        found = commits.read_texts_at(
-            self._tx.db, self._tx.codec, self._spans, {piece.text_seq for _, piece in pieces}
-        )
+        found = commits.read_texts_at(self._tx.db, self._tx.codec, self._spans, {piece.text_seq for _, piece in pieces})
         return [(place, piece.with_text(*found[piece.text_seq])) for place, piece in pieces]
 
     def in_chunks(self, placed: Iterable[Placed]) -> Iterator[Placed]:

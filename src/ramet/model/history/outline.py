@@ -28,7 +28,7 @@ Range = tuple[int, int]
 
 
 class Outline:
-    """What is visible up to a seq. `special` has every special commit up to it, in order; their texts are not needed."""
+    """What is visible up to a seq. `special` has every special commit up to it, in order, without their texts."""
 
     def __init__(self, last_seq: int, special: Sequence[CommitText], hints: dict[str, TypeHints]) -> None:
         self.last_seq = last_seq

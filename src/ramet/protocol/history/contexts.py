@@ -5,8 +5,9 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from ramet.errors import BranchNotFound, CommitNotFound, InvalidRange, ModelFailed, ModelMissing, NotInHistory
-from ramet.protocol.fields import Content, Name
+from ramet.protocol.fields import Content
 from ramet.protocol.history.commits import BranchName, CommitReply, CommitRow, Count, Hash, Place, Tokens
+from ramet.protocol.history.drafts import DraftSummary
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.pages import Limit, Pages
 
@@ -23,14 +24,6 @@ class Window(Struct, frozen=True, forbid_unknown_fields=True):
 
     first: Count = 0
     last: Count = 0
-
-
-class Filter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which of its parent's commits a selective child inherits."""
-
-    types: list[Name] | None = None
-    tags: list[Name] | None = None
-    last_turns: Count | None = None
 
 
 class Compiled(Struct, frozen=True, kw_only=True):
@@ -112,3 +105,8 @@ class Compress(Change[CommitReply], frozen=True, kw_only=True):
 
     def needs_model(self) -> bool:
         return self.method == "model" and self.text is None
+
+    def draft(self) -> DraftSummary | None:
+        if self.method == "model" or self.text is not None:
+            return None
+        return DraftSummary(branch=self.branch, first=self.from_, last=self.to, target_tokens=self.target_tokens)

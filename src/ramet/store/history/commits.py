@@ -51,6 +51,12 @@ def find(db: Connection, commit_hash: bytes) -> Point | None:
     return None if row is None else Point(*row)
 
 
+def find_by_id(db: Connection, commit_id: int) -> Point | None:
+    """A commit by its id."""
+    row = db.one(_sql.by_id, id=commit_id)
+    return None if row is None else Point(*row)
+
+
 def find_by_prefix(db: Connection, prefix: str) -> list[Point]:
     """The commits whose hash begins so, two at most."""
     low = bytes.fromhex(prefix.ljust(2 * _HASH_BYTES, "0"))
@@ -130,17 +136,19 @@ def read_texts(db: Connection, codec: Codec, spans: list[Span], after: int = 0) 
 def read_facts(db: Connection, spans: list[Span], first: int, last: int) -> list[CommitText]:
     """What compiling needs of the commits from one seq to another, without texts and annotations, oldest first."""
     return [
-        CommitText("", commit_id, b"", *facts, None)
-        for commit_id, *facts in _within(db, _sql.facts, spans, first, last)
+        CommitText("", commit_id, b"", seq, content_type, role, target_id, tokens, metadata, None)
+        for commit_id, seq, content_type, role, target_id, tokens, metadata in _within(
+            db, _sql.facts, spans, first, last
+        )
     ]
 
 
-def list_special(db: Connection, spans: list[Span]) -> list[CommitText]:
-    """The special commits of the spans (see `model.history.outline`), without their texts, oldest first."""
+def list_special(db: Connection, spans: list[Span], after: int = 0) -> list[CommitText]:
+    """The special commits of the spans behind a seq (see `model.history.outline`), without their texts, oldest first."""
     found = [
         CommitText("", commit_id, b"", *facts)
         for query in (_sql.special, _sql.annotated)
-        for commit_id, *facts in _within(db, query, spans, 0, _LAST)
+        for commit_id, *facts in _within(db, query, spans, after + 1, _LAST)
     ]
     return sorted(found, key=lambda commit: commit.seq)
 
@@ -246,6 +254,11 @@ def _stored(codec: Codec, row: Row) -> StoredCommit:
 def list_tags(db: Connection, commit_id: int) -> list[str]:
     """A commit's tags."""
     return [row[0] for row in db.all(_sql.tags, commit_id=commit_id)]
+
+
+def list_tagged(db: Connection, tags: Iterable[str]) -> set[int]:
+    """The commits of all histories that have one of these tags."""
+    return {row[0] for tag in tags for row in db.all(_sql.tagged, tag=tag)}
 
 
 def set_tags(db: Connection, commit_id: int, tags: list[str]) -> None:

@@ -2,6 +2,10 @@
 -- A commit by its whole hash.
 SELECT id, hash, segment_id, seq, token_sum FROM commits WHERE hash = :hash;
 
+-- name: by_id
+-- A commit by its id.
+SELECT id, hash, segment_id, seq, token_sum FROM commits WHERE id = :id;
+
 -- name: by_prefix
 -- The commits whose hashes lie in a range, two at most: enough to tell whether a prefix is unique.
 SELECT id, hash, segment_id, seq, token_sum FROM commits WHERE hash >= :low AND hash <= :high ORDER BY hash LIMIT 2;
@@ -113,6 +117,10 @@ ORDER BY c.seq DESC LIMIT :limit;
 -- name: tags
 -- A commit's tags.
 SELECT tag FROM tags WHERE commit_id = :commit_id ORDER BY tag;
+
+-- name: tagged
+-- The commits that have a tag.
+SELECT commit_id FROM tags WHERE tag = :tag;
 
 -- name: set_tag
 -- Give a commit a tag.
