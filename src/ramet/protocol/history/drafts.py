@@ -61,6 +61,6 @@ class DraftInheritance(Request[InheritanceDraft | None], frozen=True, kw_only=Tr
     )
 
     parent: Place
-    inherit: Inheritance
+    inherit: Inheritance = "head_snapshot"
     filter: Filter | None = None
     max_tokens: Tokens | None = None

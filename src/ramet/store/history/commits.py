@@ -144,7 +144,7 @@ def read_facts(db: Connection, spans: list[Span], first: int, last: int) -> list
 
 
 def list_special(db: Connection, spans: list[Span], after: int = 0) -> list[CommitText]:
-    """The special commits of the spans behind a seq (see `model.history.outline`), without their texts, oldest first."""
+    """The special commits of the spans behind a seq (see `model.history.outline`), without texts, oldest first."""
     found = [
         CommitText("", commit_id, b"", *facts)
         for query in (_sql.special, _sql.annotated)
