@@ -1238,9 +1238,9 @@ class HistoryOperations(Namespace):
         """
         return self._call(DeleteBranch, {"idempotency_key": idempotency_key, "branch": branch})
 
-    def diff(self, a: str, b: str) -> DiffReply:
+    def diff(self, a: str, b: str, *, limit: int | None = None, cursor: str | None = None) -> DiffReply:
         """Compare two contexts, by commit and by compiled text."""
-        return self._call(Diff, {"a": a, "b": b})
+        return self._call(Diff, {"a": a, "b": b, "limit": limit, "cursor": cursor})
 
     def edit(self, branch: str, target: str, text: str, *, idempotency_key: str | None = None) -> CommitReply:
         """Replace a commit's text. The original commit stays addressable by its hash."""

@@ -1,18 +1,13 @@
-"""Contexts: what a model is given of a branch, and how two of them differ."""
-
-import difflib
+"""Contexts: what a model is given of a branch."""
 
 from ramet.engine.answers import answers
-from ramet.engine.context_cache import Kept
 from ramet.engine.history import compiler, context_pages, references
-from ramet.engine.history.commits import row
 from ramet.engine.history.ranges import ContextView
 from ramet.engine.transaction import Transaction
-from ramet.model.history.branch import Point, Span
+from ramet.model.history.branch import Point
 from ramet.model.history.compilation import Piece, within_budget, within_window
 from ramet.model.history.provider_messages import RENDERERS, Renderer
-from ramet.protocol.history.contexts import Compile, Compiled, Diff, DiffReply, Window
-from ramet.store.history import commits
+from ramet.protocol.history.contexts import Compile, Compiled, Window
 
 _EVERY_MESSAGE = 2**31 - 1
 
@@ -82,47 +77,3 @@ def _since(tx: Transaction, request: Compile, since: str, reply: Compiled) -> Co
         system=reply.system,
         is_continuation=True,
     )
-
-
-@answers(Diff)
-def diff(tx: Transaction, request: Diff) -> DiffReply:
-    """How two contexts differ: the commits that only one has, and the compiled texts side by side."""
-    a, b = references.place(tx, request.a, "a"), references.place(tx, request.b, "b")
-    spans_a, spans_b = references.spans(tx, a), references.spans(tx, b)
-    base = merge_base(tx, spans_a, spans_b)
-    depth = base.seq if base else 0
-    hints = commits.type_hints(tx.db)
-    only_a, only_b = (
-        [
-            row(tx, stored, hints)
-            for stored in commits.read_newest(tx.db, tx.codec, spans, limit=tx.limits.page_max)
-            if stored.seq > depth
-        ]
-        for spans in (spans_a, spans_b)
-    )
-    text = "\n".join(
-        difflib.unified_diff(
-            _lines(tx, compiler.compile_context(tx, a)),
-            _lines(tx, compiler.compile_context(tx, b)),
-            request.a,
-            request.b,
-            lineterm="",
-        )
-    )
-    return DiffReply(base=base.hash.hex() if base else None, only_a=only_a, only_b=only_b, text=text)
-
-
-def _lines(tx: Transaction, kept: Kept) -> list[str]:
-    messages, _ = compiler.render(tx, kept, "text").finish()
-    return [line for message in messages for line in [*str(message["content"]).splitlines(), ""]]
-
-
-def merge_base(tx: Transaction, ours: list[Span], theirs: list[Span]) -> Point | None:
-    """The last commit that two histories have in common."""
-    common = {span.segment_id: span for span in ours}
-    for span in reversed(theirs):
-        shared = common.get(span.segment_id)
-        if shared is not None:
-            last = min(span.last, shared.last)
-            return commits.find_at(tx.db, span.segment_id, last)
-    return None

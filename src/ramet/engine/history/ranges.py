@@ -13,7 +13,7 @@ from ramet.engine.history import references
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Point
 from ramet.model.history.budget import NewestFirst, Placed, call_of
-from ramet.model.history.compilation import Piece, is_protected, within_budget
+from ramet.model.history.compilation import CommitText, Piece, is_protected, read_piece, within_budget
 from ramet.model.history.outline import Outline
 from ramet.protocol.history.contexts import Window
 from ramet.store.history import commits
@@ -90,9 +90,9 @@ class ContextView:
             yield from self._read(place, place + _CHUNK - 1)
             place += _CHUNK
 
-    def backward(self) -> Iterator[Placed]:
-        """All pieces without their texts, the newest first."""
-        place = self._last
+    def backward(self, place: int | None = None) -> Iterator[Placed]:
+        """The pieces up to a place (default: all of them) without their texts, the newest first."""
+        place = self._last if place is None else place
         while place >= 1:
             yield from reversed(self._read(max(place - _CHUNK + 1, 1), place))
             place -= _CHUNK
@@ -116,6 +116,31 @@ class ContextView:
         """Whether a summary of a range would hide something."""
         is_special = any(self._is_hideable(place, first, last) for place in self.outline.places)
         return is_special or self.outline.find_plain(first, last) is not None
+
+    def unchanged_until(self, depth: int) -> int:
+        """The place from which on to compare this context with another one that has the same commits up to a depth.
+
+        All before it is the same in both, and so are two texts from it on.
+        """
+        place = depth + 1
+        for commit in commits.list_special(self._tx.db, self._spans, after=depth):
+            place = min(place, self._first_changed(commit))
+        # Every text ends what calls are open before it, so messages can be begun with one.
+        texts = (before for before, piece in self.backward(place - 1) if not (piece.payload or {}).get("call_id"))
+        return next(islice(texts, 1, None), 1)
+
+    def _first_changed(self, commit: CommitText) -> int:
+        """The first place that a commit changes."""
+        if commit.target_id is not None:
+            place = self.outline.place_of(commit.target_id)
+            found = None if place else commits.find_tokens(self._tx.db, commit.target_id)
+            return place or (found[1] if found else commit.seq)
+        _, span = read_piece(commit, self._hints[commit.content_type])
+        return min(span[0], commit.seq) if span else commit.seq
+
+    def count_tokens(self, place: int) -> int:
+        """About how many tokens there are from a place on; those of hidden commits are among them."""
+        return commits.sum_tokens(self._tx.db, self._spans, place, self._last)
 
     def with_texts(self, placed: Iterable[Placed]) -> list[Placed]:
         """The same pieces with their texts."""

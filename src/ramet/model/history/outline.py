@@ -52,6 +52,15 @@ class Outline:
         hidden = sum(self._count_plain(first, last) for first, last in self._hidden)
         return len(self.slots) + self._count_plain(1, self.last_seq) - hidden
 
+    def count_before(self, place: int) -> int:
+        """How many pieces are visible before a place."""
+        plain = sum(self._count_plain(first, last) for first, last in self.shown(1, place - 1))
+        return bisect_left(self.places, place) + plain
+
+    def place_of(self, commit_id: int) -> int | None:
+        """The place that a special commit has, or had before it was hidden."""
+        return self._places.get(commit_id)
+
     @property
     def size(self) -> int:
         """How many special commits it remembers."""

@@ -75,17 +75,31 @@ class DiffReply(Struct, frozen=True, kw_only=True):
 
     base: str | None
     only_a: list[CommitRow]
+    """The newest of the commits that only `a` has. On the first page."""
     only_b: list[CommitRow]
     text: str
+    """A unified diff of the compiled texts. Its line numbers count from the first message that is compared."""
+    shared: int = 0
+    """How many messages are equal at the beginning of both, and are not compared."""
+    is_too_large: bool = False
+    """Whether the texts were not compared because the parts that differ have more than 8 million tokens."""
+    next: str | None = None
+    """The cursor of the next page; null on the last one."""
 
 
 class Diff(Request[DiffReply], frozen=True, kw_only=True):
-    """Compare two contexts, by commit and by compiled text."""
+    """Compare two contexts, by commit and by compiled text.
 
-    op = Operation("history.diff", errors=(BranchNotFound, CommitNotFound))
+    With `limit` the reply has that many lines of the text. Lines are compared between messages that both contexts have;
+    if there are more than 4,000 lines between two of these, all of them are shown as removed and added.
+    """
+
+    op = Operation("history.diff", errors=(BranchNotFound, CommitNotFound), is_long=True)
 
     a: Place
     b: Place
+    limit: Limit | None = None
+    cursor: Cursor | None = None
 
 
 class Compress(Change[CommitReply], frozen=True, kw_only=True):
