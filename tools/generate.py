@@ -29,8 +29,9 @@ from ramet.model.history.content import Priority
 from ramet.model.record.effort import Failure, Lifecycle, Outcome
 from ramet.model.record.message import Role
 from ramet.protocol.history.branches import Strategy
-from ramet.protocol.history.child_branches import CollapseReply, Inheritance, SpawnRow, SpawnTree
+from ramet.protocol.history.child_branches import CollapseReply, SpawnRow, SpawnTree
 from ramet.protocol.history.contexts import CompressMethod, Format
+from ramet.protocol.history.inheritance import Inheritance
 from ramet.protocol.operations import OPERATIONS, Operation
 from ramet.protocol.system.events import Subscribed
 from ramet.protocol.wire.describe import describe, describe_events
@@ -49,7 +50,7 @@ CLOSED_SETS: dict[Any, tuple[str, str]] = {
     Priority: ("ramet.model.history.content", "Priority"),
     CompressMethod: ("ramet.protocol.history.contexts", "CompressMethod"),
     Format: ("ramet.protocol.history.contexts", "Format"),
-    Inheritance: ("ramet.protocol.history.child_branches", "Inheritance"),
+    Inheritance: ("ramet.protocol.history.inheritance", "Inheritance"),
     Strategy: ("ramet.protocol.history.branches", "Strategy"),
 }
 GENERIC: dict[Any, tuple[str, str]] = {

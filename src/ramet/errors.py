@@ -3,7 +3,7 @@
     RametError
     ├── BadRequest                   the request is wrong                    exit 2
     │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
-    │   ├── InvalidParams · UnknownFilter
+    │   ├── InvalidParams · UnknownFilter · ReplyTooLarge
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
     │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · ImportSourceInvalid · InvalidRule · Forbidden
     │   ├── UnmeasurableBound · ArchiveInvalid · ArchiveVersion
@@ -141,6 +141,13 @@ class InvalidParams(BadRequest):
     """A parameter is missing, is unknown or has the wrong type."""
 
     code = "invalid_params"
+
+
+class ReplyTooLarge(BadRequest):
+    """The reply is larger than daemon.max_reply_bytes."""
+
+    code = "reply_too_large"
+    hint = "ask for it in pages: give `limit`, and then the reply's `next` as `cursor`"
 
 
 class UnknownFilter(BadRequest):

@@ -20,6 +20,7 @@ from ramet.engine.answers import find_preparation, load
 from ramet.engine.contents import Contents
 from ramet.engine.context_cache import ContextCache
 from ramet.engine.history import model_answers
+from ramet.engine.history.drafts import Drafted, ReadyDraft, make_ready
 from ramet.engine.history.model_answers import Filled
 from ramet.engine.memory.search.index_feed import IndexFeed
 from ramet.engine.memory.search.ladder import Semantic
@@ -62,6 +63,8 @@ class Call(Struct, frozen=True):
     """The files of the skills that the request names."""
     start: StartingPoint = StartingPoint()
     """Where the work starts that the request adds."""
+    draft: ReadyDraft[Any] | None = None
+    """What was read of the history before."""
 
 
 class Engine:
@@ -132,6 +135,9 @@ class Engine:
             asked, done = secrets.redact(request.asked, self.redactor), request.done
             done = secrets.redact(done, self.redactor) if isinstance(done, Request) else done
             return Call(operation, asked, done, principal, request.answer)
+        if isinstance(request, Drafted):
+            draft = make_ready(request.found, self._contents)
+            return replace(self.prepare(operation, request.asked, principal), draft=draft)
         if isinstance(request, Discovered):
             found = {name: self._clean(each) for name, each in request.found.items()}
             start = secrets.redact(request.start or StartingPoint(), self.redactor)
@@ -180,6 +186,7 @@ class Engine:
         tx.semantic = self._semantic
         tx.found_skills = call.found_skills or {}
         tx.start = call.start
+        tx.draft = call.draft
         scopes.admit(tx, call.operation)
         return tx
 

@@ -48,7 +48,6 @@ from ramet.protocol.history.child_branches import (
     Collapse,
     Expand,
     Expanded,
-    Inheritance,
     Latest,
     Report,
     ResumeLatest,
@@ -69,18 +68,9 @@ from ramet.protocol.history.commits import (
     Show,
     Tag,
 )
-from ramet.protocol.history.contexts import (
-    Compile,
-    Compiled,
-    Compress,
-    CompressMethod,
-    Diff,
-    DiffReply,
-    Filter,
-    Format,
-    Window,
-)
+from ramet.protocol.history.contexts import Compile, Compiled, Compress, CompressMethod, Diff, DiffReply, Format, Window
 from ramet.protocol.history.images import GetImage, ImageReply
+from ramet.protocol.history.inheritance import Filter, Inheritance
 from ramet.protocol.hooks.compactions import (
     Compactions,
     Contract,
@@ -1199,6 +1189,8 @@ class HistoryOperations(Namespace):
         format: Format = "openai",
         window: Window | Mapping[str, Any] | None = None,
         since: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Compiled:
         """Compile a branch into the messages for a model, within a token budget."""
         return self._call(
@@ -1210,6 +1202,8 @@ class HistoryOperations(Namespace):
                 "format": format,
                 "window": window,
                 "since": since,
+                "limit": limit,
+                "cursor": cursor,
             },
         )
 
@@ -1244,9 +1238,9 @@ class HistoryOperations(Namespace):
         """
         return self._call(DeleteBranch, {"idempotency_key": idempotency_key, "branch": branch})
 
-    def diff(self, a: str, b: str) -> DiffReply:
+    def diff(self, a: str, b: str, *, limit: int | None = None, cursor: str | None = None) -> DiffReply:
         """Compare two contexts, by commit and by compiled text."""
-        return self._call(Diff, {"a": a, "b": b})
+        return self._call(Diff, {"a": a, "b": b, "limit": limit, "cursor": cursor})
 
     def edit(self, branch: str, target: str, text: str, *, idempotency_key: str | None = None) -> CommitReply:
         """Replace a commit's text. The original commit stays addressable by its hash."""

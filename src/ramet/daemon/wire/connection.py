@@ -292,4 +292,4 @@ class Connection(asyncio.Protocol):
 
 
 def _reads_first(call: Call) -> bool:
-    return call.request.needs_model() or call.request.reads_first()
+    return call.request.needs_model() or call.request.reads_first() or call.request.draft() is not None

@@ -16,10 +16,9 @@ from ramet.errors import (
 )
 from ramet.protocol.fields import Content, Text
 from ramet.protocol.history.commits import BranchName, CommitRow, Place, Tokens
-from ramet.protocol.history.contexts import Filter
+from ramet.protocol.history.drafts import DraftInheritance
+from ramet.protocol.history.inheritance import Filter, Inheritance
 from ramet.protocol.operation import Change, Operation, Request
-
-Inheritance = Literal["none", "full_clone", "head_snapshot", "selective"]
 
 
 class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,6 +57,13 @@ class Spawn(Change[SpawnRow], frozen=True, kw_only=True):
     filter: Filter | None = None
     max_tokens: Tokens | None = None
     display_name: Annotated[str, Meta(max_length=255)] | None = None
+
+    def draft(self) -> DraftInheritance | None:
+        if self.inherit not in ("head_snapshot", "selective"):
+            return None
+        return DraftInheritance(
+            parent=self.parent, inherit=self.inherit, filter=self.filter, max_tokens=self.max_tokens
+        )
 
 
 class CollapseReply(Struct, frozen=True, kw_only=True):

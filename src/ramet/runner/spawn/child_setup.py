@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from ramet.config.settings import WorkSettings
 from ramet.errors import InvalidParams, PathOutside, WorktreeError
-from ramet.protocol.history.child_branches import Inheritance
 from ramet.protocol.history.commits import Log, Show
 from ramet.protocol.history.contexts import Compile
+from ramet.protocol.history.inheritance import Inheritance
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.record.sessions import FindSessions
 from ramet.protocol.work.keepers import MARKER

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from ramet.model.history.branch import Point
 from ramet.model.instant import from_iso
-from ramet.protocol.history.child_branches import Inheritance, SpawnRow
+from ramet.protocol.history.child_branches import SpawnRow
+from ramet.protocol.history.inheritance import Inheritance
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import QueryFile
 

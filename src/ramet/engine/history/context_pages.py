@@ -1,0 +1,118 @@
+"""A context in pages of messages. A page reads the texts of its own messages.
+
+A cursor names the head, so that all pages are of the same context although the branch moves on. It also names the place
+of a piece with which the messages can be begun anew, and how many of the messages from there were in earlier pages. So
+a page needs nothing of those before it.
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from ramet.engine.history import references
+from ramet.engine.history.ranges import ContextView, Pieces
+from ramet.engine.transaction import Transaction
+from ramet.errors import InvalidParams
+from ramet.model.history.branch import Point
+from ramet.model.history.budget import Placed
+from ramet.model.history.provider_messages import RENDERERS, Message, Renderer, hash_pieces, list_system
+from ramet.protocol.history.contexts import Compile, Compiled
+
+_PARTS = 3
+_HASH = re.compile(r"[0-9a-f]{64}")
+_NUMBER = re.compile(r"[0-9]{1,10}")
+
+
+class Place(Struct, frozen=True):
+    """Where a page starts."""
+
+    piece: int = 1
+    """The place of the piece with which the messages are begun."""
+    skip: int = 0
+    """How many of the messages from there are in earlier pages."""
+
+
+def compile_page(tx: Transaction, request: Compile, limit: int) -> Compiled:
+    """One page of a branch's messages."""
+    if request.since is not None:
+        raise InvalidParams(
+            "since and limit cannot be used together",
+            field="since",
+            value=request.since,
+            fix="compile with `since` and without `limit`, or with `limit` and `cursor` only",
+        )
+    point, place = _start(tx, request)
+    view = ContextView(tx, point)
+    is_all = request.window is None and request.max_tokens is None
+    pieces: Pieces = view if is_all else view.choose(request.window, request.max_tokens)
+    page = _Page(RENDERERS[request.format](), place, limit)
+    messages, following = page.fill(view.in_chunks(pieces.forward(place.piece)))
+    is_first, is_last = place == Place(), following is None
+    # The hash needs those of all texts, and the system text all roles: each is given once.
+    prefix_hash = page.prefix_hash
+    if is_last and not is_first:
+        prefix_hash = hash_pieces(request.format, view.with_hashes(pieces.forward()))
+    return Compiled(
+        messages=messages,
+        tokens=pieces.tokens(),
+        prefix_hash=prefix_hash if is_last else "",
+        omitted=view.count - pieces.count,
+        head=point.hash.hex() if point else None,
+        system=_system(view, pieces) if is_first and request.format == "anthropic" else None,
+        next=None if following is None or point is None else _spell(point, following),
+    )
+
+
+class _Page:
+    """The messages of one page, and where the next one starts."""
+
+    def __init__(self, renderer: Renderer, place: Place, limit: int) -> None:
+        self._renderer = renderer
+        self._place = place
+        self._wanted = place.skip + limit
+        self.prefix_hash = ""
+
+    def fill(self, pieces: Iterator[Placed]) -> tuple[list[Message], Place | None]:
+        """The messages, from the pieces behind the place; and the place of the next page, unless this is the last."""
+        restart, count = self._place.piece, 0
+        for place, piece in pieces:
+            before = self._renderer.count
+            if self._renderer.begin_with(piece) and before <= self._wanted:
+                restart, count = place, before
+            # All messages but the last are complete.
+            if self._renderer.count > self._wanted:
+                return self._cut(self._renderer.messages), Place(restart, self._wanted - count)
+        messages, self.prefix_hash = self._renderer.finish()
+        is_last = len(messages) <= self._wanted
+        return self._cut(messages), None if is_last else Place(restart, self._wanted - count)
+
+    def _cut(self, messages: list[Message]) -> list[Message]:
+        return messages[self._place.skip : self._wanted]
+
+
+def _system(view: ContextView, pieces: Pieces) -> str | None:
+    """The whole system text."""
+    wanted = set(list_system(piece for _, piece in pieces.forward()))
+    found = (placed for position, placed in enumerate(pieces.forward()) if position in wanted)
+    return "\n\n".join(piece.text for _, piece in view.in_chunks(found)) or None
+
+
+def _start(tx: Transaction, request: Compile) -> tuple[Point | None, Place]:
+    """The head and the place that a request's cursor names; the whole branch if it has none."""
+    if request.cursor is None:
+        return references.either(tx, request.branch, request.hash), Place()
+    parts = request.cursor.split(":")
+    if len(parts) != _PARTS or not _HASH.fullmatch(parts[0]) or not all(map(_NUMBER.fullmatch, parts[1:])):
+        raise InvalidParams(
+            "this is not a cursor of history.compile",
+            field="cursor",
+            value=request.cursor,
+            fix="use the `next` of the page before, or leave the cursor out to start again",
+        )
+    references.either(tx, request.branch, request.hash)
+    return references.commit(tx, parts[0], "cursor"), Place(int(parts[1]), int(parts[2]))
+
+
+def _spell(point: Point, place: Place) -> str:
+    return f"{point.hash.hex()}:{place.piece}:{place.skip}"
