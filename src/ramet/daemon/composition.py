@@ -127,14 +127,19 @@ def build_reader(engine: Engine, settings: Settings, places: Places, clock: Cloc
     return ReaderProcess(snapshots, engine.redactor, engine.index, settings.daemon.max_reply_bytes)
 
 
-def fork_readers(engine: Engine, settings: Settings, places: Places, clock: Clock) -> ForkServer:
-    """The process that forks readers. To be called before a thread runs or a database is open."""
+def start_line(settings: Settings, places: Places) -> Callable[[int], bytes]:
+    """What `python -m ramet.daemon readers` is told on its standard input, by the number of its control socket."""
 
-    def start_line(control: int) -> bytes:
+    def write(control: int) -> bytes:
         start = {"settings": settings, "places": places, "order": {"control": control}}
         return msgspec.json.encode(start, enc_hook=os.fspath) + b"\n"
 
-    fork_server = ForkServer(start_line)
+    return write
+
+
+def fork_readers(engine: Engine, settings: Settings, places: Places, clock: Clock) -> ForkServer:
+    """The process that forks readers. To be called before a thread runs or a database is open."""
+    fork_server = ForkServer(start_line(settings, places))
     fork_server.fork(build_reader(engine, settings, places, clock))
     return fork_server
 

@@ -23,7 +23,6 @@ from ramet.protocol.memory.recall import Recall
 from ramet.protocol.memory.search import SearchMemory
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-from ramet.protocol.record.messages import ListMessages
 from ramet.protocol.system.events import ListEvents
 from ramet.store import Store
 
@@ -123,7 +122,7 @@ class Readers:
 def _is_long(request: Request[Any]) -> bool:
     if isinstance(request, ListEvents):
         return request.limit > _SHORT_PAGE or request.kind is not None  # a rare kind is searched in the whole log
-    return request.op.is_long or (isinstance(request, ListMessages) and request.limit > _SHORT_PAGE)
+    return request.op.is_long
 
 
 def _reads_index(request: Request[Any]) -> bool:

@@ -25,8 +25,6 @@ class Requester:
         self._waiting: set[Future[Any]] = set()
         self._lock = threading.Lock()
         self._is_closed = False
-        self._threads = Asker(client=self)
-        """Threads do long work for clients, so their reads take turns with the reads of clients."""
 
     async def ask(self, request: Request[R], principal: str = RUNNER) -> R:
         """The reply; a refusal is raised."""
@@ -42,8 +40,10 @@ class Requester:
                 raise DaemonStopping
             self._waiting.add(answered)
         try:
+            # Threads do long work for clients, so their reads take turns with the reads of clients.
+            asker = Asker(client=answered)
             self._loop.call_soon_threadsafe(
-                self._start, request, principal, lambda reply: _answer(answered, reply), self._threads
+                self._start, request, principal, lambda reply: _answer(answered, reply), asker
             )
             return _raised(request, answered.result())
         finally:

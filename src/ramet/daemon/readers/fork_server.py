@@ -35,7 +35,6 @@ def serve_forks(control: socket.socket, reader: ReaderProcess) -> NoReturn:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # readers leave nothing to wait for
     die_with_us = dying_with_us()
-    gc.collect()
     gc.freeze()  # a collection in a reader would copy every page that it shares
     while True:
         word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
@@ -91,6 +90,7 @@ class ForkServer:
         if sys.platform != "linux":
             return  # system libraries of macOS do not survive a fork; the first reader starts the program
         ours, theirs = socket.socketpair()
+        gc.freeze()  # a later collection, here or there, would copy every page that both share
         pid = os.fork()
         if pid == 0:
             ours.close()

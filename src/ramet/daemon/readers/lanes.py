@@ -2,11 +2,11 @@
 
 Nobody knows beforehand how long a read takes. So each starts in the fast lane. One that takes long moves to the slow
 lane, if that has room. Otherwise it runs on until another read needs its place; then it is stopped, and starts again
-when the slow lane has room, once. In each lane the clients take turns.
+when the slow lane has room, once. In each lane the clients take turns, and each has one read at a time.
 """
 
-from collections import OrderedDict, deque
-from collections.abc import Hashable
+from collections import deque
+from collections.abc import Container, Hashable
 from typing import Generic, TypeVar
 
 Read = TypeVar("Read", bound=Hashable)
@@ -16,32 +16,31 @@ class Turns(Generic[Read]):
     """Reads that wait: each client's in their order, and the clients in turns."""
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[Hashable, deque[Read]] = OrderedDict()
-
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
+        self._waiting: dict[Hashable, deque[Read]] = {}
 
     def add(self, read: Read, client: Hashable) -> None:
         """Let it wait behind the others of its client."""
         self._waiting.setdefault(client, deque()).append(read)
 
-    def take(self) -> Read:
-        """The next one."""
-        client, reads = self._waiting.popitem(last=False)
+    def next_client(self, busy: Container[Hashable]) -> Hashable | None:
+        """Whose turn it is, of those that are not busy; None if it is nobody's."""
+        return next((client for client in self._waiting if client not in busy), None)
+
+    def take(self, client: Hashable) -> Read:
+        """The next read of a client, whose turn comes again after all others."""
+        reads = self._waiting.pop(client)
         read = reads.popleft()
         if reads:
             self._waiting[client] = reads
         return read
 
-    def remove(self, read: Read, client: Hashable) -> bool:
-        """Let it wait no more; False if it does not wait here."""
+    def remove(self, read: Read, client: Hashable) -> None:
+        """Let it wait no more, if it waits here."""
         reads = self._waiting.get(client, deque())
-        if read not in reads:
-            return False
-        reads.remove(read)
-        if not reads:
-            del self._waiting[client]
-        return True
+        if read in reads:
+            reads.remove(read)
+            if not reads:
+                del self._waiting[client]
 
 
 class Lanes(Generic[Read]):
@@ -51,6 +50,8 @@ class Lanes(Generic[Read]):
         self._fast_places = fast
         self._slow_places = slow
         self._clients: dict[Read, Hashable] = {}
+        self._busy: dict[Hashable, Read] = {}
+        """The read of each client that has been started."""
         self._fast_turns: Turns[Read] = Turns()
         self._slow_turns: Turns[Read] = Turns()
         self._fast: dict[Read, bool] = {}
@@ -67,12 +68,14 @@ class Lanes(Generic[Read]):
 
     def take(self) -> Read | None:
         """A read that has a place now, and is to be started; None if there is none."""
-        if self._fast_turns and len(self._fast) < self._fast_places:
-            read = self._fast_turns.take()
+        client = self._fast_turns.next_client(self._busy)
+        if client is not None and len(self._fast) < self._fast_places:
+            read = self._busy[client] = self._fast_turns.take(client)
             self._fast[read] = False
             return read
-        if self._slow_turns and len(self._slow) < self._slow_places:
-            read = self._slow_turns.take()
+        client = self._slow_turns.next_client(self._busy)
+        if client is not None and len(self._slow) < self._slow_places:
+            read = self._busy[client] = self._slow_turns.take(client)
             self._slow.add(read)
             return read
         return None
@@ -85,27 +88,38 @@ class Lanes(Generic[Read]):
 
     def take_back(self) -> Read | None:
         """A read that is to be stopped because another one needs its place: it waits again. None if there is none."""
-        if not self._fast_turns or len(self._fast) < self._fast_places:
+        if len(self._fast) < self._fast_places or self._fast_turns.next_client(self._busy) is None:
             return None
         read = next((each for each, is_long in self._fast.items() if is_long), None)
         if read is not None:
-            del self._fast[read]
-            self._slow_turns.add(read, self._clients[read])
+            client = self._clients[read]
+            del self._fast[read], self._busy[client]
+            self._slow_turns.add(read, client)
         return read
 
-    def remove(self, read: Read) -> None:
-        """The read has its answer, or needs none, wherever it is."""
-        client = self._clients.pop(read, None)
+    def leave(self, read: Read) -> None:
+        """A read needs its place no more, because only its reply is still to be taken. Its client stays busy."""
+        self._fast.pop(read, None)
         if read in self._slow:
             self._slow.discard(read)
             self._make_room()
-        elif self._fast.pop(read, None) is None and not self._fast_turns.remove(read, client):
+
+    def remove(self, read: Read) -> None:
+        """The read has its answer, or needs none, wherever it is."""
+        if read not in self._clients:
+            return
+        self.leave(read)
+        client = self._clients.pop(read)
+        if self._busy.get(client) == read:
+            del self._busy[client]
+        else:
+            self._fast_turns.remove(read, client)
             self._slow_turns.remove(read, client)
 
     def _make_room(self) -> None:
         """Move reads that have taken long to the slow lane, unless others have been waiting there."""
         for read in [each for each, is_long in self._fast.items() if is_long]:
-            if self._slow_turns or len(self._slow) >= self._slow_places:
+            if len(self._slow) >= self._slow_places or self._slow_turns.next_client(self._busy) is not None:
                 return
             del self._fast[read]
             self._slow.add(read)

@@ -31,6 +31,8 @@ class StreamedReply:
         self._missing = size
         self._take: Callable[[bytes], None] | None = None
         self._ended: Callable[[bool], None] = _ignore
+        self.stalled_since: float | None = None
+        """When whoever takes the pieces stopped to take them."""
 
     def open(self, take: Callable[[bytes], None], ended: Callable[[bool], None]) -> None:
         """Begin: `take` gets each piece, `ended` whether all came. Both may be called before this returns."""
@@ -42,15 +44,21 @@ class StreamedReply:
 
     def pause(self) -> None:
         """Whoever takes the pieces cannot take more."""
+        self.stalled_since = self.stalled_since or self._link.time()
         self._link.pause()
 
     def resume(self) -> None:
         """The pieces can be taken again."""
+        self.stalled_since = None
         self._link.resume()
 
     def abandon(self) -> None:
         """Nobody takes the rest."""
         self._take, self._ended = None, _ignore
+        self._link.kill()
+
+    def cut(self) -> None:
+        """Give up on whoever takes the pieces: `ended` is called."""
         self._link.kill()
 
     def add(self, piece: bytes) -> bool:
@@ -105,6 +113,10 @@ class ReaderLink:
         self._is_reading = False
         self._is_ending = False
         self.resume()
+
+    def time(self) -> float:
+        """The event loop's time."""
+        return self._loop.time()
 
     def send(self, order: bytes) -> None:
         """Give it something to do."""

@@ -34,7 +34,11 @@ _FAST_PLACES, _SLOW_PLACES = 2, 2
 _OWN_FAST_PLACES, _OWN_SLOW_PLACES = 2, 1
 """For the daemon's own requests, some of which hooks wait for."""
 _MOST_SENDING = 4
-"""How many readers may wait for clients to take their replies without taking a place in a lane."""
+"""How many clients may be taking long replies at once, before those that stall are disconnected."""
+_MOST_UNSENT = 8
+"""How many long replies may wait in their readers; beyond this no other read of a client is started."""
+_STALLED_SECONDS = 2.0
+"""How long a client may then leave a long reply unread."""
 _START_SECONDS = 30.0
 """How long a reader may take to start, on a machine that is very busy."""
 _MOST_TRIES = 3
@@ -86,13 +90,14 @@ class ReaderPool:
         self._reads: dict[_Read, None] = {}
         """Those that have no reply, in the order in which they came."""
         self._running: dict[ReaderLink, _Read] = {}
-        self._sending: dict[ReaderLink, _Read] = {}
+        self._sending: dict[ReaderLink, tuple[_Read, StreamedReply]] = {}
         """Readers whose reply is being taken."""
         self._idle: dict[ReaderLink, asyncio.TimerHandle] = {}
         """Readers with nothing to do, the one that was used last at the end."""
         self._places: dict[ReaderLink, deque[Hashable]] = {}
         """What each reader has read: it may still know something about it."""
         self._cut: dict[ReaderLink, _Read] = {}
+        self._stall_timer: asyncio.TimerHandle | None = None
         self._is_stopping = False
         self.freshen: Freshen | None = None
         self.on_damaged_index: Callable[[], None] = lambda: None
@@ -154,9 +159,9 @@ class ReaderPool:
         if header.is_index_damaged:
             self.on_damaged_index()
         if isinstance(body, StreamedReply):
-            self._sending[link] = read
-            if len(self._sending) <= _MOST_SENDING:
-                self._lanes(read).remove(read)
+            self._sending[link] = (read, body)
+            self._lanes(read).leave(read)
+            self._cut_stalled()
             self._pass_on(read, body)
         else:
             self._finish(read, _decode(read.request, header, body))
@@ -189,7 +194,10 @@ class ReaderPool:
 
     def _queue(self, read: _Read) -> None:
         if not read.is_over:
-            self._lanes(read).add(read, read.asker.client, is_slow=isinstance(read.request, _KNOWN_TO_BE_SLOW))
+            client = (
+                read if read.asker.client is None else read.asker.client
+            )  # the daemon's own do not wait for each other
+            self._lanes(read).add(read, client, is_slow=isinstance(read.request, _KNOWN_TO_BE_SLOW))
             self._advance()
 
     def _advance(self) -> None:
@@ -199,8 +207,11 @@ class ReaderPool:
         for lanes in (self._own, self._clients):
             while (read := lanes.take_back()) is not None:
                 self._detach(read)
-            while (read := lanes.take()) is not None:
+            while self._has_room(lanes) and (read := lanes.take()) is not None:
                 self._start(read)
+
+    def _has_room(self, lanes: "Lanes[_Read]") -> bool:
+        return lanes is self._own or len(self._sending) < _MOST_UNSENT
 
     def _start(self, read: _Read) -> None:
         read.tries += 1
@@ -280,15 +291,29 @@ class ReaderPool:
         read.is_over = True
         read.rest()
         self._reads.pop(read, None)
-        if read not in self._sending.values():
+        if not isinstance(reply, StreamedReply):
             self._lanes(read).remove(read)
         read.done(reply)
         self._advance()
 
     def _stop_sending(self, link: ReaderLink) -> None:
-        read = self._sending.pop(link, None)
-        if read is not None:
-            self._lanes(read).remove(read)
+        sent = self._sending.pop(link, None)
+        if sent is not None:
+            self._lanes(sent[0]).remove(sent[0])
+
+    def _cut_stalled(self) -> None:
+        """If many clients are taking long replies, disconnect those that have not read for a while."""
+        latest = self._loop.time() - _STALLED_SECONDS
+        for _, body in tuple(self._sending.values())[: -_MOST_SENDING or None]:
+            if body.stalled_since is not None and body.stalled_since < latest:
+                log.warning("a client that leaves a long reply unread makes room for others")
+                body.cut()
+        if len(self._sending) > _MOST_SENDING and self._stall_timer is None:
+            self._stall_timer = self._loop.call_later(_STALLED_SECONDS, self._look_for_stalled)
+
+    def _look_for_stalled(self) -> None:
+        self._stall_timer = None
+        self._cut_stalled()
 
     def _retire(self, link: ReaderLink) -> None:
         """End a reader that has nothing to do. The last one of its kind stays longer, if it is small."""

@@ -18,17 +18,18 @@ from typing import Any, NoReturn
 import msgspec
 
 from ramet.daemon.log import describe_error
+from ramet.daemon.readers.bounded_encoding import encode_within
 from ramet.daemon.readers.messages import Header, Order, encode_header, receive_order
 from ramet.daemon.readers.snapshots import Snapshots
 from ramet.errors import RametError, ReplyTooLarge
 from ramet.model.redaction import Redactor
-from ramet.protocol.wire.frames import encode, redacted_error
+from ramet.protocol.wire.frames import redacted_error
 from ramet.store.memory.index.search_index import SearchIndex
 
 NICE = 5
 """Readers yield to the daemon and to what people run; the one for the daemon's own requests does not."""
-_MEMORY_BYTES = 256 * 1024 * 1024
-"""How much a reader may allocate: a reply of `daemon.max_reply_bytes`, the rows behind it, and its encoding."""
+_MEMORY_BYTES = 192 * 1024 * 1024
+"""How much a reader may allocate, for what it reads and for its reply: with the daemon less than 300 MB."""
 _GROWN_BYTES = 96 * 1024 * 1024
 """A reader that has become so large ends after its reply. The contexts that it keeps are smaller."""
 _FIRST_TO_GO = 500
@@ -85,8 +86,8 @@ class ReaderProcess:
     def _perform(self, order: Order) -> Any:
         try:
             try:
-                body = encode(self._snapshots.perform(order.request, order.principal))
-                self._refuse_longer(len(body))
+                reply = self._snapshots.perform(order.request, order.principal)
+                body = encode_within(reply, self._max_reply_bytes)
             except MemoryError as error:
                 raise ReplyTooLarge(
                     f"the read needs more than {_MEMORY_BYTES} bytes of memory",
@@ -98,12 +99,6 @@ class ReaderProcess:
         except Exception as error:  # noqa: BLE001 - whatever fails, the daemon learns of it
             return "failed", describe_error(error).encode(errors="replace")
         return "reply", body
-
-    def _refuse_longer(self, size: int) -> None:
-        if size > self._max_reply_bytes:
-            raise ReplyTooLarge(
-                f"the reply has {size} bytes, and daemon.max_reply_bytes is {self._max_reply_bytes}", field="limit"
-            )
 
 
 def end_with(link: socket.socket) -> None:

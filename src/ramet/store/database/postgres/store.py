@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -27,6 +28,9 @@ from ramet.store.database.store import ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
 
 _sql = QueryFile("database/migrations")
+
+_GONE_AFTER_MS = 500
+"""How often the server looks whether a reader is still there."""
 
 _READS = re.compile(
     r"(?:[\s(]|--[^\n]*(?:\n|$)|/\*.*?\*/)*(?:SELECT|WITH|VALUES|TABLE|EXPLAIN)\b", re.IGNORECASE | re.DOTALL
@@ -76,6 +80,9 @@ class PostgresReadableStore(ReadableStore):
         connection = connect(self._url)
         connection.database.read_only = True
         connection.database.execute("SET default_transaction_read_only = on")
+        # A reader may be killed at any moment. Without this the server would go on with its query to the end.
+        with suppress(psycopg.Error):  # of an older server, or on a system that cannot tell
+            connection.database.execute(f"SET client_connection_check_interval = {_GONE_AFTER_MS}")
         return connection
 
     def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
