@@ -2,8 +2,8 @@
 
     RametError
     ├── BadRequest                   the request is wrong                    exit 2
-    │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
-    │   ├── InvalidParams · UnknownFilter · ReplyTooLarge
+    │   ├── ParseError · InvalidRequest · RequestTooLarge · ReplyTooLarge · UnknownMethod
+    │   ├── InvalidParams · UnknownFilter
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
     │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · ImportSourceInvalid · InvalidRule · Forbidden
     │   ├── UnmeasurableBound · ArchiveInvalid · ArchiveVersion
@@ -22,10 +22,10 @@
     │   └── IdempotencyConflict
     ├── StoreError                   the database failed                     exit 5
     │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUntrusted · DatabaseUnreachable
-    │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout
+    │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout · ReadTimeout
     │   └── TooContended
     ├── DaemonError                  the daemon failed                       exit 1
-    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe
+    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe · ReadInterrupted
     ├── ModelError                   a model failed                          exit 6
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    this machine cannot run the work        exit 7
@@ -127,6 +127,14 @@ class RequestTooLarge(BadRequest):
     code = "request_too_large"
     rpc_code = -32600
     hint = "send less in one request, or raise daemon.max_request_bytes (`ramet config daemon.max_request_bytes`)"
+
+
+class ReplyTooLarge(BadRequest):
+    """The reply is larger than daemon.max_reply_bytes."""
+
+    code = "reply_too_large"
+    rpc_code = -32600
+    hint = "ask for less: give `limit`, and continue with `cursor` from `next` of the reply"
 
 
 class UnknownMethod(BadRequest):
@@ -697,6 +705,13 @@ class QueryTimeout(StoreError):
     hint = "select less, or raise query.timeout_seconds (`ramet config query.timeout_seconds`)"
 
 
+class ReadTimeout(StoreError):
+    """The read took longer than daemon.read_timeout_seconds."""
+
+    code = "read_timeout"
+    hint = "read less, or raise daemon.read_timeout_seconds (`ramet config daemon.read_timeout_seconds`)"
+
+
 class TooContended(StoreError):
     """The request kept conflicting with other transactions."""
 
@@ -731,6 +746,13 @@ class DaemonStopping(DaemonError):
 
     code = "daemon_stopping"
     hint = "try again in a moment; the next command starts a new daemon"
+
+
+class ReadInterrupted(DaemonError):
+    """The process that answers this read has ended."""
+
+    code = "read_interrupted"
+    hint = "try again; if it happens again, see `ramet daemon logs`"
 
 
 class DaemonFailed(DaemonError):

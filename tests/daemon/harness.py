@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ from ramet.daemon.composition import (
     build_machine,
     new_event_loop,
 )
-from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.server import Identity, Parts, Server
@@ -69,6 +69,10 @@ class Database:
         self.events: list[Event] = []
         self.principals: list[str] = []
         """Who asked, for each request."""
+        self.askers: list[Asker] = []
+        """Who waits, for each read."""
+        self.stopped: list[Hashable] = []
+        """The clients whose reads were to be stopped."""
         self.answer: Callable[[Any], Any] = echo
         self._changed = threading.Condition()
 
@@ -77,12 +81,19 @@ class Database:
         self.principals.append(principal)
         self._take(operation, request, done)
 
-    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         assert not operation.changes
+        self.askers.append(asker)
         self.principals.append(principal)
         if isinstance(request, ListEvents):
             return done(self._page(request))
         return self._take(operation, request, done)
+
+    def stop_reads(self, client: Hashable) -> None:
+        self.stopped.append(client)
+
+    def interrupt_reads(self) -> None:
+        pass
 
     def last_event(self, done: Done) -> None:
         done(len(self.events))

@@ -135,6 +135,18 @@ class DaemonSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=1024, le=2**30, description="Maximum size of a request line, in bytes."),
         OWNER,
     ] = 8 * 1024 * 1024
+    max_reply_bytes: Annotated[
+        int,
+        Meta(ge=65_536, le=2**30, description="Maximum size of a reply, in bytes."),
+        OWNER,
+    ] = 64 * 1024 * 1024
+    read_timeout_seconds: Annotated[
+        int,
+        Meta(
+            ge=1, le=86_400, description="Maximum duration of one long read, such as a check or a backup, in seconds."
+        ),
+        OWNER,
+    ] = 900
     log_max_bytes: Annotated[
         int,
         Meta(ge=10_000, le=2**40, description="Size at which the log file is rotated, in bytes."),

@@ -12,7 +12,7 @@ import signal
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from ramet.clock import Clock
 from ramet.config.environment import Environment
@@ -22,6 +22,8 @@ from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import LineFormatter, close_log, open_log
 from ramet.daemon.pid_file import read_pid_file, write_pid_file
+from ramet.daemon.readers.fork_server import ForkServer
+from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.server import Identity, Parts, Server
 from ramet.daemon.wire.socket_file import follow_socket, open_socket
 from ramet.daemon.wire.tokens import Tokens
@@ -29,18 +31,32 @@ from ramet.daemon.work_calls import WorkCalls
 from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
+from ramet.model.memory.search.vector_source import VectorSource
 from ramet.model.redaction import Redactor
 from ramet.runner.attempts.crew import Crew
 from ramet.runner.attempts.slot_loans import SlotLoans
 from ramet.store import Store
 from ramet.store.database.store import Topic
-from ramet.store.memory.index.search_index import SearchIndex
-from ramet.vendors import registry, selection
 
 log = logging.getLogger(__name__)
 
 _THREADS = 16
 """For what prepares and settles attempts: it waits for git and for the disk, not for the processor."""
+
+
+class _Given(NamedTuple):
+    """What a daemon is made of, before its event loop runs."""
+
+    store: Store
+    engine: Engine
+    source: VectorSource | None
+    fork_server: ForkServer
+    settings: Settings
+    environment: Environment
+    places: Places
+    clock: Clock
+    faults: Faults
+    environ: Mapping[str, str]
 
 
 def serve(
@@ -54,20 +70,19 @@ def serve(
     """Run until somebody asks it to stop. `environ` is what agents may be shown a part of."""
     os.umask(0o077)
     handler = open_log(places.log_file, settings.daemon, Redactor(values=environment.denied))
+    fork_server = None
     try:
-        engine = Engine.configured(
-            settings,
-            environment,
-            selection.confinements(settings.drivers),
-            resume_commands=registry.resume_commands(),
-            index=SearchIndex(places.index),
-        )
+        engine = composition.build_engine(settings, environment, places)
         if settings.redaction.enabled:  # the user's own patterns too, now that they are known to be right
             handler.setFormatter(LineFormatter(engine.redactor))
+        source = composition.search_by_meaning(engine, settings, environment)
+        # Before the lock, the database and the first thread: a forked process would share them.
+        fork_server = composition.fork_readers(engine, settings, places, clock)
         store = composition.take_store(settings, places, clock, faults)
         _log_migration(store)
+        given = _Given(store, engine, source, fork_server, settings, environment, places, clock, faults, environ)
         with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
-            runner.run(_live(store, engine, settings, environment, places, clock, faults, environ))
+            runner.run(_live(given))
     except (DaemonRunning, DatabaseHeld):
         raise  # the log belongs to whoever runs
     except Exception as error:
@@ -75,36 +90,33 @@ def serve(
         log.error("daemon failed pid=%d reason=%s", os.getpid(), reason, exc_info=error)  # noqa: TRY400
         raise
     finally:
+        if fork_server is not None:
+            fork_server.stop()
         close_log(handler)
 
 
-async def _live(
-    store: Store,
-    engine: Engine,
-    settings: Settings,
-    environment: Environment,
-    places: Places,
-    clock: Clock,
-    faults: Faults,
-    environ: Mapping[str, str],
-) -> None:
+async def _live(given: _Given) -> None:
+    places = given.places
     tokens = Tokens.of_home(places.home, str(places.socket))  # first: it may be refused, and no thread runs yet
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
+    processes = ReaderPool(given.fork_server, given.settings.daemon, loop)
     executor = composition.build_executor(
-        store,
-        engine,
-        settings,
-        environment,
-        clock=clock,
-        faults=faults,
+        given.store,
+        given.engine,
+        given.settings,
+        given.environment,
+        processes,
+        clock=given.clock,
+        faults=given.faults,
         on_commit=lambda topic: _committed(server, index_feeder, topic),  # both are made below
-        loop=loop,
     )
     requester = Requester(executor, loop)
-    index_feeder = composition.build_index_feeder(store, engine, settings, environment, requester.ask_from_thread)
-    machine, threads = composition.build_machine(requester, settings, places, environ, loop)
-    context = composition.build_context(requester, machine, tokens, faults, environ)
+    index_feeder = composition.build_index_feeder(
+        given.store, given.engine, given.source, processes, requester.ask_from_thread
+    )
+    machine, threads = composition.build_machine(requester, given.settings, places, given.environ, loop)
+    context = composition.build_context(requester, machine, tokens, given.faults, given.environ)
     crew = Crew(context)
     try:
         slot_loans = SlotLoans(context, crew)
@@ -112,24 +124,16 @@ async def _live(
         calling_sessions = composition.build_calling_sessions(requester, machine, loop)
         work_calls = WorkCalls(crew, slot_loans, requester, loop)
         parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions)
-        server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor, parts)
-        notifications = await composition.begin_notifications(requester, context.name, settings, environ)
-        # Keepers of a former daemon are adopted before anybody can ask for their efforts.
-        await crew.adopt()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, server.stop)
-        sockets = [open_socket(path, os.getuid()) for path in (places.socket, places.agents_socket)]
-        await server.listen(*sockets)
-        write_pid_file(places.pid_file)
-        composition.renew_hook_program(environ, places)
-        log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
-        _detach()
+        identity = _identity(given.store, places)
+        server = Server(executor, given.settings.daemon, identity, loop, given.engine.redactor, parts)
+        notifications = await composition.begin_notifications(requester, context.name, given.settings, given.environ)
+        await _open(server, crew, given)
         following = [
             slot_loans.tend(),
             transcript_feed.follow(),
             composition.build_vanished_agents(requester, machine, transcript_feed).follow(),
             index_feeder.follow(server.count_requests),
-            *composition.follow_memory(requester, settings),
+            *composition.follow_memory(requester, given.settings),
         ]
         if notifications is not None:
             following.append(notifications.follow())
@@ -144,6 +148,21 @@ async def _live(
         _remove_files(places)
         executor.close()
     log.info("daemon stopped pid=%d", os.getpid())
+
+
+async def _open(server: Server, crew: Crew, given: _Given) -> None:
+    """Let clients in, and tell the starter."""
+    # Keepers of a former daemon are adopted before anybody can ask for their efforts.
+    await crew.adopt()
+    loop, places = asyncio.get_running_loop(), given.places
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, server.stop)
+    sockets = [open_socket(path, os.getuid()) for path in (places.socket, places.agents_socket)]
+    await server.listen(*sockets)
+    write_pid_file(places.pid_file)
+    composition.renew_hook_program(given.environ, places)
+    log.info("daemon started pid=%d store=%s", os.getpid(), given.store.describe())
+    _detach()
 
 
 def _committed(server: Server, index_feeder: IndexFeeder, topic: Topic) -> None:

@@ -109,6 +109,7 @@ class Server:
         self._requests = 0
         self.keeps_order = executor.keeps_order
         self.max_request_bytes = settings.max_request_bytes
+        self.max_reply_bytes = settings.max_reply_bytes
         self.redactor = redactor
 
     def count_requests(self) -> int:
@@ -143,6 +144,7 @@ class Server:
         self._work_calls.close()
         for listener in self._listeners:
             listener.close()
+        self._executor.interrupt_reads()
         for connection in tuple(self._connections):
             connection.end()
         try:
@@ -169,11 +171,13 @@ class Server:
         return True
 
     def deserted(self, connection: Connection) -> None:
+        self._executor.stop_reads(connection)
         self._work_calls.left(connection)
 
     def left(self, connection: Connection) -> None:
         self._connections.discard(connection)
         self._subscriptions.remove(connection)
+        self._executor.stop_reads(connection)
         self._work_calls.left(connection)
         self._watch_idleness()
         if not self._connections:
@@ -221,7 +225,7 @@ class Server:
         elif operation.changes:
             self._change(call, call.request, principal)
         else:
-            self._executor.read(operation, call.request, principal, call.done)
+            self._executor.read(operation, call.request, principal, call.done, call.asker)
 
     def _change(self, call: Call, request: Request[Any], principal: str) -> None:
         """Submit a change, once the files of the skills that it names and the place where it starts have been read."""

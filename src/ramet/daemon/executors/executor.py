@@ -1,16 +1,31 @@
 """How the server gets an operation done. One implementation per kind of database stands behind this seam:
 `writer` (SQLite: one thread, group commit) and `pool` (PostgreSQL: one transaction per operation); before either
-stands `assistance`, which asks a model first where a change needs one.
+stands `model_executor`, which asks a model first if a change needs one.
 """
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, Protocol
 
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
 
 Done = Callable[[Any], None]
-"""Called once, on the event loop's thread, with the reply or with a `RametError`."""
+"""Called once, on the event loop's thread, with the reply or with a `RametError`. A reply that is encoded already is a
+`Raw`; a long one for somebody who takes pieces is a `StreamedReply`.
+"""
+
+
+class Asker(NamedTuple):
+    """Who waits for a read."""
+
+    client: Hashable | None = None
+    """Whose turn it takes; None for what the daemon needs itself, which hooks may wait for."""
+    takes_pieces: bool = False
+    most_bytes: int | None = None
+    """The largest reply that can be held, if it is not taken in pieces."""
+
+
+OWN = Asker()
 
 
 class Executor(Protocol):
@@ -26,8 +41,14 @@ class Executor(Protocol):
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Run a change; `done` is called when it is durable, or with the error. Never raises."""
 
-    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         """Run an operation that only reads. A short one may call `done` before returning."""
+
+    def stop_reads(self, client: Hashable) -> None:
+        """Stop the long reads of a client that is gone."""
+
+    def interrupt_reads(self) -> None:
+        """Stop the long reads of all clients: the daemon stops."""
 
     def last_event(self, done: Done) -> None:
         """The id of the newest event that `events.list` shows, or 0: where a subscription from now on begins."""

@@ -63,6 +63,8 @@ class ModelExecutor:
         self._waiting = 0
         self.keeps_order = executor.keeps_order
         self.read = executor.read
+        self.stop_reads = executor.stop_reads
+        self.interrupt_reads = executor.interrupt_reads
         self.last_event = executor.last_event
 
     @property

@@ -10,16 +10,17 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from queue import SimpleQueue
 from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.settings import Settings
 from ramet.daemon.executors.commit_listener import CommitListener
-from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.readers import Readers
+from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.engine import Call, Engine
 from ramet.errors import DatabaseUnreachable, RametError, TooContended
 from ramet.faults import Faults
@@ -67,6 +68,7 @@ class Pool:
         faults: Faults,
         on_commit: Callable[[Topic], None],
         loop: asyncio.AbstractEventLoop,
+        processes: ReaderPool | None = None,
     ) -> None:
         self._store = store
         self._engine = engine
@@ -75,7 +77,7 @@ class Pool:
         self._faults = faults
         self._on_commit = on_commit
         self._loop = loop
-        self._readers = Readers(store, engine, settings.query, clock, loop, in_place=False)
+        self._readers = Readers(store, engine, settings.query, clock, loop, processes=processes, in_place=False)
         self._preparation = Preparation(engine, self._put, loop)
         self.transactions = 0
         self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
@@ -92,9 +94,17 @@ class Pool:
         """Queue a change in the lane of what it changes."""
         self._preparation.submit(operation, request, principal, done)
 
-    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         """Answer on a reader's connection."""
-        self._readers.read(operation, request, principal, done)
+        self._readers.read(operation, request, principal, done, asker)
+
+    def stop_reads(self, client: Hashable) -> None:
+        """Stop the long reads of a client that is gone."""
+        self._readers.stop_reads(client)
+
+    def interrupt_reads(self) -> None:
+        """Stop the long reads of all clients."""
+        self._readers.interrupt_reads()
 
     def last_event(self, done: Done) -> None:
         """The id of the newest event that every reader may see."""

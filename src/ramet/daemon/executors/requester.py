@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ramet.daemon.executors.executor import Done, Executor
+from ramet.daemon.executors.executor import OWN, Asker, Done, Executor
 from ramet.errors import DaemonStopping, RametError
 from ramet.model.principal import RUNNER
 from ramet.protocol.operation import R, Request, decode_reply
@@ -40,7 +40,11 @@ class Requester:
                 raise DaemonStopping
             self._waiting.add(answered)
         try:
-            self._loop.call_soon_threadsafe(self._start, request, principal, lambda reply: _answer(answered, reply))
+            # Threads do long work for clients, so their reads take turns with the reads of clients.
+            asker = Asker(client=answered)
+            self._loop.call_soon_threadsafe(
+                self._start, request, principal, lambda reply: _answer(answered, reply), asker
+            )
             return _raised(request, answered.result())
         finally:
             self._waiting.discard(answered)
@@ -52,12 +56,12 @@ class Requester:
             for answered in tuple(self._waiting):
                 _answer(answered, DaemonStopping())
 
-    def _start(self, request: Request[Any], principal: str, done: Done) -> None:
+    def _start(self, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         operation = request.op
         if operation.changes:
             self._executor.submit(operation, request, principal, done)
         else:
-            self._executor.read(operation, request, principal, done)
+            self._executor.read(operation, request, principal, done, asker)
 
 
 def _answer(answered: "Future[Any] | asyncio.Future[Any]", reply: Any) -> None:

@@ -12,15 +12,16 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
-from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.readers import Readers
+from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.engine import Call, Engine
 from ramet.errors import BatchRolledBack, RametError
 from ramet.faults import Faults
@@ -54,6 +55,7 @@ class Writer:
         faults: Faults,
         on_commit: Callable[[Topic], None],
         loop: asyncio.AbstractEventLoop,
+        processes: ReaderPool | None = None,
     ) -> None:
         self._store = store
         self._db = store.connect()
@@ -62,7 +64,7 @@ class Writer:
         self._faults = faults
         self._on_commit = on_commit
         self._loop = loop
-        self._readers = Readers(store, engine, settings, clock, loop, in_place=True)
+        self._readers = Readers(store, engine, settings, clock, loop, processes=processes, in_place=True)
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._hooks: deque[_Item] = deque()
         self._short: deque[_Item] = deque()
@@ -77,9 +79,17 @@ class Writer:
         """Queue a change; what can be prepared outside the writer's thread is prepared before."""
         self._preparation.submit(operation, request, principal, done)
 
-    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         """Answer beside the writer."""
-        self._readers.read(operation, request, principal, done)
+        self._readers.read(operation, request, principal, done, asker)
+
+    def stop_reads(self, client: Hashable) -> None:
+        """Stop the long reads of a client that is gone."""
+        self._readers.stop_reads(client)
+
+    def interrupt_reads(self) -> None:
+        """Stop the long reads of all clients."""
+        self._readers.interrupt_reads()
 
     def last_event(self, done: Done) -> None:
         """The id of the newest event."""

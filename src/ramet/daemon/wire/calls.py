@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UnsetType
 
+from ramet.daemon.executors.executor import Asker
 from ramet.errors import RametError
 from ramet.model.redaction import Redactor
 from ramet.protocol.operation import Request
@@ -19,20 +20,27 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+_BATCH_BYTES = 8 * 1024 * 1024
+"""How much the replies of a batch may have together: they are held until the last is there."""
+
+
 class Batch:
     """The replies of a batch, sent as one array when the last of its calls is answered."""
 
-    __slots__ = ("_lines", "_open")
+    __slots__ = ("_lines", "_open", "room_bytes")
 
     def __init__(self, size: int) -> None:
         self._open = size
         self._lines: list[bytes] = []
+        self.room_bytes = _BATCH_BYTES
+        """How much more it may have."""
 
     def add(self, line: bytes | None) -> bytes | None:
         """Count one call as answered; return the array if it was the last and there is anything to say."""
         self._open -= 1
         if line is not None:
             self._lines.append(line)
+            self.room_bytes -= len(line)
         if self._open or not self._lines:
             return None
         return b"[" + b",".join(self._lines) + b"]"
@@ -57,6 +65,13 @@ class Call:
         self.request = request
         self.batch = batch
         self.started = 0.0
+
+    @property
+    def asker(self) -> Asker:
+        """Who waits for the reply, and how it can be taken."""
+        if self.batch is None and not isinstance(self.id, UnsetType):
+            return Asker(self.connection, takes_pieces=True)
+        return Asker(self.connection, most_bytes=_BATCH_BYTES)
 
     def done(self, reply: Any) -> None:
         """Answer it, once: with the reply, or with the error that it came to."""

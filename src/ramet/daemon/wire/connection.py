@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 
 from msgspec import Raw, UnsetType
 
+from ramet.daemon.readers.reader_link import StreamedReply
 from ramet.daemon.wire.byte_lines import Lines
 from ramet.daemon.wire.calls import (
     Batch,
@@ -22,8 +23,9 @@ from ramet.daemon.wire.calls import (
     encode_answer,
     unforeseen,
 )
+from ramet.daemon.wire.outgoing import Outgoing
 from ramet.daemon.wire.socket_file import peer_pid
-from ramet.errors import InvalidRequest, RametError, RequestTooLarge
+from ramet.errors import InvalidRequest, RametError, ReplyTooLarge, RequestTooLarge
 from ramet.model.principal import USER
 from ramet.model.redaction import Redactor
 from ramet.protocol.wire import frames
@@ -34,15 +36,13 @@ _MAX_OPEN = 128
 _MAX_BATCH = 1000
 """How many requests a batch may hold: its replies are held together until the last is there."""
 
-_WRITE_BYTES = 64 * 1024
-"""Replies beyond this do not wait for the end of the event loop's turn."""
-
 
 class Service(Protocol):
     """What a connection needs of its server."""
 
     keeps_order: bool
     max_request_bytes: int
+    max_reply_bytes: int
     redactor: Redactor
 
     def admit(self, connection: "Connection", transport: asyncio.Transport) -> bool:
@@ -85,16 +85,18 @@ class Connection(asyncio.Protocol):
         self._open_long_changes = 0
         self._open_reads = 0
         self._is_reading_first = False
-        self._unsent: list[bytes] = []
-        self._unsent_bytes = 0
+        self._outgoing: Outgoing | None = None
         self._is_advancing = False
         self._is_reading = True
         self._is_ending = False
         self.is_open = False
         self.principal: str | None = None if is_for_agents else USER
         """Who it speaks for; None without a valid token, when it may do nothing."""
-        self.can_write = True
-        """Whether the client reads what it is sent."""
+
+    @property
+    def can_write(self) -> bool:
+        """Whether the client reads what it is sent, and no long reply is on its way."""
+        return self._outgoing is not None and self._outgoing.can_write
 
     @property
     def peer_pid(self) -> int | None:
@@ -106,7 +108,9 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self.is_open = self._service.admit(self, self._transport)
-        if not self.is_open:
+        if self.is_open:
+            self._outgoing = Outgoing(self._transport, lambda: self._service.flush_soon(self), self._sent_all)
+        else:
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -121,10 +125,15 @@ class Connection(asyncio.Protocol):
         return True
 
     def pause_writing(self) -> None:
-        self.can_write = False
+        if self._outgoing is not None:
+            self._outgoing.pause()
 
     def resume_writing(self) -> None:
-        self.can_write = True
+        if self._outgoing is not None:
+            self._outgoing.resume()
+
+    def _sent_all(self) -> None:
+        """The client can be written to again."""
         self._service.can_write_again()
         self._advance()
 
@@ -132,7 +141,8 @@ class Connection(asyncio.Protocol):
         self.is_open = False
         self._lines.clear()
         self._calls.clear()
-        self._unsent.clear()
+        if self._outgoing is not None:
+            self._outgoing.close()
         self._service.left(self)
 
     # What the server tells.
@@ -148,33 +158,43 @@ class Connection(asyncio.Protocol):
 
     def answered(self, call: Call, reply: Any) -> None:
         """Send the answer to a call that was started, and continue."""
+        if isinstance(reply, StreamedReply):
+            self._stream(call, reply)
+            return
+        self._count_answer(call)
+        self._answer(call.id, call.batch, reply)
+        self._advance()
+
+    def _stream(self, call: Call, reply: StreamedReply) -> None:
+        """Pass a long reply on in pieces; the call has its answer when the last one is written."""
+        if not self.is_open or self._outgoing is None or isinstance(call.id, UnsetType):
+            reply.abandon()
+            self._count_answer(call)
+            return
+
+        def ended() -> None:
+            self._count_answer(call)
+            self._advance()
+
+        self._outgoing.stream(frames.reply_around(call.id), reply, ended)
+
+    def _count_answer(self, call: Call) -> None:
         if call.operation.changes:
             self._open_changes -= 1
             self._open_long_changes -= call.operation.is_long
         else:
             self._open_reads -= 1
         self._service.finished(call)
-        self._answer(call.id, call.batch, reply)
-        self._advance()
 
     def send(self, line: bytes) -> None:
         """Send a line, together with what else this turn of the event loop has to say."""
-        if not self.is_open:
-            return
-        if not self._unsent:
-            self._service.flush_soon(self)
-        self._unsent.append(line)
-        self._unsent_bytes += len(line)
-        if self._unsent_bytes > _WRITE_BYTES:
-            self.flush()
+        if self.is_open and self._outgoing is not None:
+            self._outgoing.send(line)
 
     def flush(self) -> None:
         """Write what waits."""
-        if self._unsent:
-            self._unsent.append(b"")
-            self._transport.write(b"\n".join(self._unsent))
-            self._unsent.clear()
-            self._unsent_bytes = 0
+        if self._outgoing is not None:
+            self._outgoing.flush()
 
     # Requests, in order.
 
@@ -285,10 +305,20 @@ class Connection(asyncio.Protocol):
 
     def _answer(self, request_id: frames.RequestId | UnsetType, batch: Batch | None, reply: Any) -> None:
         line = encode_answer(request_id, reply, self._service.redactor)
+        room = self._service.max_reply_bytes if batch is None else batch.room_bytes
+        if line is not None and len(line) > room:
+            line = encode_answer(request_id, _too_large(len(line), batch), self._service.redactor)
         if batch is not None:
             line = batch.add(line)
         if line is not None:
             self.send(line)
+
+
+def _too_large(size: int, batch: Batch | None) -> ReplyTooLarge:
+    if batch is None:
+        return ReplyTooLarge(f"the reply has {size} bytes", field="limit")
+    message = f"the reply has {size} bytes, for which its batch has no room"
+    return ReplyTooLarge(message, fix="send the request alone, not in a batch")
 
 
 def _reads_first(call: Call) -> bool:

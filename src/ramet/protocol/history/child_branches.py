@@ -107,7 +107,7 @@ class Expanded(Struct, frozen=True, kw_only=True):
 class Expand(Request[Expanded], frozen=True, kw_only=True):
     """Show the commits that a collapse or a compression replaced."""
 
-    op = Operation("history.expand", errors=(BranchNotFound, CommitNotFound, NothingToExpand))
+    op = Operation("history.expand", errors=(BranchNotFound, CommitNotFound, NothingToExpand), is_long=True)
 
     hash: Place
 
@@ -123,7 +123,7 @@ class SpawnTree(Struct, frozen=True, kw_only=True):
 class Spawns(Request[SpawnTree], frozen=True, kw_only=True):
     """Show the parent, ancestors and children of a branch."""
 
-    op = Operation("history.spawns", errors=(BranchNotFound,))
+    op = Operation("history.spawns", errors=(BranchNotFound,), is_long=True)
 
     branch: BranchName
 

@@ -78,7 +78,7 @@ class CommitRow(Struct, frozen=True, kw_only=True):
 class Log(Request[Page[CommitRow]], frozen=True, kw_only=True):
     """List the commits of a branch, newest first."""
 
-    op = Operation("history.log", errors=(BranchNotFound, CommitNotFound), ring="chain")
+    op = Operation("history.log", errors=(BranchNotFound, CommitNotFound), ring="chain", is_long=True)
 
     branch: BranchName | None = None
     hash: Hash | None = None

@@ -319,11 +319,21 @@ def encode_reply(request_id: RequestId, result: Any) -> bytes:
 
 def encode_error(request_id: RequestId, error: RametError, redactor: Redactor) -> bytes:
     """One error line without its newline. It may show values of the request, but no secret."""
+    return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "error": redacted_error(error, redactor)})
+
+
+def redacted_error(error: RametError, redactor: Redactor) -> dict[str, Any]:
+    """The error object of an error, without secrets."""
     wire = error.to_wire()
     value, _ = redactor.redact_value(error.value)
     wire["data"]["value"] = shorten(value)  # a secret that was cut first would not be recognised
-    wire, _ = redactor.redact_value(wire)
-    return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "error": wire})
+    redacted: dict[str, Any] = redactor.redact_value(wire)[0]
+    return redacted
+
+
+def reply_around(request_id: RequestId) -> tuple[bytes, bytes]:
+    """What comes before and after a result that is encoded already, in one reply line without its newline."""
+    return b'{"jsonrpc":"2.0","id":' + _encoder.encode(request_id) + b',"result":', b"}"
 
 
 def encode_notification(method: str, params: Any) -> bytes:

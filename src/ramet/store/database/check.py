@@ -10,7 +10,7 @@ from ramet.protocol.system.database import CheckFinding, CheckReport
 from ramet.store.database.blobs import PURGED, Codec
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import Query, QueryFile
-from ramet.store.database.store import Store
+from ramet.store.database.store import ReadableStore
 
 _sql = QueryFile("database/check")
 
@@ -30,7 +30,7 @@ _NOUNS = (
 )
 
 
-def check_database(store: Store, codec: Codec) -> CheckReport:
+def check_database(store: ReadableStore, codec: Codec) -> CheckReport:
     """Check everything. Problems are returned as findings, never raised as errors."""
     db = store.connect_reader()
     try:

@@ -7,8 +7,8 @@ from ramet.config.database_trust import require_trusted
 from ramet.config.settings import DatabaseSettings, Places
 from ramet.errors import MissingDriver
 from ramet.faults import Faults
-from ramet.store.database.sqlite.store import SqliteStore
-from ramet.store.database.store import Store
+from ramet.store.database.sqlite.store import SqliteReadableStore, SqliteStore
+from ramet.store.database.store import ReadableStore, Store
 
 
 def open_store(
@@ -38,6 +38,15 @@ def open_store(
         faults=faults,
         number=None if is_named_in_code else require_trusted(places.home, file),
     )
+
+
+def open_to_read(database: DatabaseSettings, places: Places) -> ReadableStore:
+    """The same database for a process that only reads it, while another holds its lock."""
+    if database.type == "postgres":
+        from ramet.store.database.postgres.store import PostgresReadableStore  # noqa: PLC0415 - an optional package
+
+        return PostgresReadableStore(database)
+    return SqliteReadableStore(_file(places))
 
 
 def _open_postgres(

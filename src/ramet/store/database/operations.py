@@ -11,20 +11,20 @@ from ramet.protocol.operation import Request
 from ramet.protocol.system.database import BackUpDatabase, BackupReport, CheckDatabase, CheckReport, Query, QueryResult
 from ramet.store.database.blobs import Codec
 from ramet.store.database.check import check_database
-from ramet.store.database.store import Store
+from ramet.store.database.store import ReadableStore
 
 
 class Asked(NamedTuple):
     """What each function is given beside the request."""
 
-    store: Store
+    store: ReadableStore
     settings: QuerySettings
 
 
 answers = Answers[Asked]("store")
 
 
-def answer(store: Store, request: Request[Any], settings: QuerySettings) -> Any:
+def answer(store: ReadableStore, request: Request[Any], settings: QuerySettings) -> Any:
     """The reply to a request whose host is the store. It may take long; it never waits for the writer."""
     return answers.find(type(request))(Asked(store, settings), request)
 

@@ -1,4 +1,8 @@
-"""A store: one open database. It hands out connections; who uses them, and when, is for its owner to say."""
+"""A store: one open database. It hands out connections; who uses them, and when, is for its owner to say.
+
+What only reads needs no lock, no migration and no writer: a process that answers reads opens a `ReadableStore`, while
+the daemon holds the `Store`.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -16,30 +20,14 @@ Topic = Literal["work", "events"]
 """What a commit may be of interest for: everything has events, and some of it is work for somebody."""
 
 
-class Store(ABC):
-    """What the two databases have in common."""
+class ReadableStore(ABC):
+    """What can be read of a database, beside whoever writes to it."""
 
     dialect: Dialect
-    migrated: Migrated
-    """What opening it did to the schema."""
-
-    @property
-    def schema_version(self) -> int:
-        """The number of the last migration."""
-        return self.migrated.after
-
-    def back_up_into(self, folder: Path, label: str, clock: Clock) -> str:
-        """A backup whose name tells when and why it was made."""
-        stamp = to_iso(clock.now_ms()).translate({ord(letter): None for letter in "-:."})
-        return self.back_up(folder / f"ramet-{stamp}-{label}.db").path
 
     @abstractmethod
     def describe(self) -> str:
         """Where the data is, without any password."""
-
-    @abstractmethod
-    def connect(self) -> Connection:
-        """A connection that may write."""
 
     @abstractmethod
     def connect_reader(self) -> Connection:
@@ -54,12 +42,37 @@ class Store(ABC):
         """Write a consistent copy to a new SQLite file, while work goes on."""
 
     @abstractmethod
-    def text_rows(self, connection: Connection) -> TextRows:
-        """Every text in the database, on one of its connections that may write."""
-
-    @abstractmethod
     def measure(self) -> dict[str, int]:
         """How many bytes each table and index takes, and each further file under the name of its ending."""
+
+    @abstractmethod
+    def integrity(self) -> list[str]:
+        """What the database itself finds wrong with its files and references."""
+
+
+class Store(ReadableStore):
+    """What the two databases have in common for whoever holds the lock."""
+
+    migrated: Migrated
+    """What opening it did to the schema."""
+
+    @property
+    def schema_version(self) -> int:
+        """The number of the last migration."""
+        return self.migrated.after
+
+    def back_up_into(self, folder: Path, label: str, clock: Clock) -> str:
+        """A backup whose name tells when and why it was made."""
+        stamp = to_iso(clock.now_ms()).translate({ord(letter): None for letter in "-:."})
+        return self.back_up(folder / f"ramet-{stamp}-{label}.db").path
+
+    @abstractmethod
+    def connect(self) -> Connection:
+        """A connection that may write."""
+
+    @abstractmethod
+    def text_rows(self, connection: Connection) -> TextRows:
+        """Every text in the database, on one of its connections that may write."""
 
     @abstractmethod
     def forget_deleted(self) -> None:
@@ -68,10 +81,6 @@ class Store(ABC):
     @abstractmethod
     def erase(self) -> None:
         """Remove everything. What is left is only good for closing."""
-
-    @abstractmethod
-    def integrity(self) -> list[str]:
-        """What the database itself finds wrong with its files and references."""
 
     @abstractmethod
     def close(self) -> None:

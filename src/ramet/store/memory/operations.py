@@ -2,6 +2,7 @@
 
 from ramet.protocol.memory.archives import DatabaseSize, Export, ExportReport, PlanPurge, PurgePlan, SizeReport
 from ramet.store.database.operations import Asked, answers
+from ramet.store.database.store import Store
 from ramet.store.memory import purge_plans, sizes
 from ramet.store.memory.exports.export_file import write_export
 
@@ -26,7 +27,7 @@ def plan_purge(asked: Asked, request: PlanPurge) -> PurgePlan:
     finally:
         db.rollback()
         db.close()
-    if plan.branch is None and request.is_last:
+    if plan.branch is None and request.is_last and isinstance(asked.store, Store):
         asked.store.forget_deleted()
     return plan
 

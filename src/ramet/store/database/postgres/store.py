@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -23,10 +24,13 @@ from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema_check import refuse_altered
 from ramet.store.database.sqlite.query import jsonable
-from ramet.store.database.store import Store
+from ramet.store.database.store import ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
 
 _sql = QueryFile("database/migrations")
+
+_GONE_AFTER_MS = 500
+"""How often the server looks whether a reader is still there."""
 
 _READS = re.compile(
     r"(?:[\s(]|--[^\n]*(?:\n|$)|/\*.*?\*/)*(?:SELECT|WITH|VALUES|TABLE|EXPLAIN)\b", re.IGNORECASE | re.DOTALL
@@ -57,19 +61,67 @@ class _PostgresSchema:
 _sizes = QueryFile("database/sizes")
 
 
-class PostgresStore(Store):
-    """A server; each connection of it may write, and the server keeps them apart."""
+class PostgresReadableStore(ReadableStore):
+    """A server, as those who only read see it."""
 
     dialect: Dialect = "postgres"
 
-    def __init__(
-        self, settings: DatabaseSettings, *, lock_file: Path | None, backups: Path, clock: Clock, faults: Faults
-    ) -> None:
+    def __init__(self, settings: DatabaseSettings) -> None:
         if not settings.url:
             raise InvalidSetting(
                 "database.url is missing", field="database.url", fix="set it to a URL such as postgres://user@host/name"
             )
         self._url = settings.url
+
+    def describe(self) -> str:
+        return f"postgres {hide_password(self._url)}"
+
+    def connect_reader(self) -> PostgresConnection:
+        connection = connect(self._url)
+        connection.database.read_only = True
+        connection.database.execute("SET default_transaction_read_only = on")
+        # A reader may be killed at any moment. Without this the server would go on with its query to the end.
+        with suppress(psycopg.Error):  # of an older server, or on a system that cannot tell
+            connection.database.execute(f"SET client_connection_check_interval = {_GONE_AFTER_MS}")
+        return connection
+
+    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
+        if not _READS.match(sql):
+            raise QueryRefused(field="sql", value=sql)
+        connection = self.connect_reader()
+        try:
+            return _run_query(connection, sql, params, timeout_seconds, max_rows)
+        finally:
+            connection.close()
+
+    def back_up(self, target: Path) -> BackupReport:
+        connection = self.connect_reader()
+        try:
+            version = _PostgresSchema(connection).schema_version()
+            export_database(connection, version, target)
+        finally:
+            connection.close()
+        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
+
+    def measure(self) -> dict[str, int]:
+        reader = self.connect_reader()
+        try:
+            return {str(name): int(size) for name, size in reader.all(_sizes.relations)}
+        finally:
+            reader.close()
+
+    def integrity(self) -> list[str]:
+        """The server keeps its own files and references; what is left to check is ours."""
+        return []
+
+
+class PostgresStore(PostgresReadableStore, Store):
+    """A server; each connection of it may write, and the server keeps them apart."""
+
+    def __init__(
+        self, settings: DatabaseSettings, *, lock_file: Path | None, backups: Path, clock: Clock, faults: Faults
+    ) -> None:
+        super().__init__(settings)
         self._synchronous = settings.durability == "full"
         self._lock = None if lock_file is None else DatabaseLock(lock_file)
         try:
@@ -90,50 +142,16 @@ class PostgresStore(Store):
             self.close()
             raise
 
-    def describe(self) -> str:
-        return f"postgres {hide_password(self._url)}"
-
     def connect(self) -> PostgresConnection:
         return connect(self._url, synchronous=self._synchronous)
-
-    def connect_reader(self) -> PostgresConnection:
-        connection = connect(self._url)
-        connection.database.read_only = True
-        connection.database.execute("SET default_transaction_read_only = on")
-        return connection
 
     def listen(self) -> News:
         """A connection that receives a notification when others commit."""
         return News(self._url)
 
-    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
-        if not _READS.match(sql):
-            raise QueryRefused(field="sql", value=sql)
-        connection = self.connect_reader()
-        try:
-            return _run_query(connection, sql, params, timeout_seconds, max_rows)
-        finally:
-            connection.close()
-
-    def back_up(self, target: Path) -> BackupReport:
-        connection = self.connect_reader()
-        try:
-            version = _PostgresSchema(connection).schema_version()
-            export_database(connection, version, target)
-        finally:
-            connection.close()
-        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
-
     def text_rows(self, connection: Connection) -> TextRows:
         assert isinstance(connection, PostgresConnection)  # noqa: S101
         return PostgresTextRows(connection)
-
-    def measure(self) -> dict[str, int]:
-        reader = self.connect_reader()
-        try:
-            return {str(name): int(size) for name, size in reader.all(_sizes.relations)}
-        finally:
-            reader.close()
 
     def forget_deleted(self) -> None:
         """The server removes old versions of rows by itself; its files and its log are its administrator's."""
@@ -147,10 +165,6 @@ class PostgresStore(Store):
             connection.commit()
         finally:
             connection.close()
-
-    def integrity(self) -> list[str]:
-        """The server keeps its own files and references; what is left to check is ours."""
-        return []
 
     def close(self) -> None:
         if self._lock is not None:

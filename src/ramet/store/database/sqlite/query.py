@@ -50,6 +50,8 @@ def run_query(
         raise QueryRefused(f"only reading is allowed: {error}", field="sql", value=sql) from error
     except (apsw.InterruptError, apsw.AbortError) as error:
         raise QueryTimeout(f"the query took longer than {timeout_seconds} seconds", field="sql", value=sql) from error
+    except apsw.NoMemError as error:
+        raise MemoryError(str(error)) from error  # of the process that reads, which says what to do
     except (apsw.SQLError, apsw.BindingsError, apsw.MismatchError, apsw.TooBigError) as error:
         raise QueryFailed(str(error), field="sql", value=sql, fix=_SHOW_TABLES) from error
     if not columns:

@@ -26,7 +26,7 @@ from ramet.store.database.sqlite.connection import (
 )
 from ramet.store.database.sqlite.query import run_query
 from ramet.store.database.sqlite.text_rows import SqliteTextRows
-from ramet.store.database.store import Store
+from ramet.store.database.store import ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
 
 APPLICATION_ID = 0x52414D54
@@ -61,10 +61,64 @@ class _SqliteFile:
         self.connection.database.pragma("application_id", APPLICATION_ID)
 
 
-class SqliteStore(Store):
-    """One file, one lock, one writer, any number of readers."""
+class SqliteReadableStore(ReadableStore):
+    """One file, which somebody else may write."""
 
     dialect: Dialect = "sqlite"
+
+    def __init__(self, path: Path, vfs: str | None = None) -> None:
+        self.path = path
+        self._vfs = vfs
+
+    def describe(self) -> str:
+        return f"sqlite {self.path}"
+
+    def connect_reader(self) -> SqliteConnection:
+        return open_reader(self.path, self._vfs)
+
+    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
+        reader = open_reader(self.path, self._vfs)
+        try:
+            return run_query(reader.database, sql, params, timeout_seconds, max_rows)
+        finally:
+            reader.close()
+
+    def back_up(self, target: Path) -> BackupReport:
+        copy_database(self.path, target, self._vfs)
+        copy = open_reader(target)
+        try:
+            version = int(copy.must(_sql.version)[0])
+        finally:
+            copy.close()
+        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
+
+    def measure(self) -> dict[str, int]:
+        reader = open_reader(self.path, self._vfs)
+        try:
+            rows = reader.database.execute("SELECT name, sum(pgsize) FROM dbstat WHERE aggregate = TRUE GROUP BY name")
+            found: dict[str, int] = dict(rows.fetchall())  # type: ignore[arg-type]
+            ((free,),) = reader.database.execute(
+                "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
+            )
+        except apsw.Error as error:
+            raise translate(error) from error
+        finally:
+            reader.close()
+        wal = self.path.with_name(self.path.name + "-wal")
+        return found | {"(free)": int(free), "(wal)": wal.stat().st_size if wal.exists() else 0}
+
+    def integrity(self) -> list[str]:
+        reader = open_reader(self.path, self._vfs)
+        try:
+            pages = [row[0] for row in reader.database.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+            dangling = reader.database.execute("PRAGMA foreign_key_check").fetchall()
+            return pages + [f"row {row[1]} of {row[0]} points at a missing row of {row[2]}" for row in dangling]
+        finally:
+            reader.close()
+
+
+class SqliteStore(SqliteReadableStore, Store):
+    """One file, one lock, one writer, any number of readers."""
 
     def __init__(
         self,
@@ -79,8 +133,7 @@ class SqliteStore(Store):
         number: int | None = None,
     ) -> None:
         """`number` tells a file inside a project from another one that is put in its place."""
-        self.path = path
-        self._vfs = vfs
+        super().__init__(path, vfs)
         self._lock = DatabaseLock(lock_file)
         try:
             create_private(path)
@@ -104,49 +157,12 @@ class SqliteStore(Store):
             self._lock.release()
             raise
 
-    def describe(self) -> str:
-        return f"sqlite {self.path}"
-
     def connect(self) -> SqliteConnection:
         return self._writer
-
-    def connect_reader(self) -> SqliteConnection:
-        return open_reader(self.path, self._vfs)
-
-    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
-        reader = open_reader(self.path, self._vfs)
-        try:
-            return run_query(reader.database, sql, params, timeout_seconds, max_rows)
-        finally:
-            reader.close()
-
-    def back_up(self, target: Path) -> BackupReport:
-        copy_database(self.path, target, self._vfs)
-        copy = open_reader(target)
-        try:
-            version = int(copy.must(_sql.version)[0])
-        finally:
-            copy.close()
-        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
 
     def text_rows(self, connection: Connection) -> TextRows:
         assert isinstance(connection, SqliteConnection)  # noqa: S101
         return SqliteTextRows(connection)
-
-    def measure(self) -> dict[str, int]:
-        reader = open_reader(self.path, self._vfs)
-        try:
-            rows = reader.database.execute("SELECT name, sum(pgsize) FROM dbstat WHERE aggregate = TRUE GROUP BY name")
-            found: dict[str, int] = dict(rows.fetchall())  # type: ignore[arg-type]
-            ((free,),) = reader.database.execute(
-                "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
-            )
-        except apsw.Error as error:
-            raise translate(error) from error
-        finally:
-            reader.close()
-        wal = self.path.with_name(self.path.name + "-wal")
-        return found | {"(free)": int(free), "(wal)": wal.stat().st_size if wal.exists() else 0}
 
     def forget_deleted(self) -> None:
         # On a connection of its own: the writer goes on between the pages.
@@ -166,15 +182,6 @@ class SqliteStore(Store):
         self._writer.close()
         for suffix in ("-wal", "-shm", ""):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-
-    def integrity(self) -> list[str]:
-        reader = open_reader(self.path, self._vfs)
-        try:
-            pages = [row[0] for row in reader.database.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
-            dangling = reader.database.execute("PRAGMA foreign_key_check").fetchall()
-            return pages + [f"row {row[1]} of {row[0]} points at a missing row of {row[2]}" for row in dangling]
-        finally:
-            reader.close()
 
     def close(self) -> None:
         """Optimise, copy the WAL back, truncate it, and close."""
