@@ -2,7 +2,7 @@
 
     RametError
     ├── BadRequest                   the request is wrong                    exit 2
-    │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
+    │   ├── ParseError · InvalidRequest · RequestTooLarge · TooMuchInput · UnknownMethod
     │   ├── InvalidParams · UnknownFilter
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
     │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · ImportSourceInvalid · InvalidRule · Forbidden
@@ -25,7 +25,8 @@
     │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout
     │   └── TooContended
     ├── DaemonError                  the daemon failed                       exit 1
-    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe
+    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe ·
+    │       TooManyConnections
     ├── ModelError                   a model failed                          exit 6
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    this machine cannot run the work        exit 7
@@ -126,7 +127,17 @@ class RequestTooLarge(BadRequest):
 
     code = "request_too_large"
     rpc_code = -32600
-    hint = "send less in one request, or raise daemon.max_request_bytes (`ramet config daemon.max_request_bytes`)"
+    hint = (
+        "send it in parts with daemon.part, or raise daemon.max_request_bytes (`ramet config daemon.max_request_bytes`)"
+    )
+
+
+class TooMuchInput(BadRequest):
+    """The daemon holds too many requests that were not finished."""
+
+    code = "too_much_input"
+    rpc_code = -32600
+    hint = "send the whole request at once, and again later"
 
 
 class UnknownMethod(BadRequest):
@@ -738,6 +749,15 @@ class SocketUnsafe(DaemonError):
 
     code = "socket_unsafe"
     hint = "remove their access with chmod 700"
+
+
+class TooManyConnections(DaemonError):
+    """The daemon has as many connections as daemon.max_connections allows."""
+
+    code = "too_many_connections"
+    hint = (
+        "close connections that are not used, or raise daemon.max_connections (`ramet config daemon.max_connections`)"
+    )
 
 
 class KeyUnsafe(DaemonError):

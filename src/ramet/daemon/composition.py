@@ -22,6 +22,7 @@ from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.model_executor import ModelExecutor
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.executors.writer import Writer
 from ramet.daemon.hooks import vanished_agents
@@ -90,7 +91,7 @@ def take_store(settings: Settings, places: Places, clock: Clock, faults: Faults)
 
 def build_executor(
     store: Store,
-    engine: Engine,
+    preparation: PreparationProcess,
     settings: Settings,
     environment: Environment,
     *,
@@ -100,9 +101,13 @@ def build_executor(
     loop: asyncio.AbstractEventLoop,
 ) -> Executor:
     """What runs operations on this kind of database."""
+    preparation.attach(loop)
+    engine = preparation.engine
     executor: Executor
     if isinstance(store, SqliteStore):
-        executor = Writer(store, engine, settings.query, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
+        executor = Writer(
+            store, preparation, settings.query, clock=clock, faults=faults, on_commit=on_commit, loop=loop
+        )
     else:
         from ramet.daemon.executors.pool import Pool  # noqa: PLC0415 - needs an optional package
         from ramet.store.database.postgres.store import PostgresStore  # noqa: PLC0415
@@ -110,7 +115,7 @@ def build_executor(
         assert isinstance(store, PostgresStore)  # noqa: S101
         executor = Pool(
             store,
-            engine,
+            preparation,
             settings,
             clock=clock,
             faults=faults,

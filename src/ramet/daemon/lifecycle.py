@@ -19,10 +19,13 @@ from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
 from ramet.daemon.executors.index_feeder import IndexFeeder
+from ramet.daemon.executors.preparation_process import PreparationProcess, forked_preparation
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import LineFormatter, close_log, open_log
+from ramet.daemon.memory import keep_large_buffers_apart
 from ramet.daemon.pid_file import read_pid_file, write_pid_file
 from ramet.daemon.server import Identity, Parts, Server
+from ramet.daemon.wire.connections import allow_files
 from ramet.daemon.wire.socket_file import follow_socket, open_socket
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
@@ -64,10 +67,13 @@ def serve(
         )
         if settings.redaction.enabled:  # the user's own patterns too, now that they are known to be right
             handler.setFormatter(LineFormatter(engine.redactor))
-        store = composition.take_store(settings, places, clock, faults)
-        _log_migration(store)
-        with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
-            runner.run(_live(store, engine, settings, environment, places, clock, faults, environ))
+        keep_large_buffers_apart()
+        allow_files(settings.daemon.max_connections)
+        with forked_preparation(engine) as preparation:  # while there is no thread and no open database
+            store = composition.take_store(settings, places, clock, faults)
+            _log_migration(store)
+            with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
+                runner.run(_live(store, preparation, settings, environment, places, clock, faults, environ))
     except (DaemonRunning, DatabaseHeld):
         raise  # the log belongs to whoever runs
     except Exception as error:
@@ -80,7 +86,7 @@ def serve(
 
 async def _live(
     store: Store,
-    engine: Engine,
+    preparation: PreparationProcess,
     settings: Settings,
     environment: Environment,
     places: Places,
@@ -89,11 +95,11 @@ async def _live(
     environ: Mapping[str, str],
 ) -> None:
     tokens = Tokens.of_home(places.home, str(places.socket))  # first: it may be refused, and no thread runs yet
-    loop = asyncio.get_running_loop()
+    loop, engine = asyncio.get_running_loop(), preparation.engine
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
     executor = composition.build_executor(
         store,
-        engine,
+        preparation,
         settings,
         environment,
         clock=clock,
@@ -111,7 +117,7 @@ async def _live(
         hook_service, transcript_feed = composition.build_hook_service(requester, machine, loop)
         calling_sessions = composition.build_calling_sessions(requester, machine, loop)
         work_calls = WorkCalls(crew, slot_loans, requester, loop)
-        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions)
+        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions, preparation.open_large)
         server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor, parts)
         notifications = await composition.begin_notifications(requester, context.name, settings, environ)
         # Keepers of a former daemon are adopted before anybody can ask for their efforts.

@@ -20,8 +20,9 @@ from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import Done
 from ramet.daemon.executors.preparation import Preparation
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
-from ramet.engine import Call, Engine
+from ramet.engine import Call
 from ramet.errors import BatchRolledBack, RametError
 from ramet.faults import Faults
 from ramet.protocol.operation import Request
@@ -45,7 +46,7 @@ class Writer:
     def __init__(
         self,
         store: SqliteStore,
-        engine: Engine,
+        preparation: PreparationProcess,
         settings: QuerySettings,
         *,
         clock: Clock,
@@ -55,7 +56,7 @@ class Writer:
     ) -> None:
         self._store = store
         self._db = store.connect()
-        self._engine = engine
+        self._engine = engine = preparation.engine
         self._clock = clock
         self._faults = faults
         self._on_commit = on_commit
@@ -64,7 +65,7 @@ class Writer:
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._long: deque[_Item] = deque()
         """Long operations that have been taken from the queue, in their order. Only the writer's thread has it."""
-        self._preparation = Preparation(engine, lambda call, done: self._queue.put((call, done)), loop)
+        self._preparation = Preparation(preparation, lambda call, done: self._queue.put((call, done)), loop)
         self.transactions = 0
         self._thread = threading.Thread(target=self._run, name="writer")
         self._thread.start()
