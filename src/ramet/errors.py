@@ -2,7 +2,7 @@
 
     RametError
     ├── BadRequest                   the request is wrong                    exit 2
-    │   ├── ParseError · InvalidRequest · RequestTooLarge · ReplyTooLarge · UnknownMethod
+    │   ├── ParseError · InvalidRequest · RequestTooLarge · ReplyTooLarge · TooMuchInput · UnknownMethod
     │   ├── InvalidParams · UnknownFilter
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
     │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · ImportSourceInvalid · InvalidRule · Forbidden
@@ -25,7 +25,8 @@
     │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout · ReadTimeout
     │   └── TooContended
     ├── DaemonError                  the daemon failed                       exit 1
-    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe · ReadInterrupted
+    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe ·
+    │       TooManyConnections · ReadInterrupted
     ├── ModelError                   a model failed                          exit 6
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    this machine cannot run the work        exit 7
@@ -126,7 +127,17 @@ class RequestTooLarge(BadRequest):
 
     code = "request_too_large"
     rpc_code = -32600
-    hint = "send less in one request, or raise daemon.max_request_bytes (`ramet config daemon.max_request_bytes`)"
+    hint = (
+        "send it in parts with daemon.part, or raise daemon.max_request_bytes (`ramet config daemon.max_request_bytes`)"
+    )
+
+
+class TooMuchInput(BadRequest):
+    """The daemon holds too many requests that were not finished."""
+
+    code = "too_much_input"
+    rpc_code = -32600
+    hint = "send the whole request at once, and again later"
 
 
 class ReplyTooLarge(BadRequest):
@@ -149,13 +160,6 @@ class InvalidParams(BadRequest):
     """A parameter is missing, is unknown or has the wrong type."""
 
     code = "invalid_params"
-
-
-class ReplyTooLarge(BadRequest):
-    """The reply is larger than daemon.max_reply_bytes."""
-
-    code = "reply_too_large"
-    hint = "ask for it in pages: give `limit`, and then the reply's `next` as `cursor`"
 
 
 class UnknownFilter(BadRequest):
@@ -767,6 +771,15 @@ class SocketUnsafe(DaemonError):
 
     code = "socket_unsafe"
     hint = "remove their access with chmod 700"
+
+
+class TooManyConnections(DaemonError):
+    """The daemon has as many connections as daemon.max_connections allows."""
+
+    code = "too_many_connections"
+    hint = (
+        "close connections that are not used, or raise daemon.max_connections (`ramet config daemon.max_connections`)"
+    )
 
 
 class KeyUnsafe(DaemonError):

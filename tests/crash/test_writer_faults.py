@@ -17,6 +17,7 @@ from tests.world import FakeClock, World
 
 from ramet.clock import SystemClock
 from ramet.config.settings import QuerySettings
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.writer import Writer
 from ramet.engine import Engine
 from ramet.engine.answers import answers
@@ -104,7 +105,7 @@ async def desk_on(disk: FaultyDisk, path: Path) -> AsyncIterator[Desk]:
     engine = Engine(Rules(), codec=Codec(), redactor=Redactor())
     writer = Writer(
         open_on(disk, path),
-        engine,
+        PreparationProcess(engine),
         QuerySettings(),
         clock=SystemClock(),
         faults=moments,

@@ -14,9 +14,11 @@ from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from ramet.config.environment import Environment
 from ramet.config.places import find_places
 from ramet.config.settings import DaemonSettings, Settings
 from ramet.daemon.composition import (
@@ -28,12 +30,14 @@ from ramet.daemon.composition import (
 )
 from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.machine_threads import MachineThreads
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.server import Identity, Parts, Server
 from ramet.daemon.wire.answers import find_answers
 from ramet.daemon.wire.socket_file import open_socket
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
+from ramet.engine import Engine, Ready
 from ramet.faults import Faults
 from ramet.model.event import Event
 from ramet.model.redaction import Redactor
@@ -79,7 +83,7 @@ class Database:
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         assert operation.changes
         self.principals.append(principal)
-        self._take(operation, request, done)
+        self._take(operation, request.call.request if isinstance(request, Ready) else request, done)
 
     def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         assert not operation.changes
@@ -283,7 +287,15 @@ class RunningServer:
         disk = lambda request: self.disk(request)  # noqa: E731, PLW0108 - tests set it later
         threads = MachineThreads(disk, lambda *_: ({}, None), requester.ask_from_thread, self.loop)
         calling_sessions = build_calling_sessions(requester, machine, self.loop)
-        return Parts(work_calls, threads, tokens, hook_service, calling_sessions)
+        preparation = PreparationProcess(_engine())
+        preparation.attach(self.loop)
+        return Parts(work_calls, threads, tokens, hook_service, calling_sessions, preparation.open_large)
+
+
+@cache
+def _engine() -> Engine:
+    """What prepares large requests."""
+    return Engine.configured(Settings(), Environment(), {})
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.model_executor import ModelExecutor
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.executors.writer import Writer
 from ramet.daemon.hooks import vanished_agents
@@ -157,7 +158,7 @@ def serve_readers(
 
 def build_executor(
     store: Store,
-    engine: Engine,
+    preparation: PreparationProcess,
     settings: Settings,
     environment: Environment,
     processes: ReaderPool,
@@ -168,11 +169,13 @@ def build_executor(
 ) -> Executor:
     """What runs operations on this kind of database."""
     loop = asyncio.get_running_loop()
+    preparation.attach(loop)
+    engine = preparation.engine
     executor: Executor
     if isinstance(store, SqliteStore):
         executor = Writer(
             store,
-            engine,
+            preparation,
             settings.query,
             clock=clock,
             faults=faults,
@@ -187,7 +190,7 @@ def build_executor(
         assert isinstance(store, PostgresStore)  # noqa: S101
         executor = Pool(
             store,
-            engine,
+            preparation,
             settings,
             clock=clock,
             faults=faults,

@@ -19,16 +19,18 @@ from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
 from ramet.daemon.executors.index_feeder import IndexFeeder
+from ramet.daemon.executors.preparation_process import PreparationProcess, forked_preparation
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import LineFormatter, close_log, open_log
+from ramet.daemon.memory import keep_large_buffers_apart
 from ramet.daemon.pid_file import read_pid_file, write_pid_file
 from ramet.daemon.readers.fork_server import ForkServer
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.server import Identity, Parts, Server
+from ramet.daemon.wire.connections import allow_files
 from ramet.daemon.wire.socket_file import follow_socket, open_socket
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
-from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
 from ramet.model.memory.search.vector_source import VectorSource
@@ -48,7 +50,7 @@ class _Given(NamedTuple):
     """What a daemon is made of, before its event loop runs."""
 
     store: Store
-    engine: Engine
+    preparation: PreparationProcess
     source: VectorSource | None
     fork_server: ForkServer
     settings: Settings
@@ -76,13 +78,18 @@ def serve(
         if settings.redaction.enabled:  # the user's own patterns too, now that they are known to be right
             handler.setFormatter(LineFormatter(engine.redactor))
         source = composition.search_by_meaning(engine, settings, environment)
+        keep_large_buffers_apart()
+        allow_files(settings.daemon.max_connections)
         # Before the lock, the database and the first thread: a forked process would share them.
         fork_server = composition.fork_readers(engine, settings, places, clock)
-        store = composition.take_store(settings, places, clock, faults)
-        _log_migration(store)
-        given = _Given(store, engine, source, fork_server, settings, environment, places, clock, faults, environ)
-        with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
-            runner.run(_live(given))
+        with forked_preparation(engine) as preparation:
+            store = composition.take_store(settings, places, clock, faults)
+            _log_migration(store)
+            given = _Given(
+                store, preparation, source, fork_server, settings, environment, places, clock, faults, environ
+            )
+            with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
+                runner.run(_live(given))
     except (DaemonRunning, DatabaseHeld):
         raise  # the log belongs to whoever runs
     except Exception as error:
@@ -98,12 +105,12 @@ def serve(
 async def _live(given: _Given) -> None:
     places = given.places
     tokens = Tokens.of_home(places.home, str(places.socket))  # first: it may be refused, and no thread runs yet
-    loop = asyncio.get_running_loop()
+    loop, engine = asyncio.get_running_loop(), given.preparation.engine
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
     processes = ReaderPool(given.fork_server, given.settings.daemon, loop)
     executor = composition.build_executor(
         given.store,
-        given.engine,
+        given.preparation,
         given.settings,
         given.environment,
         processes,
@@ -113,7 +120,7 @@ async def _live(given: _Given) -> None:
     )
     requester = Requester(executor, loop)
     index_feeder = composition.build_index_feeder(
-        given.store, given.engine, given.source, processes, requester.ask_from_thread
+        given.store, engine, given.source, processes, requester.ask_from_thread
     )
     machine, threads = composition.build_machine(requester, given.settings, places, given.environ, loop)
     context = composition.build_context(requester, machine, tokens, given.faults, given.environ)
@@ -123,9 +130,9 @@ async def _live(given: _Given) -> None:
         hook_service, transcript_feed = composition.build_hook_service(requester, machine, loop)
         calling_sessions = composition.build_calling_sessions(requester, machine, loop)
         work_calls = WorkCalls(crew, slot_loans, requester, loop)
-        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions)
+        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions, given.preparation.open_large)
         identity = _identity(given.store, places)
-        server = Server(executor, given.settings.daemon, identity, loop, given.engine.redactor, parts)
+        server = Server(executor, given.settings.daemon, identity, loop, engine.redactor, parts)
         notifications = await composition.begin_notifications(requester, context.name, given.settings, given.environ)
         await _open(server, crew, given)
         following = [

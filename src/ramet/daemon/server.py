@@ -20,12 +20,15 @@ from ramet.daemon.hooks.service import HookService
 from ramet.daemon.wire.answers import Later, answers, find_answers
 from ramet.daemon.wire.calls import Call, unforeseen
 from ramet.daemon.wire.connection import Connection
+from ramet.daemon.wire.connections import Connections
+from ramet.daemon.wire.intake import Intake
+from ramet.daemon.wire.large_lines import OpenLarge
 from ramet.daemon.wire.loop_budget import LoopBudget
 from ramet.daemon.wire.socket_file import BACKLOG, peer_uid
 from ramet.daemon.wire.subscriptions import Subscriptions
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
-from ramet.errors import DaemonStopping, Forbidden, RametError
+from ramet.errors import DaemonStopping, Forbidden, RametError, TooManyConnections
 from ramet.model.principal import USER, asking_session, of_session
 from ramet.model.redaction import Redactor
 from ramet.protocol.operation import Change, Request
@@ -35,15 +38,17 @@ from ramet.protocol.system.daemon import (
     DaemonStatusReply,
     Hello,
     HelloReply,
+    PartReceived,
     Ping,
     Pong,
     Rotated,
     RotateKey,
+    SendPart,
     StopDaemon,
     Stopping,
 )
 from ramet.protocol.system.events import Subscribed, SubscribeEvents
-from ramet.protocol.wire.frames import PROTOCOL_VERSION, unknown_method
+from ramet.protocol.wire.frames import PROTOCOL_VERSION, encode_error, unknown_method
 from ramet.store.database.store import Topic
 from ramet.version import __version__
 
@@ -66,7 +71,8 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 class Parts(NamedTuple):
     """What answers beside the executor: who runs queued work, who reads this machine's disk, who knows agents by their
-    tokens, who answers the hooks of agents that people started, and who knows processes by the programs above them.
+    tokens, who answers the hooks of agents that people started, who knows processes by the programs above them, and
+    who decodes large requests.
     """
 
     work_calls: WorkCalls
@@ -74,6 +80,7 @@ class Parts(NamedTuple):
     tokens: Tokens
     hook_service: HookService
     calling_sessions: CallingSessions
+    open_large: OpenLarge
 
 
 class Server:
@@ -94,7 +101,7 @@ class Server:
         self._loop = loop
         self._subscriptions = Subscriptions(executor, loop)
         self._budget = LoopBudget(loop, self._start)
-        self._connections: set[Connection] = set()
+        self._connections = Connections(settings.max_connections, self._subscriptions.has)
         self._unflushed: list[Connection] = []
         self._listeners: list[asyncio.Server] = []
         self._idle_timer: asyncio.TimerHandle | None = None
@@ -110,6 +117,13 @@ class Server:
         self.keeps_order = executor.keeps_order
         self.max_request_bytes = settings.max_request_bytes
         self.max_reply_bytes = settings.max_reply_bytes
+        self.max_parts_bytes = settings.max_parts_bytes
+        unfinished = max(settings.max_unfinished_bytes, 2 * settings.max_request_bytes)
+        self.intake = Intake(unfinished, settings.max_unfinished_seconds, "daemon.max_unfinished_bytes", loop)
+        self.parts_intake = Intake(
+            settings.max_parts_bytes, settings.max_unfinished_seconds, "daemon.max_parts_bytes", loop
+        )
+        self.open_large = parts.open_large
         self.redactor = redactor
 
     def count_requests(self) -> int:
@@ -145,16 +159,16 @@ class Server:
         for listener in self._listeners:
             listener.close()
         self._executor.interrupt_reads()
-        for connection in tuple(self._connections):
+        for connection in self._connections:
             connection.end()
         try:
             async with asyncio.timeout(max(self._settings.drain_seconds, _FAREWELL_SECONDS)):
-                while self._connections:
+                while len(self._connections):
                     self._is_empty.clear()
                     await self._is_empty.wait()
         except TimeoutError:
             log.warning("drain cut short connections=%d", len(self._connections))
-            for connection in tuple(self._connections):
+            for connection in self._connections:
                 connection.abort()
 
     # What connections need.
@@ -166,7 +180,12 @@ class Server:
         if uid not in (None, self._identity.owner_uid):
             log.warning("peer refused uid=%s", uid)
             return False
-        self._connections.add(connection)
+        try:
+            self._connections.admit(connection)
+        except TooManyConnections as error:
+            transport.write(encode_error(None, error, self.redactor) + b"\n")
+            return False
+        connection.last_active = self._requests
         self._watch_idleness()
         return True
 
@@ -180,7 +199,7 @@ class Server:
         self._executor.stop_reads(connection)
         self._work_calls.left(connection)
         self._watch_idleness()
-        if not self._connections:
+        if not len(self._connections):
             self._is_empty.set()
 
     def can_write_again(self) -> None:
@@ -194,6 +213,7 @@ class Server:
     def run(self, call: Call) -> None:
         self._requests += 1
         call.started = self._loop.time()
+        call.connection.last_active = self._requests
         self._budget.take(call)
 
     def finished(self, call: Call) -> None:
@@ -241,7 +261,7 @@ class Server:
         if isinstance(request, Change) and request.reads_first():
             self._machine.discover(call.operation, request, submit, principal)
         else:
-            submit(request)
+            submit(call.prepared or request)
 
     def _flush(self) -> None:
         unflushed, self._unflushed = self._unflushed, []
@@ -253,7 +273,7 @@ class Server:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
             self._idle_timer = None
-        if self._settings.idle_exit_seconds and not self._connections:
+        if self._settings.idle_exit_seconds and not len(self._connections):
             self._idle_timer = self._loop.call_later(self._settings.idle_exit_seconds, self._leave)
 
     def _leave(self) -> None:
@@ -309,6 +329,10 @@ class Server:
     @answers(Ping)
     def ping(self, call: Call, request: Ping) -> Pong:  # noqa: ARG002
         return Pong()
+
+    @answers(SendPart)
+    def add_part(self, call: Call, request: SendPart) -> PartReceived:
+        return PartReceived(received_bytes=call.connection.add_part(request))
 
     @answers(DaemonStatus)
     def status(self, call: Call, request: DaemonStatus) -> DaemonStatusReply:  # noqa: ARG002

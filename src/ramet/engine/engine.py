@@ -67,6 +67,12 @@ class Call(Struct, frozen=True):
     """What was read of the history before."""
 
 
+class Ready(Request[None], frozen=True, kw_only=True):
+    """A change that was prepared before it was submitted. It never travels to a client or from one."""
+
+    call: Call
+
+
 class Engine:
     """Performs operations. Everything is in the database; what it keeps of its own are answers worked out before."""
 
@@ -131,6 +137,8 @@ class Engine:
 
     def prepare(self, operation: Operation, request: Request[Any], principal: str) -> Call:
         """What needs no transaction: redact, hash and compress. May run on any thread."""
+        if isinstance(request, Ready):
+            return replace(request.call, principal=principal)
         if isinstance(request, Filled):
             asked, done = secrets.redact(request.asked, self.redactor), request.done
             done = secrets.redact(done, self.redactor) if isinstance(done, Request) else done

@@ -966,9 +966,18 @@ class DbOperations(Namespace):
         """Count the projects, tasks, efforts, sessions, messages and agents."""
         return self._call(CountRows, {})
 
-    def query(self, sql: str, *, params: Sequence[str | int | float | bool | None] = ()) -> QueryResult:
-        """Run one read-only SELECT."""
-        return self._call(Query, {"sql": sql, "params": params})
+    def query(
+        self,
+        sql: str,
+        *,
+        params: Sequence[str | int | float | bool | None] = (),
+        limit: int | None = None,
+        cursor: int = 0,
+    ) -> QueryResult:
+        """Run one read-only SELECT. If there are more rows than one reply holds, the same query with `cursor`
+        gives those that follow; it needs an ORDER BY to give each row once.
+        """
+        return self._call(Query, {"sql": sql, "params": params, "limit": limit, "cursor": cursor})
 
     def size(self) -> SizeReport:
         """Show what takes the space of the database: contents, records, indexes and its files."""

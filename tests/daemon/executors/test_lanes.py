@@ -14,6 +14,7 @@ from tests.world import FakeClock, open_in
 
 from ramet.config.settings import Settings
 from ramet.daemon.executors.pool import Pool, _subject
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.engine import Engine
 from ramet.engine.transaction import Rules
 from ramet.faults import Faults
@@ -33,9 +34,10 @@ class Lanes:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever)
         self._thread.start()
+        engine = Engine(Rules(), codec=Codec(), redactor=Redactor())
         self.pool = Pool(
             store,
-            Engine(Rules(), codec=Codec(), redactor=Redactor()),
+            PreparationProcess(engine),
             Settings(),
             clock=FakeClock(),
             faults=Faults(),

@@ -12,6 +12,7 @@ from tests.daemon.harness import PATIENCE_SECONDS
 from tests.world import FakeClock, open_in
 
 from ramet.config.settings import QuerySettings
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.writer import Writer
 from ramet.engine import Engine
 from ramet.engine.transaction import Rules
@@ -39,7 +40,7 @@ class Queue:
         self._changed = threading.Condition()
         self.writer = Writer(
             store,
-            Engine(Rules(), codec=Codec(), redactor=Redactor()),
+            PreparationProcess(Engine(Rules(), codec=Codec(), redactor=Redactor())),
             QuerySettings(),
             clock=FakeClock(),
             faults=Faults(),

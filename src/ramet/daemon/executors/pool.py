@@ -19,9 +19,10 @@ from ramet.config.settings import Settings
 from ramet.daemon.executors.commit_listener import CommitListener
 from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
 from ramet.daemon.readers.reader_pool import ReaderPool
-from ramet.engine import Call, Engine
+from ramet.engine import Call
 from ramet.errors import DatabaseUnreachable, RametError, TooContended
 from ramet.faults import Faults
 from ramet.protocol.hooks.hooks import RecordHook
@@ -61,7 +62,7 @@ class Pool:
     def __init__(
         self,
         store: PostgresStore,
-        engine: Engine,
+        preparation: PreparationProcess,
         settings: Settings,
         *,
         clock: Clock,
@@ -71,14 +72,14 @@ class Pool:
         processes: ReaderPool | None = None,
     ) -> None:
         self._store = store
-        self._engine = engine
+        self._engine = engine = preparation.engine
         self._retries = settings.database.retries
         self._clock = clock
         self._faults = faults
         self._on_commit = on_commit
         self._loop = loop
         self._readers = Readers(store, engine, settings.query, clock, loop, processes=processes, in_place=False)
-        self._preparation = Preparation(engine, self._put, loop)
+        self._preparation = Preparation(preparation, self._put, loop)
         self.transactions = 0
         self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
         self._long_lane: SimpleQueue[_Item | None] = SimpleQueue()

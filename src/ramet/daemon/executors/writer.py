@@ -20,9 +20,10 @@ from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
 from ramet.daemon.readers.reader_pool import ReaderPool
-from ramet.engine import Call, Engine
+from ramet.engine import Call
 from ramet.errors import BatchRolledBack, RametError
 from ramet.faults import Faults
 from ramet.protocol.hooks.hooks import RecordHook
@@ -48,7 +49,7 @@ class Writer:
     def __init__(
         self,
         store: SqliteStore,
-        engine: Engine,
+        preparation: PreparationProcess,
         settings: QuerySettings,
         *,
         clock: Clock,
@@ -59,7 +60,7 @@ class Writer:
     ) -> None:
         self._store = store
         self._db = store.connect()
-        self._engine = engine
+        self._engine = engine = preparation.engine
         self._clock = clock
         self._faults = faults
         self._on_commit = on_commit
@@ -70,7 +71,7 @@ class Writer:
         self._short: deque[_Item] = deque()
         self._long: deque[_Item] = deque()
         """What has been taken from the queue, each kind in its order. Only the writer's thread has these."""
-        self._preparation = Preparation(engine, lambda call, done: self._queue.put((call, done)), loop)
+        self._preparation = Preparation(preparation, lambda call, done: self._queue.put((call, done)), loop)
         self.transactions = 0
         self._thread = threading.Thread(target=self._run, name="writer")
         self._thread.start()

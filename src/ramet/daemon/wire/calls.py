@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UnsetType
 
 from ramet.daemon.executors.executor import Asker
+from ramet.engine import Ready
 from ramet.errors import RametError
 from ramet.model.redaction import Redactor
 from ramet.protocol.operation import Request
@@ -49,7 +50,7 @@ class Batch:
 class Call:
     """A request, and where its answer goes."""
 
-    __slots__ = ("batch", "connection", "id", "operation", "request", "started")
+    __slots__ = ("batch", "connection", "id", "operation", "prepared", "request", "size", "started")
 
     def __init__(
         self,
@@ -58,12 +59,17 @@ class Call:
         operation: Operation,
         request: Request[Any],
         batch: Batch | None,
+        prepared: Ready | None = None,
     ) -> None:
         self.connection = connection
         self.id = request_id
         self.operation = operation
         self.request = request
         self.batch = batch
+        self.prepared = prepared
+        """The change, prepared elsewhere because it is large."""
+        self.size = 0
+        """How many bytes it holds of what all requests together may hold; 0 if it is short."""
         self.started = 0.0
 
     @property

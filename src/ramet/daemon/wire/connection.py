@@ -2,7 +2,9 @@
 
 Work is pulled, never piled up. A line is decoded only when the one before has been started, and none while the client
 leaves its replies unread. What cannot be started stays in the kernel's buffers, because reading is paused. So a
-connection always holds a bounded amount, regardless of the client.
+connection always holds a bounded amount, regardless of the client; and all of them together do (`intake`).
+
+A large line is decoded and prepared elsewhere (`large_lines`), because it would hold up everybody else's requests.
 
 There is no task and no future per request: a call carries the callback that answers it, and the replies of one
 turn of the event loop leave in one write.
@@ -11,30 +13,27 @@ turn of the event loop leave in one write.
 import asyncio
 import select
 from collections import deque
+from functools import partial
 from typing import Any, Protocol, cast
 
 from msgspec import Raw, UnsetType
 
 from ramet.daemon.readers.reader_link import StreamedReply
 from ramet.daemon.wire.byte_lines import Lines
-from ramet.daemon.wire.calls import (
-    Batch,
-    Call,
-    encode_answer,
-    unforeseen,
-)
+from ramet.daemon.wire.calls import Batch, Call, encode_answer, unforeseen
+from ramet.daemon.wire.intake import Intake
+from ramet.daemon.wire.large_lines import LARGE_BYTES, MAX_BATCH, OpenedLine, OpenLarge, is_hook
 from ramet.daemon.wire.outgoing import Outgoing
+from ramet.daemon.wire.parts import Parts
 from ramet.daemon.wire.socket_file import peer_pid
 from ramet.errors import InvalidRequest, RametError, ReplyTooLarge, RequestTooLarge
 from ramet.model.principal import USER
 from ramet.model.redaction import Redactor
+from ramet.protocol.system.daemon import SendPart
 from ramet.protocol.wire import frames
 
 _MAX_OPEN = 128
 """How many calls of one connection may be under way at once."""
-
-_MAX_BATCH = 1000
-"""How many requests a batch may hold: its replies are held together until the last is there."""
 
 
 class Service(Protocol):
@@ -43,6 +42,10 @@ class Service(Protocol):
     keeps_order: bool
     max_request_bytes: int
     max_reply_bytes: int
+    max_parts_bytes: int
+    intake: Intake
+    parts_intake: Intake
+    open_large: OpenLarge
     redactor: Redactor
 
     def admit(self, connection: "Connection", transport: asyncio.Transport) -> bool:
@@ -79,6 +82,11 @@ class Connection(asyncio.Protocol):
         self.environment: dict[str, str] = {}
         """The environment of a person's client, if it said so; of an agent's none."""
         self._lines = Lines(service.max_request_bytes)
+        self._parts = Parts(service.max_parts_bytes)
+        self._unfinished_bytes = 0
+        self._is_held_back = False
+        self._is_opening = False
+        """Whether a large line is being decoded elsewhere. Nothing overtakes it."""
         self._calls: deque[Call] = deque()
         """Decoded from the line that is being worked on, and not started."""
         self._open_changes = 0
@@ -90,6 +98,8 @@ class Connection(asyncio.Protocol):
         self._is_reading = True
         self._is_ending = False
         self.is_open = False
+        self.last_active = 0
+        """The number of its last request, counted over all connections."""
         self.principal: str | None = None if is_for_agents else USER
         """Who it speaks for; None without a valid token, when it may do nothing."""
 
@@ -103,6 +113,16 @@ class Connection(asyncio.Protocol):
         """The process of the client, if it is known."""
         return peer_pid(self._transport.get_extra_info("socket"))
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it waits for nothing, and nothing of it is there."""
+        is_waiting = self._calls or self._lines or self._is_opening or not self._is_all_sent
+        return not (is_waiting or self._open_changes or self._open_reads or self._unfinished_bytes or self._parts.size)
+
+    @property
+    def _is_all_sent(self) -> bool:
+        return self._outgoing is None or self._outgoing.is_empty
+
     # What the event loop tells.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -111,10 +131,14 @@ class Connection(asyncio.Protocol):
         if self.is_open:
             self._outgoing = Outgoing(self._transport, lambda: self._service.flush_soon(self), self._sent_all)
         else:
-            self._transport.abort()
+            self._transport.close()
 
     def data_received(self, data: bytes) -> None:
         self._lines.feed(data)
+        unfinished = self._lines.unfinished_bytes
+        if unfinished != self._unfinished_bytes:
+            self._unfinished_bytes = unfinished
+            self._service.intake.hold(self, unfinished)
         self._advance()
 
     def eof_received(self) -> bool:
@@ -140,9 +164,15 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self.is_open = False
         self._lines.clear()
+        size = sum(call.size for call in self._calls)
         self._calls.clear()
+        if size:
+            self._service.intake.finish(size)
         if self._outgoing is not None:
             self._outgoing.close()
+        self._parts.clear()
+        self._service.intake.leave(self)
+        self._service.parts_intake.leave(self)
         self._service.left(self)
 
     # What the server tells.
@@ -155,6 +185,34 @@ class Connection(asyncio.Protocol):
     def abort(self) -> None:
         """Close now."""
         self._transport.abort()
+
+    def refuse(self, error: RametError) -> None:
+        """Send an error that answers no request, and close."""
+        if not self.is_open:
+            return
+        self._lines.clear()
+        self._parts.clear()
+        self._answer(None, None, error)
+        self.flush()
+        self._transport.close()
+
+    def hold_back(self, *, is_held_back: bool) -> None:
+        """Read no more for the moment, or read on."""
+        self._is_held_back = is_held_back
+        self._settle()
+
+    def go_on(self) -> None:
+        """There may be room for a large request."""
+        self._advance()
+
+    def add_part(self, part: SendPart) -> int:
+        """Keep a part of a request; the last one makes it a line that is taken next. How much there is of it."""
+        line = self._parts.add(part)
+        self._service.parts_intake.hold(self, self._parts.size)
+        if line is None:
+            return self._parts.size
+        self._lines.put_first(line)
+        return len(line)
 
     def answered(self, call: Call, reply: Any) -> None:
         """Send the answer to a call that was started, and continue."""
@@ -184,6 +242,8 @@ class Connection(asyncio.Protocol):
             self._open_long_changes -= call.operation.is_long
         else:
             self._open_reads -= 1
+        if call.size:
+            self._service.intake.finish(call.size)
         self._service.finished(call)
 
     def send(self, line: bytes) -> None:
@@ -204,9 +264,10 @@ class Connection(asyncio.Protocol):
             return  # an answer that came at once: the loop below goes on by itself
         self._is_advancing = True
         try:
-            while self.can_write and (self._calls or self._lines):
+            while self.can_write and (self._calls or self._lines) and not self._is_opening:
                 if not self._calls:
-                    self._open_line(self._lines.take())
+                    if not self._open_next():
+                        break
                 elif self._may_start(self._calls[0]):
                     self._start(self._calls.popleft())
                 else:
@@ -246,15 +307,16 @@ class Connection(asyncio.Protocol):
         """Read on only when nothing waits; close when nothing is left to answer."""
         if not self.is_open or self._transport.is_closing():
             return
-        is_waiting = bool(self._calls or self._lines)
+        is_waiting = bool(self._calls or self._lines or self._is_opening)
+        wants_more = not (is_waiting or self._is_held_back)
         if self._is_ending:
             if not (is_waiting or self._open_changes or self._open_reads):
                 self.flush()
                 self._transport.close()
-        elif is_waiting and self._is_reading:
+        elif self._is_reading and not wants_more:
             self._is_reading = False
             self._transport.pause_reading()
-        elif not is_waiting and not self._is_reading:
+        elif wants_more and not self._is_reading:
             self._is_reading = True
             self._transport.resume_reading()
 
@@ -266,10 +328,23 @@ class Connection(asyncio.Protocol):
 
     # Decoding and answering.
 
+    def _open_next(self) -> bool:
+        """Decode the next line, a large one elsewhere. False if it is large and there is no room for it."""
+        line = self._lines.take()
+        if line is None or len(line) <= LARGE_BYTES or is_hook(line):
+            self._open_line(line)
+        elif self._service.intake.start(self, len(line)):
+            self._is_opening = True
+            self._service.open_large(line, partial(self._opened, len(line)))
+        else:
+            self._lines.put_first(line)
+            return False
+        return True
+
     def _open_line(self, line: bytes | None) -> None:
         if line is None:
             limit = self._service.max_request_bytes
-            too_large = RequestTooLarge(f"the request is larger than {limit} bytes", field="request")
+            too_large = RequestTooLarge(f"the request is larger than {limit} bytes", field="request", value=limit)
             return self._answer(None, None, too_large)
         try:
             documents = frames.split_line(line)
@@ -279,9 +354,24 @@ class Connection(asyncio.Protocol):
             return self._open_request(line, None)
         return self._open_batch(documents)
 
+    def _opened(self, size: int, found: OpenedLine) -> None:
+        """Take what was decoded elsewhere. The line's size is counted until its last request is answered."""
+        self._is_opening = False
+        batch = Batch(len(found.requests)) if found.is_batch and found.requests else None
+        for each in found.requests if self.is_open else ():
+            if each.error is None and each.request is not None:
+                self._calls.append(Call(self, each.id, each.request.op, each.request, batch, each.prepared))
+            else:
+                self._answer(each.id, batch, each.error or unforeseen(RuntimeError("a line was lost")))
+        if self._calls:
+            self._calls[-1].size = size
+        else:
+            self._service.intake.finish(size)
+        self._advance()
+
     def _open_batch(self, documents: list[Raw]) -> None:
-        if not 0 < len(documents) <= _MAX_BATCH:
-            message = f"a batch has 1 to {_MAX_BATCH} requests, not {len(documents)}"
+        if not 0 < len(documents) <= MAX_BATCH:
+            message = f"a batch has 1 to {MAX_BATCH} requests, not {len(documents)}"
             return self._answer(None, None, InvalidRequest(message))
         batch = Batch(len(documents))
         for document in documents:

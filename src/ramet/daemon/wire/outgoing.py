@@ -50,6 +50,11 @@ class Outgoing:
         """Whether the client reads what it is sent, and no long reply is on its way."""
         return not self._is_paused and self._stream is None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits to be written here."""
+        return not self._unsent and self._stream is None and not self._streams
+
     def send(self, line: bytes) -> None:
         """Send a line, together with what else this turn of the event loop has to say."""
         if not self._unsent:

@@ -57,6 +57,10 @@ class Subscriptions:
             self._timer = self._loop.call_later(_INTERVAL_SECONDS, self._tick)
         self.wake()
 
+    def has(self, connection: Connection) -> bool:
+        """Whether the connection is told events."""
+        return connection in self._subscribers
+
     def remove(self, connection: Connection) -> None:
         """The connection is gone."""
         self._subscribers.pop(connection, None)

@@ -1,7 +1,10 @@
 """Requests and replies about the daemon itself."""
 
-from msgspec import Struct
+from typing import Annotated
 
+from msgspec import Meta, Struct
+
+from ramet.errors import InvalidParams, RequestTooLarge
 from ramet.protocol.fields import Name, Text
 from ramet.protocol.operation import Operation, Request
 
@@ -38,6 +41,30 @@ class Ping(Request[Pong], frozen=True, kw_only=True):
     """Check that the daemon responds."""
 
     op = Operation("daemon.ping", host="daemon", ring="own")
+
+
+class PartReceived(Struct, frozen=True, kw_only=True):
+    """A part of a request has arrived. With the last one, the request itself is answered next, by its own id."""
+
+    received_bytes: int
+    """The size of all parts so far."""
+
+
+class SendPart(Request[PartReceived], frozen=True, kw_only=True):
+    """Send a part of a request that is larger than `daemon.max_request_bytes`. The texts of all parts are joined, and
+    the result is performed as if it had come as one line behind the last part.
+    """
+
+    op = Operation(
+        "daemon.part", errors=(InvalidParams, RequestTooLarge), host="daemon", ring="own", audience="internal"
+    )
+
+    request: Name
+    """Any name for the request, the same in all of its parts."""
+    index: Annotated[int, Meta(ge=0, le=2**31)]
+    """The number of the part, starting with 0."""
+    text: str
+    is_last: bool = False
 
 
 class DaemonStatusReply(Struct, frozen=True, kw_only=True):

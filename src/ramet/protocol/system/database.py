@@ -10,20 +10,29 @@ from ramet.protocol.operation import Operation, Request
 
 
 class QueryResult(Struct, frozen=True, kw_only=True):
-    """The rows of a query. `truncated` is true if there are more rows than `query.max_rows`."""
+    """The rows of a query, at most `query.max_rows`, and at most `query.max_bytes` of JSON."""
 
     columns: list[str]
     rows: list[list[Any]]
     truncated: bool
+    """Whether there are more rows."""
+    next: int | None = None
+    """The `cursor` of the rows that follow; null if there are none."""
 
 
 class Query(Request[QueryResult], frozen=True, kw_only=True):
-    """Run one read-only SELECT."""
+    """Run one read-only SELECT. If there are more rows than one reply holds, the same query with `cursor` gives those
+    that follow; it needs an ORDER BY to give each row once.
+    """
 
     op = Operation("db.query", errors=(QueryRefused, QueryFailed, QueryTimeout), host="store", is_long=True)
 
     sql: Annotated[str, Meta(min_length=1, max_length=100_000, pattern=_NO_NUL)]
     params: list[str | int | float | bool | None] = []
+    limit: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
+    """The most rows of the reply (default: `query.max_rows`, which is also the maximum)."""
+    cursor: Annotated[int, Meta(ge=0, le=2**62)] = 0
+    """`next` of the reply before."""
 
 
 class CheckFinding(Struct, frozen=True, kw_only=True):

@@ -120,7 +120,7 @@ def _refuse_depth(request: Request[Any]) -> None:
     for field in request.__struct_fields__:
         level = [getattr(request, field)]
         for _ in range(_DEEPEST):
-            level = [inner for value in level for inner in _inner(value) if isinstance(inner, _NESTED)]
+            level = [inner for value in level for inner in inner_values(value) if isinstance(inner, _NESTED)]
             if not level:
                 break
         else:
@@ -132,7 +132,8 @@ def _refuse_depth(request: Request[Any]) -> None:
 _NESTED = (dict, list, tuple, Struct)
 
 
-def _inner(value: Any) -> Iterable[Any]:
+def inner_values(value: Any) -> Iterable[Any]:
+    """What a value of a request is made of; nothing for a text or a number."""
     match value:
         case dict():
             return value.values()

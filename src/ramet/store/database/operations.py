@@ -11,6 +11,7 @@ from ramet.protocol.operation import Request
 from ramet.protocol.system.database import BackUpDatabase, BackupReport, CheckDatabase, CheckReport, Query, QueryResult
 from ramet.store.database.blobs import Codec
 from ramet.store.database.check import check_database
+from ramet.store.database.sqlite.query import QueryBounds
 from ramet.store.database.store import ReadableStore
 
 
@@ -32,12 +33,14 @@ def answer(store: ReadableStore, request: Request[Any], settings: QuerySettings)
 @answers(Query)
 def query(asked: Asked, request: Query) -> QueryResult:
     """Run one SELECT."""
-    return asked.store.query(
-        request.sql,
-        request.params,
-        timeout_seconds=asked.settings.timeout_seconds,
-        max_rows=asked.settings.max_rows,
+    settings = asked.settings
+    bounds = QueryBounds(
+        timeout_seconds=settings.timeout_seconds,
+        max_rows=min(request.limit or settings.max_rows, settings.max_rows),
+        max_bytes=settings.max_bytes,
+        skip=request.cursor,
     )
+    return asked.store.query(request.sql, request.params, bounds)
 
 
 @answers(CheckDatabase)

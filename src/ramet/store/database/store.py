@@ -14,6 +14,7 @@ from ramet.model.instant import to_iso
 from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.migrations import Dialect, Migrated
+from ramet.store.database.sqlite.query import QueryBounds
 from ramet.store.database.text_rows import TextRows
 
 Topic = Literal["work", "events"]
@@ -34,7 +35,7 @@ class ReadableStore(ABC):
         """A connection that cannot write."""
 
     @abstractmethod
-    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
+    def query(self, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
         """Run one statement that reads, for `ramet query`."""
 
     @abstractmethod

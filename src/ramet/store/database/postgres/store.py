@@ -1,9 +1,11 @@
 """The store on a PostgreSQL server."""
 
 import re
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg.sql import SQL, Identifier
@@ -11,7 +13,7 @@ from psycopg.sql import SQL, Identifier
 from ramet.clock import Clock
 from ramet.config.secrets import hide_password
 from ramet.config.settings import DatabaseSettings
-from ramet.errors import InvalidSetting, QueryFailed, QueryRefused
+from ramet.errors import InvalidSetting, QueryFailed, QueryRefused, QueryTimeout
 from ramet.faults import Faults
 from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
@@ -23,7 +25,7 @@ from ramet.store.database.postgres.news import News
 from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema_check import refuse_altered
-from ramet.store.database.sqlite.query import jsonable
+from ramet.store.database.sqlite.query import QueryBounds, QueryPage
 from ramet.store.database.store import ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
 
@@ -40,6 +42,19 @@ _SHOW_TABLES = (
     "`ramet query 'SELECT table_name, column_name FROM information_schema.columns "
     "WHERE table_schema = current_schema()'` shows the tables and their columns"
 )
+
+
+_EXPLAINS = re.compile(r"(?:[\s(]|--[^\n]*(?:\n|$)|/\*.*?\*/)*EXPLAIN\b", re.IGNORECASE | re.DOTALL)
+"""What a cursor of the server cannot be declared for. Its rows are few."""
+
+_WRITES = (
+    psycopg.errors.ReadOnlySqlTransaction,
+    psycopg.errors.InsufficientPrivilege,
+    psycopg.errors.FeatureNotSupported,
+)
+"""How the server refuses to write; a cursor is not declared for a statement that does."""
+
+_FETCHED_BYTES = 1024 * 1024
 
 
 class _PostgresSchema:
@@ -85,12 +100,12 @@ class PostgresReadableStore(ReadableStore):
             connection.database.execute(f"SET client_connection_check_interval = {_GONE_AFTER_MS}")
         return connection
 
-    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
+    def query(self, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
         if not _READS.match(sql):
             raise QueryRefused(field="sql", value=sql)
         connection = self.connect_reader()
         try:
-            return _run_query(connection, sql, params, timeout_seconds, max_rows)
+            return _run_query(connection, sql, params, bounds)
         finally:
             connection.close()
 
@@ -171,24 +186,49 @@ class PostgresStore(PostgresReadableStore, Store):
             self._lock.release()
 
 
-def _run_query(
-    connection: PostgresConnection, sql: str, params: Sequence[object], timeout_seconds: int, max_rows: int
-) -> QueryResult:
+def _run_query(connection: PostgresConnection, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
     database = connection.database
-    database.execute("SELECT set_config('statement_timeout', %s, false)", [str(timeout_seconds * 1000)])
+    database.execute("SELECT set_config('statement_timeout', %s, false)", [str(bounds.timeout_seconds * 1000)])
     connection.begin_reading()
+    page = QueryPage(bounds, sql)
+    deadline = time.monotonic() + bounds.timeout_seconds
     try:
-        # Prepared, so that the server itself refuses a second statement behind the first.
-        cursor = database.execute(_placeholders(sql, len(params)), list(params) or None, prepare=True)
-        columns = [column.name for column in cursor.description or ()]
-        rows = [list(row) for row in cursor.fetchmany(max_rows + 1)]
-    except (psycopg.errors.ReadOnlySqlTransaction, psycopg.errors.InsufficientPrivilege) as error:
+        with _open_cursor(database, sql, params, bounds.skip) as cursor:
+            columns = [column.name for column in cursor.description or ()]
+            while _fetch(cursor, page):
+                if time.monotonic() > deadline:  # the server counts from each fetch
+                    message = f"the query took longer than {bounds.timeout_seconds} seconds"
+                    raise QueryTimeout(message, field="sql", value=sql)
+    except _WRITES as error:
         raise QueryRefused(f"only reading is allowed: {error}", field="sql", value=sql) from error
     except (psycopg.errors.SyntaxError, psycopg.ProgrammingError, psycopg.DataError) as error:
         raise QueryFailed(str(error), field="sql", value=sql, fix=_SHOW_TABLES) from error
     except psycopg.Error as error:
         raise translate(error) from error
-    return QueryResult(columns=columns, rows=jsonable(rows[:max_rows]), truncated=len(rows) > max_rows)
+    return page.result(columns)
+
+
+def _open_cursor(database: "psycopg.Connection[Any]", sql: str, params: Sequence[object], skip: int) -> Any:
+    """Both kinds of cursor prepare the statement, so that the server itself refuses a second one behind it."""
+    statement, values = _placeholders(sql, len(params)), list(params) or None
+    if _EXPLAINS.match(sql):
+        return database.execute(statement, values, prepare=True)
+    cursor = database.cursor(name="query")
+    try:
+        cursor.execute(statement, values)
+        if skip:
+            cursor.scroll(skip)
+    except BaseException:
+        cursor.close()
+        raise
+    return cursor
+
+
+def _fetch(cursor: Any, page: QueryPage) -> bool:
+    """Fetch some rows: at first one, and then about as many as make a mebibyte. Whether there may be more."""
+    count = max(1, min(2 * len(page), _FETCHED_BYTES * len(page) // max(page.size, 1)))
+    rows = cursor.fetchmany(count)
+    return all(page.add(row) for row in rows) and len(rows) == count
 
 
 def _placeholders(sql: str, count: int) -> bytes:

@@ -24,7 +24,7 @@ from ramet.store.database.sqlite.connection import (
     open_writer,
     translate,
 )
-from ramet.store.database.sqlite.query import run_query
+from ramet.store.database.sqlite.query import QueryBounds, run_query
 from ramet.store.database.sqlite.text_rows import SqliteTextRows
 from ramet.store.database.store import ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
@@ -76,10 +76,10 @@ class SqliteReadableStore(ReadableStore):
     def connect_reader(self) -> SqliteConnection:
         return open_reader(self.path, self._vfs)
 
-    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
+    def query(self, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
         reader = open_reader(self.path, self._vfs)
         try:
-            return run_query(reader.database, sql, params, timeout_seconds, max_rows)
+            return run_query(reader.database, sql, params, bounds)
         finally:
             reader.close()
 

@@ -1,0 +1,104 @@
+"""Large request lines: decoding them, and preparing the changes in them, wherever that is done.
+
+Redacting and compressing 8 MiB takes 150 ms, and decoding a line that has millions of empty lists in it a second and a
+half. Nothing else would be answered meanwhile, so a large line is opened in another process
+(`executors/preparation_process`). A hook is not: its shim sends no more than 1 MiB, and the agent waits for it.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from msgspec import Raw, UnsetType
+
+from ramet.daemon.wire.calls import unforeseen
+from ramet.engine import Engine, Ready
+from ramet.errors import InvalidRequest, RametError, RequestTooLarge
+from ramet.protocol.operation import Change, Request
+from ramet.protocol.wire import frames
+from ramet.protocol.wire.frames import RequestId
+
+LARGE_BYTES = 64 * 1024
+"""A line above this is opened elsewhere. Up to this, opening takes 2 ms, and passing it on half of that."""
+
+MAX_BATCH = 1000
+"""How many requests a batch may hold: its replies are held together until the last is there."""
+
+_MAX_VALUES = 200_000
+"""How many values a large request may have: the daemon has to take over each of them. A page of an import, which has
+the most, has some 20,000.
+"""
+
+_HOOK = b'"method":"hooks.event"'
+_HEAD_BYTES = 64
+
+
+class OpenedRequest(NamedTuple):
+    """One request of a line, or the error in its place."""
+
+    id: RequestId | UnsetType = None
+    request: Request[Any] | None = None
+    prepared: Ready | None = None
+    """The request, prepared, if it is a change that needs nothing else first."""
+    error: RametError | None = None
+
+
+class OpenedLine(NamedTuple):
+    """The requests of a line."""
+
+    requests: list[OpenedRequest]
+    is_batch: bool = False
+
+
+OpenLarge = Callable[[bytes, Callable[[OpenedLine], None]], None]
+"""Opens a line, and calls the function with the result, both on the event loop's thread."""
+
+
+def is_hook(line: bytes) -> bool:
+    """Whether a line is what the hooks' shim sends."""
+    return _HOOK in line[:_HEAD_BYTES]
+
+
+def open_large(line: bytes, engine: Engine) -> OpenedLine:
+    """Decode a line, and prepare the changes in it. Whatever is wrong with it is part of the result."""
+    try:
+        documents = frames.split_line(line)
+        if documents is None:
+            return OpenedLine([_open(line, engine)])
+        if not 0 < len(documents) <= MAX_BATCH:
+            raise InvalidRequest(f"a batch has 1 to {MAX_BATCH} requests, not {len(documents)}")
+    except RametError as error:
+        return OpenedLine([OpenedRequest(error=error)])
+    return OpenedLine([_open(document, engine) for document in documents], is_batch=True)
+
+
+def _open(document: bytes | Raw, engine: Engine) -> OpenedRequest:
+    try:
+        frame = frames.decode_frame(document)
+    except RametError as error:
+        return OpenedRequest(frames.salvage_id(document), error=error)
+    try:
+        operation = frames.find_operation(frame.method)
+        request = frames.decode_params(operation, frame.params)
+        _refuse_many_values(document, request)
+        if not isinstance(request, Change) or request.needs_model() or request.reads_first():
+            return OpenedRequest(frame.id, request)
+        call = engine.prepare(operation, request, "")
+        return OpenedRequest(frame.id, call.request, Ready(call=call))
+    except RametError as error:
+        return OpenedRequest(frame.id, error=error)
+    except Exception as error:  # noqa: BLE001 - whatever a client sends, its connection lives on
+        return OpenedRequest(frame.id, error=unforeseen(error))
+
+
+def _refuse_many_values(document: bytes | Raw, request: Request[Any]) -> None:
+    text = bytes(document)
+    if text.count(b",") < _MAX_VALUES:  # most have far fewer, and are not walked through
+        return
+    count, level = 0, [request]
+    while level:
+        level = [inner for value in level for inner in frames.inner_values(value)]
+        count += len(level)
+        if count > _MAX_VALUES:
+            raise RequestTooLarge(
+                f"the request has more than {_MAX_VALUES} values", field="params", fix="send them in several requests"
+            )
