@@ -20,14 +20,15 @@ from ramet.model.history.outline import Outline
 from ramet.model.history.provider_messages import Renderer
 from ramet.model.runs.window import Window
 
-_MOST_BYTES = 32 * 2**20
+_MOST_BYTES = 40 * 2**20
 """Of contexts with their messages. It holds the context of 10,000 commits of 2 KB in one format."""
 _MOST_WINDOW_BYTES = 16 * 2**20
 _MOST_OUTLINE_BYTES = 8 * 2**20
-PIECE_BYTES = 400
-"""A piece and its place beside its text: measured with tracemalloc."""
-_MESSAGE_BYTES = 240
-_SPECIAL_BYTES = 600
+PIECE_BYTES = 550
+"""A piece and its place beside its text, measured with tracemalloc; as are the next two."""
+_MESSAGE_BYTES = 700
+"""A message beside its text. With a tool's call it has 750 bytes, without one 300."""
+_SPECIAL_BYTES = 500
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -19,9 +19,7 @@ from ramet.model.history.budget import Placed
 from ramet.model.history.provider_messages import RENDERERS, Message, Renderer, hash_pieces, list_system
 from ramet.protocol.history.contexts import Compile, Compiled
 
-_PARTS = 3
-_HASH = re.compile(r"[0-9a-f]{64}")
-_NUMBER = re.compile(r"[0-9]{1,10}")
+_CURSOR = re.compile(r"([0-9a-f]{64}):([0-9]{1,10}):([0-9]{1,10})")
 
 
 class Place(Struct, frozen=True):
@@ -102,8 +100,8 @@ def _start(tx: Transaction, request: Compile) -> tuple[Point | None, Place]:
     """The head and the place that a request's cursor names; the whole branch if it has none."""
     if request.cursor is None:
         return references.either(tx, request.branch, request.hash), Place()
-    parts = request.cursor.split(":")
-    if len(parts) != _PARTS or not _HASH.fullmatch(parts[0]) or not all(map(_NUMBER.fullmatch, parts[1:])):
+    found = _CURSOR.fullmatch(request.cursor)
+    if found is None:
         raise InvalidParams(
             "this is not a cursor of history.compile",
             field="cursor",
@@ -111,7 +109,7 @@ def _start(tx: Transaction, request: Compile) -> tuple[Point | None, Place]:
             fix="use the `next` of the page before, or leave the cursor out to start again",
         )
     references.either(tx, request.branch, request.hash)
-    return references.commit(tx, parts[0], "cursor"), Place(int(parts[1]), int(parts[2]))
+    return references.commit(tx, found[1], "cursor"), Place(int(found[2]), int(found[3]))
 
 
 def _spell(point: Point, place: Place) -> str:

@@ -80,7 +80,7 @@ class DiffReply(Struct, frozen=True, kw_only=True):
     text: str
     """A unified diff of the compiled texts. Its line numbers count from the first message that is compared."""
     shared: int = 0
-    """How many messages are equal at the beginning of both, and are not compared."""
+    """How many messages are equal at the start of both, and are not compared."""
     is_too_large: bool = False
     """Whether the texts were not compared because the parts that differ have more than 8 million tokens."""
     next: str | None = None

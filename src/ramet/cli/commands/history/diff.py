@@ -14,7 +14,7 @@ from ramet.protocol.history.contexts import Diff, DiffReply
 from ramet.protocol.pages import Place, follow_places
 
 _PAGE = 100_000
-"""Lines. The daemon compares anew for each page."""
+"""Lines. The daemon compares again for each page."""
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
