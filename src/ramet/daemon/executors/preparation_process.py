@@ -39,8 +39,6 @@ _LINE, _CHANGE = b"l", b"c"
 _PIECE_BYTES = 1024 * 1024
 _MOST_BYTES = 1024 * 1024 * 1024
 """What the process may take beyond what it shares with the daemon: some thirty times the largest request."""
-_NICE = 5
-"""A large request waits, rather than a hook."""
 
 Job = bytes | Change[Any]
 """A line of a client, or a change that the daemon wants itself."""
@@ -123,7 +121,6 @@ def _leave_the_daemon(link: int) -> None:
     os.closerange(link + 1, 4096)
     logging.getLogger("ramet").handlers.clear()
     os.chdir("/")
-    os.nice(_NICE)
     keep_large_buffers_apart()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_address_space() + _MOST_BYTES, hard))

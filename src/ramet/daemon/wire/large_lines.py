@@ -24,9 +24,9 @@ LARGE_BYTES = 64 * 1024
 MAX_BATCH = 1000
 """How many requests a batch may hold: its replies are held together until the last is there."""
 
-_MAX_VALUES = 200_000
-"""How many values a large request may have: the daemon has to take over each of them. A page of an import, which has
-the most, has some 20,000.
+_MAX_VALUES = 50_000
+"""How many values a large request may have: the event loop has to take over each of them, and so many take 14 ms. A
+piece of an import, which has the most, has at most 20,000.
 """
 
 _SIMPLE = (b'"method":"hooks.event"', b'"method":"daemon.part"')
