@@ -121,7 +121,7 @@ class Server:
         unfinished = max(settings.max_unfinished_bytes, 2 * settings.max_request_bytes)
         self.intake = Intake(unfinished, settings.max_unfinished_seconds, "daemon.max_unfinished_bytes", loop)
         self.parts_intake = Intake(
-            settings.max_parts_bytes, settings.max_unfinished_seconds, "daemon.max_parts_bytes", loop
+            2 * settings.max_parts_bytes, settings.max_unfinished_seconds, "daemon.max_parts_bytes", loop
         )
         self.open_large = parts.open_large
         self.redactor = redactor

@@ -35,11 +35,10 @@ from ramet.protocol.operation import Change
 log = logging.getLogger(__name__)
 
 _LENGTH = struct.Struct("!Q")
+_LINE, _CHANGE = b"l", b"c"
 _PIECE_BYTES = 1024 * 1024
 _MOST_BYTES = 1024 * 1024 * 1024
 """What the process may take beyond what it shares with the daemon: some thirty times the largest request."""
-_NICE = 5
-"""A large request waits, rather than a hook."""
 
 Job = bytes | Change[Any]
 """A line of a client, or a change that the daemon wants itself."""
@@ -82,7 +81,7 @@ def run_preparation(link: socket.socket, engine: Engine) -> NoReturn:
     _leave_the_daemon(link.fileno())
     while (order := _receive(link)) is not None:
         try:
-            reply: Any = prepare_job(pickle.loads(order), engine)  # noqa: S301 - from the daemon, over its own socket
+            reply: Any = prepare_job(_decode_job(order), engine)
         except MemoryError:
             reply = OpenedLine([OpenedRequest(error=RequestTooLarge("the request takes too much memory"))])
         del order
@@ -122,7 +121,6 @@ def _leave_the_daemon(link: int) -> None:
     os.closerange(link + 1, 4096)
     logging.getLogger("ramet").handlers.clear()
     os.chdir("/")
-    os.nice(_NICE)
     keep_large_buffers_apart()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_address_space() + _MOST_BYTES, hard))
@@ -134,6 +132,19 @@ def _address_space() -> int:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     except OSError:
         return _MOST_BYTES
+
+
+def _encode_job(job: Job) -> tuple[bytes, bytes]:
+    """A header and a body. A line travels as it is: it may be large, and this is done on the event loop."""
+    kind, body = (_LINE, job) if isinstance(job, bytes) else (_CHANGE, pickle.dumps(job, pickle.HIGHEST_PROTOCOL))
+    return _LENGTH.pack(len(kind) + len(body)) + kind, body
+
+
+def _decode_job(order: bytearray) -> Job:
+    body = bytes(memoryview(order)[len(_LINE) :])
+    if order.startswith(_LINE):
+        return body
+    return pickle.loads(body)  # type: ignore[no-any-return] # noqa: S301 - from the daemon, over its own socket
 
 
 def _receive(link: socket.socket) -> bytearray | None:
@@ -188,9 +199,8 @@ class PreparationProcess(asyncio.Protocol):
             self._send(self._transport, job)
 
     def _send(self, transport: asyncio.WriteTransport, job: Job) -> None:
-        body = pickle.dumps(job, pickle.HIGHEST_PROTOCOL)
-        transport.write(_LENGTH.pack(len(body)))
-        transport.write(body)
+        for each in _encode_job(job):
+            transport.write(each)
 
     def _do_here(self, job: Job, done: Callable[[Any], None]) -> None:
         if self._thread is None:

@@ -22,7 +22,7 @@ from ramet.daemon.readers.reader_link import StreamedReply
 from ramet.daemon.wire.byte_lines import Lines
 from ramet.daemon.wire.calls import Batch, Call, encode_answer, unforeseen
 from ramet.daemon.wire.intake import Intake
-from ramet.daemon.wire.large_lines import LARGE_BYTES, MAX_BATCH, OpenedLine, OpenLarge, is_hook
+from ramet.daemon.wire.large_lines import MAX_BATCH, OpenedLine, OpenLarge, is_large
 from ramet.daemon.wire.outgoing import Outgoing
 from ramet.daemon.wire.parts import Parts
 from ramet.daemon.wire.socket_file import peer_pid
@@ -331,7 +331,7 @@ class Connection(asyncio.Protocol):
     def _open_next(self) -> bool:
         """Decode the next line, a large one elsewhere. False if it is large and there is no room for it."""
         line = self._lines.take()
-        if line is None or len(line) <= LARGE_BYTES or is_hook(line):
+        if line is None or not is_large(line):
             self._open_line(line)
         elif self._service.intake.start(self, len(line)):
             self._is_opening = True

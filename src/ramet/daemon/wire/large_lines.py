@@ -2,7 +2,8 @@
 
 Redacting and compressing 8 MiB takes 150 ms, and decoding a line that has millions of empty lists in it a second and a
 half. Nothing else would be answered meanwhile, so a large line is opened in another process
-(`executors/preparation_process`). A hook is not: its shim sends no more than 1 MiB, and the agent waits for it.
+(`executors/preparation_process`). A hook is not, because an agent waits for it, and its shim sends at most 1 MiB, as a
+text. Neither is a part of a request, which is a text too.
 """
 
 from collections.abc import Callable
@@ -23,12 +24,14 @@ LARGE_BYTES = 64 * 1024
 MAX_BATCH = 1000
 """How many requests a batch may hold: its replies are held together until the last is there."""
 
-_MAX_VALUES = 200_000
-"""How many values a large request may have: the daemon has to take over each of them. A page of an import, which has
-the most, has some 20,000.
+_MAX_VALUES = 50_000
+"""How many values a large request may have: the event loop has to take over each of them, and so many take 14 ms. A
+piece of an import, which has the most, has at most 20,000.
 """
 
-_HOOK = b'"method":"hooks.event"'
+_SIMPLE = (b'"method":"hooks.event"', b'"method":"daemon.part"')
+_SIMPLE_BYTES = 5 * 1024 * 1024 // 2
+"""A text of 1 MiB can have twice its size as JSON."""
 _HEAD_BYTES = 64
 
 
@@ -53,9 +56,12 @@ OpenLarge = Callable[[bytes, Callable[[OpenedLine], None]], None]
 """Opens a line, and calls the function with the result, both on the event loop's thread."""
 
 
-def is_hook(line: bytes) -> bool:
-    """Whether a line is what the hooks' shim sends."""
-    return _HOOK in line[:_HEAD_BYTES]
+def is_large(line: bytes) -> bool:
+    """Whether to open a line elsewhere."""
+    if len(line) <= LARGE_BYTES:
+        return False
+    head = line[:_HEAD_BYTES]
+    return len(line) > _SIMPLE_BYTES or not any(method in head for method in _SIMPLE)
 
 
 def open_large(line: bytes, engine: Engine) -> OpenedLine:

@@ -144,7 +144,13 @@ def inner_values(value: Any) -> Iterable[Any]:
     return ()
 
 
+_EXPLAINED_BYTES = 128 * 1024
+"""The error for larger parameters does not show the wrong value: finding it takes longer than all the rest."""
+
+
 def _loosely(params: bytes | Raw) -> Any:
+    if len(bytes(params)) > _EXPLAINED_BYTES:
+        return None
     try:
         return _anything.decode(params)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
