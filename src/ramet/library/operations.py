@@ -2046,11 +2046,21 @@ class SpawnOperations(Namespace):
         branch: str | None = None,
         task_id: str | None = None,
         run_id: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Trees:
         """List the ancestors of a session, from its parent up to its root."""
         return self._call(
             ListAncestors,
-            {"session_id": session_id, "effort_id": effort_id, "branch": branch, "task_id": task_id, "run_id": run_id},
+            {
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "branch": branch,
+                "task_id": task_id,
+                "run_id": run_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
         )
 
     def cancel(
@@ -2075,11 +2085,21 @@ class SpawnOperations(Namespace):
         branch: str | None = None,
         task_id: str | None = None,
         run_id: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Trees:
         """List the sessions that a session spawned."""
         return self._call(
             ListChildren,
-            {"session_id": session_id, "effort_id": effort_id, "branch": branch, "task_id": task_id, "run_id": run_id},
+            {
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "branch": branch,
+                "task_id": task_id,
+                "run_id": run_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
         )
 
     def collapse(
@@ -2129,6 +2149,8 @@ class SpawnOperations(Namespace):
         branch: str | None = None,
         task_id: str | None = None,
         run_id: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
         below: bool = False,
     ) -> Trees:
         """Show the whole tree of a session with status, outcome and cost; with `below`, only the session and
@@ -2142,6 +2164,8 @@ class SpawnOperations(Namespace):
                 "branch": branch,
                 "task_id": task_id,
                 "run_id": run_id,
+                "limit": limit,
+                "cursor": cursor,
                 "below": below,
             },
         )
