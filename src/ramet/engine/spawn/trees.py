@@ -14,7 +14,7 @@ from ramet.engine.answers import answers
 from ramet.engine.history import references
 from ramet.engine.record import agents, lookup
 from ramet.engine.runs import runs
-from ramet.engine.spawn.tree_totals import Linked, find_above, roll_up
+from ramet.engine.spawn.tree_usage import Linked, find_above, roll_up
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, SessionNotFound
 from ramet.model.history.branch import branch_session
