@@ -80,7 +80,7 @@ class Site:
     def read_raw(self) -> int:
         """The same rows, as the database's own module gives them."""
         database: Any = self.db.database  # type: ignore[attr-defined]
-        params = {"ids": "[1]", "characters": 200, "now": _AT}
+        params = {"ids": "[1]", "only": None, "characters": 200, "now": _AT}
         text = _TREE.sqlite if isinstance(database, apsw.Connection) else _TREE.postgres
         return len(database.execute(text, params).fetchall())
 
@@ -153,7 +153,7 @@ def _plant(site: Site, number: int) -> None:
         ),
     )
     calls = ((each, f"call {call}") for each in numbers for call in range(_CALLS))
-    site.write("INSERT INTO usage VALUES (?, ?, 'model', 900, 100, 5000, 0, 0.01)", calls)
+    site.write("INSERT INTO usage VALUES (?, ?, 'model', 900, 100, 5000, 0, 0.01, NULL)", calls)
 
 
 def _state(session: int) -> tuple[str, str | None, str | None]:

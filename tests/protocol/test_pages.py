@@ -2,14 +2,20 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
+import msgspec
 import pytest
+from msgspec import Struct
+from tests.protocol.least_params import least_params
+from tests.protocol.unpaged_lists import REASONS
 
-from ramet.errors import ReplyTooLarge
-from ramet.protocol.operation import Operation, Request
-from ramet.protocol.pages import Limit, Pages, cut, follow, follow_async, whole
+from ramet.errors import InvalidParams, ReplyTooLarge
+from ramet.protocol.operation import Operation, Request, reply_kinds
+from ramet.protocol.operations import OPERATIONS
+from ramet.protocol.pages import Limit, Pages, begin, cut, follow, follow_async, is_for_all, paged, whole
 from ramet.protocol.replies import Page
+from ramet.protocol.wire.frames import decode_params
 
 
 class Numbers(Page[int], frozen=True, kw_only=True):
@@ -99,3 +105,79 @@ def test_all_pages_make_one_reply_with_the_newest_facts_and_those_that_only_the_
 
 def test_a_single_page_is_the_reply_itself() -> None:
     assert whole(Server(), ListNumbers(after=8)) == Numbers(items=[9, 10], next=None, begun=None, asked=1)
+
+
+def test_the_beginning_of_a_list_is_one_reply_over_as_many_pages_as_it_takes() -> None:
+    server = Server(most=3)
+    begun = begin(server, ListNumbers(after=1), 7)
+    assert (begun.items, begun.next) == ([2, 3, 4, 5, 6, 7, 8], 8)
+    assert begin(server, ListNumbers(), 100).next is None
+    assert [limit for limit, _ in server.asked[:5]] == [7, 3, 4, 2, 2]
+
+
+def test_only_a_request_without_limit_and_place_wants_the_whole_list() -> None:
+    assert is_for_all(OPERATIONS["spawn.tree"].request(session_id=1))
+    assert not is_for_all(OPERATIONS["spawn.tree"].request(session_id=1, limit=5))
+    assert not is_for_all(OPERATIONS["spawn.tree"].request(session_id=1, cursor="1.2"))
+    assert not is_for_all(OPERATIONS["history.log"].request(branch="main"))
+    assert not is_for_all(OPERATIONS["db.agents.get"].request(id="a"))
+
+
+def test_an_operation_without_pages_cannot_be_followed() -> None:
+    with pytest.raises(TypeError, match=r"db\.agents\.get has no pages"):
+        list(follow(Server(), OPERATIONS["db.agents.get"].request(id="a")))
+
+
+PAGED = sorted(name for name, operation in OPERATIONS.items() if operation.pages is not None)
+
+
+@pytest.mark.requirement("R343")
+@pytest.mark.parametrize("name", PAGED)
+def test_an_operation_with_pages_has_a_limit_a_cursor_and_a_next(name: str) -> None:
+    operation = OPERATIONS[name]
+    assert {"limit", paged(operation).cursor} <= set(operation.request.__struct_fields__)
+    reply = get_origin(operation.reply) or operation.reply
+    assert {"next", *paged(operation).items} <= set(reply.__struct_fields__)
+
+
+@pytest.mark.requirement("R343")
+@pytest.mark.parametrize("name", PAGED)
+@pytest.mark.parametrize("limit", [b"0", b"-1", b"1.5", b'"ten"', b"9223372036854775808"])
+def test_a_limit_that_is_no_number_of_items_is_refused_by_its_name(name: str, limit: bytes) -> None:
+    with pytest.raises(InvalidParams) as refusal:
+        decode_params(OPERATIONS[name], _with(name, b"limit", limit))
+    assert refusal.value.field == "limit"
+    assert refusal.value.fix
+
+
+@pytest.mark.requirement("R343")
+@pytest.mark.parametrize("name", PAGED)
+@pytest.mark.parametrize("cursor", [b"-1", b"[1]", b"9223372036854775808", b'"\\u0000"'])
+def test_a_cursor_that_no_page_gives_is_refused_by_its_name(name: str, cursor: bytes) -> None:
+    field = paged(OPERATIONS[name]).cursor
+    with pytest.raises(InvalidParams) as refusal:
+        decode_params(OPERATIONS[name], _with(name, field.encode(), cursor))
+    assert refusal.value.field == field
+    assert refusal.value.fix
+
+
+@pytest.mark.requirement("R343")
+def test_every_list_in_a_reply_comes_in_pages_or_has_a_reason_why_it_is_short() -> None:
+    with_lists = {
+        name for name, each in OPERATIONS.items() if not each.changes and any(map(_has_list, reply_kinds(each.reply)))
+    }
+    assert with_lists - set(PAGED) - REASONS.keys() == set()
+    assert REASONS.keys() - with_lists == set()
+
+
+def _with(name: str, field: bytes, value: bytes) -> bytes:
+    required = least_params(OPERATIONS[name])
+    return msgspec.json.encode({**required, field.decode(): msgspec.Raw(value)})
+
+
+def _has_list(reply: Any) -> bool:
+    kind = get_origin(reply) or reply
+    if not isinstance(kind, type) or not issubclass(kind, Struct):
+        return False
+    types = get_type_hints(kind).values()
+    return any(get_origin(each) in (list, dict, tuple) for field in types for each in (field, *get_args(field)))

@@ -1,13 +1,18 @@
 """What the tools answer: one JSON document each. What went wrong is in it, too."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ramet.errors import RametError
 from ramet.model.spawn.child import SpawnResult, explain
+
+ANSWER_CHARACTERS = 40_000
+"""How much text one answer has: the programs cut longer ones."""
 
 
 class Answer(NamedTuple):
@@ -37,6 +42,30 @@ def refused(error: RametError, given: dict[str, Any]) -> Answer:
 def failed(error: RametError) -> Answer:
     """What could not be answered."""
     return Answer({"error": {"code": error.code, "message": error.message, "fix": error.fix}}, is_error=True)
+
+
+def bounded(results: Sequence[SpawnResult]) -> Answer:
+    """As many results as fit into an answer, and the children whose results follow in the next one.
+
+    Agents keep every answer in their context, and their programs cut longer ones.
+    """
+    shown: list[SpawnResult] = []
+    left = ANSWER_CHARACTERS
+    for result in results:
+        if shown and len(result.notes) > left:
+            break
+        shown.append(shorten(result))
+        left -= len(result.notes)
+    following = [each.child_session_id for each in results[len(shown) :]]
+    return Answer({"results": shown, "nextSessionIds": following} if following else {"results": shown})
+
+
+def shorten(result: SpawnResult) -> SpawnResult:
+    """A result that fits into an answer by itself."""
+    if len(result.notes) <= ANSWER_CHARACTERS:
+        return result
+    more = len(result.notes) - ANSWER_CHARACTERS
+    return replace(result, notes=f"{result.notes[:ANSWER_CHARACTERS]}\n[{more} more characters are not shown]")
 
 
 def is_over(result: SpawnResult) -> bool:

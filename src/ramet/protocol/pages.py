@@ -26,7 +26,25 @@ from ramet.errors import ReplyTooLarge
 from ramet.protocol.operation import Ask, AsyncAsk, Operation, Pages, R, Request
 from ramet.protocol.replies import Page
 
-__all__ = ["Cursor", "Limit", "Pages", "Place", "cut", "follow", "follow_async", "follow_places", "join", "whole"]
+__all__ = [
+    "Cursor",
+    "Limit",
+    "NumberedName",
+    "Pages",
+    "Place",
+    "begin",
+    "cut",
+    "follow",
+    "follow_async",
+    "follow_places",
+    "is_for_all",
+    "join",
+    "paged",
+    "split",
+    "take",
+    "unite",
+    "whole",
+]
 
 Limit = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 """The most items that a page may have."""
@@ -34,7 +52,11 @@ Limit = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Cursor = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 """A place in a list that is ordered by a number. Lists in another order have a text instead."""
 
+NumberedName = Annotated[str, Meta(pattern=r"^[0-9]{1,19}[.][^\x00]{1,4096}$")]
+"""A place in a list that is ordered by a number and a name: `7.implement`."""
+
 Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Any)
 
 
 class Place(Struct, frozen=True):
@@ -97,9 +119,30 @@ async def follow_async(ask: AsyncAsk, request: Request[R]) -> AsyncIterator[R]:
         place = place.after(reply)
 
 
+def is_for_all(request: Request[Any]) -> bool:
+    """Whether a request wants a whole list that comes in pages: it has no `limit` and no place to start from."""
+    pages = request.op.pages
+    return pages is not None and getattr(request, "limit", 1) is None and getattr(request, pages.cursor) is None
+
+
 def whole(ask: Ask, request: Request[R]) -> R:
     """All pages as one reply."""
     return join(request.op, follow(ask, request))
+
+
+def begin(ask: Ask, request: Request[R], number: int) -> R:
+    """The first items of a list as one reply, over as many pages as they take. `next` is the place behind them."""
+    name = paged(request.op).items[0]
+    replies: list[Any] = []
+    left, place = number, _first(request)
+    while True:
+        page = next(follow(ask, replace(request, **replace(place, limit=left).fields(paged(request.op)))))
+        replies.append(page)
+        left -= len(getattr(page, name))
+        after = place.after(page)
+        if after is None or left <= 0:
+            return replace(join(request.op, replies), next=page.next)  # type: ignore[attr-defined, no-any-return]
+        place = after
 
 
 def join(operation: Operation, replies: Iterable[R]) -> R:
@@ -125,6 +168,31 @@ def cut(found: Sequence[Item], limit: int, cursor_of: Callable[[Item], int]) -> 
     """A page of what was found with one item more than `limit`. Its `next` is the cursor of its last item."""
     items = list(found[:limit])
     return Page(items=items, next=cursor_of(items[-1]) if len(found) > limit else None)
+
+
+def take(
+    found: Iterable[Item], key: Callable[[Item], Key], *, after: Key | None, limit: int | None
+) -> tuple[list[Item], Key | None]:
+    """A page of a list that was read whole, because its rows are few: at most `limit` items whose key is higher than
+    `after`, in the order of their keys, and the last one's key if others follow.
+    """
+    # A database may order texts by the rules of a language, which differ from those of Python.
+    left = sorted((item for item in found if after is None or key(item) > after), key=key)
+    page = left if limit is None else left[:limit]
+    return page, key(page[-1]) if len(page) < len(left) else None
+
+
+def split(cursor: str | None) -> tuple[int, str] | None:
+    """The number and the name of a cursor that has both."""
+    if cursor is None:
+        return None
+    number, _, name = cursor.partition(".")
+    return int(number), name
+
+
+def unite(number: int, name: str) -> str:
+    """The cursor of a number and a name."""
+    return f"{number}.{name}"
 
 
 def paged(operation: Operation) -> Pages:

@@ -13,7 +13,7 @@ from ramet.engine.history.compression import SUMMARY
 from ramet.engine.history.drafts import ReadyDraft
 from ramet.engine.history.ranges import ContextView
 from ramet.engine.transaction import Transaction
-from ramet.errors import BranchExists, ModelMissing, NothingToExpand, SpawnCycle, SpawnError
+from ramet.errors import BranchExists, InvalidParams, ModelMissing, NothingToExpand, SpawnCycle, SpawnError
 from ramet.model.history.branch import Head, Point
 from ramet.model.history.child_branch import COLLAPSE_OPENING, fit
 from ramet.model.history.content import (
@@ -271,23 +271,36 @@ def expand(tx: Transaction, request: Expand) -> Expanded:
     stored = commits.read_one(tx.db, tx.codec, point)
     span = (stored.metadata or {}).get(COMPRESSES)
     if span is not None:
-        shown = commits.read_newest(
-            tx.db, tx.codec, references.spans(tx, point), limit=_EVERYTHING, before=span[1] + 1, after=span[0] - 1
-        )
+        rows, following = _replaced(tx, point, span[0], span[1], request)
         return Expanded(
-            hash=stored.hash.hex(), kind="compression", branch=None, head=None, commits=_rows(tx, list(shown)[::-1])
+            hash=stored.hash.hex(), kind="compression", branch=None, head=None, commits=rows, next=following
         )
     collapsed = child_branches.find_collapsed(tx.db, stored.id) or _copied_collapse(tx, stored)
     if collapsed is None:
         raise NothingToExpand(f"commit {request.hash} replaces no other commits", field="hash", value=request.hash)
-    child = commits.read_newest(tx.db, tx.codec, references.spans(tx, collapsed.head), limit=tx.limits.page_max)
+    depth = collapsed.head.seq if collapsed.head else 0
+    # Without a limit, it has the newest commits of the child, as many as a page may have.
+    first = 1 if request.limit else max(1, depth - tx.limits.page_max + 1)
+    rows, following = _replaced(tx, collapsed.head, first, depth, request)
     return Expanded(
         hash=stored.hash.hex(),
         kind="collapse",
         branch=collapsed.branch,
         head=collapsed.head.hash.hex() if collapsed.head else None,
-        commits=_rows(tx, list(child)[::-1]),
+        commits=rows,
+        next=following,
     )
+
+
+def _replaced(
+    tx: Transaction, head: Point | None, first: int, last: int, request: Expand
+) -> tuple[list[CommitRow], int | None]:
+    """The commits from one depth to another, oldest first: all of them, or a page, and the depth that it ends with."""
+    after = max(first - 1, request.cursor or 0)
+    end = last if request.limit is None else min(last, after + request.limit)
+    spans = references.spans(tx, head)
+    shown = commits.read_newest(tx.db, tx.codec, spans, limit=_EVERYTHING, before=end + 1, after=after)
+    return _rows(tx, list(shown)[::-1]), end if end < last else None
 
 
 def _copied_collapse(tx: Transaction, stored: StoredCommit) -> CollapsedChild | None:
@@ -302,10 +315,21 @@ def _copied_collapse(tx: Transaction, stored: StoredCommit) -> CollapsedChild | 
 def show_tree(tx: Transaction, request: Spawns) -> SpawnTree:
     """A history's parent, ancestors and children."""
     references.head(tx, request.branch)
+    pointers, limit = StoredSpawnPointers(tx.db), request.limit or _EVERYTHING
+    last = None if request.cursor is None else pointers.get(request.cursor)
+    if request.cursor is not None and (last is None or last.parent != request.branch):
+        raise InvalidParams(
+            f"the cursor {request.cursor} is not a place in this list",
+            field="cursor",
+            value=request.cursor,
+            fix="give the `next` of a page of the same branch, or leave it out to start again",
+        )
+    children = pointers.get_children(request.branch, after=request.cursor or 0, limit=limit + 1)
     return SpawnTree(
-        parent=StoredSpawnPointers(tx.db).get_parent(request.branch),
+        parent=pointers.get_parent(request.branch),
         ancestors=list(child_branches.ancestors(tx.db, request.branch)),
-        children=StoredSpawnPointers(tx.db).get_children(request.branch),
+        children=children[:limit],
+        next=children[limit - 1].spawn_id if len(children) > limit else None,
     )
 
 

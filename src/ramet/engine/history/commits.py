@@ -58,6 +58,7 @@ from ramet.protocol.history.commits import (
     Show,
     Tag,
 )
+from ramet.protocol.pages import cut
 from ramet.protocol.replies import Page
 from ramet.store.history import branches, commits, segments
 from ramet.store.history.commits import StoredCommit
@@ -191,8 +192,10 @@ def create_branch(tx: Transaction, request: CreateBranch) -> BranchRow:
 @answers(ListBranches)
 def list_branches(tx: Transaction, request: ListBranches) -> Page[BranchRow]:
     """The branches whose names start with a prefix."""
-    found = branches.list_all(tx.db, request.prefix or "", tx.limits.page_max)
-    return Page(items=[row for row in found if scopes.has_branch(tx, row.name)])
+    limit = min(request.limit or tx.limits.page_max, tx.limits.page_max)
+    found = branches.list_all(tx.db, request.prefix or "", after=request.cursor or "", limit=limit + 1)
+    reachable = [row for row in found[:limit] if scopes.has_branch(tx, row.name)]
+    return Page(items=reachable, next=found[limit - 1].name if len(found) > limit else None)
 
 
 @answers(DeleteBranch)
@@ -239,10 +242,12 @@ def undo(tx: Transaction, request: Undo) -> BranchRow:
 @answers(ListMoves)
 def list_moves(tx: Transaction, request: ListMoves) -> Page[MoveRow]:
     """The rewrites of a branch, the newest first; those of one that was deleted too."""
-    found = branches.list_moves(tx.db, request.branch, min(request.limit, tx.limits.page_max))
+    limit = min(request.limit, tx.limits.page_max)
+    before = 2**63 - 1 if request.cursor is None else request.cursor
+    found = branches.list_moves(tx.db, request.branch, before=before, limit=limit + 1)
     if not found:
         references.head(tx, request.branch)
-    return Page(items=found)
+    return cut(found, limit, lambda move: move.id)
 
 
 @answers(Annotate)

@@ -9,6 +9,7 @@ from ramet.errors import (
     BranchExists,
     BranchNotFound,
     CommitNotFound,
+    InvalidParams,
     ModelFailed,
     ModelMissing,
     NothingToExpand,
@@ -18,7 +19,8 @@ from ramet.protocol.fields import Content, Text
 from ramet.protocol.history.commits import BranchName, CommitRow, Place, Tokens
 from ramet.protocol.history.drafts import DraftInheritance
 from ramet.protocol.history.inheritance import Filter, Inheritance
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Cursor, Limit
 
 
 class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -102,14 +104,24 @@ class Expanded(Struct, frozen=True, kw_only=True):
     branch: str | None
     head: str | None
     commits: list[CommitRow]
+    next: int | None = None
+    """The cursor of the following commits, or null if no more follow."""
 
 
 class Expand(Request[Expanded], frozen=True, kw_only=True):
     """Show the commits that a collapse or a compression replaced."""
 
-    op = Operation("history.expand", errors=(BranchNotFound, CommitNotFound, NothingToExpand), is_long=True)
+    op = Operation(
+        "history.expand",
+        errors=(BranchNotFound, CommitNotFound, NothingToExpand),
+        is_long=True,
+        pages=Pages(items=("commits",)),
+    )
 
     hash: Place
+    limit: Limit | None = None
+    """The most commits in one reply (default: all)."""
+    cursor: Cursor | None = None
 
 
 class SpawnTree(Struct, frozen=True, kw_only=True):
@@ -118,14 +130,21 @@ class SpawnTree(Struct, frozen=True, kw_only=True):
     parent: SpawnRow | None
     ancestors: list[str]
     children: list[SpawnRow]
+    next: int | None = None
+    """The cursor of the following children, or null if no more follow."""
 
 
 class Spawns(Request[SpawnTree], frozen=True, kw_only=True):
     """Show the parent, ancestors and children of a branch."""
 
-    op = Operation("history.spawns", errors=(BranchNotFound,), is_long=True)
+    op = Operation(
+        "history.spawns", errors=(BranchNotFound, InvalidParams), is_long=True, pages=Pages(items=("children",))
+    )
 
     branch: BranchName
+    limit: Limit | None = None
+    """The most children in one reply (default: all)."""
+    cursor: Cursor | None = None
 
 
 class Latest(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,8 @@ from ramet.errors import AgentBusy, AgentNotFound, EffortFinished, EffortHeld, E
 from ramet.model.record.agent import Agent, FleetMember
 from ramet.model.record.session import Session
 from ramet.protocol.fields import Id, Name, ProjectRef, Text
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Limit
 from ramet.protocol.replies import Page
 
 
@@ -31,10 +32,12 @@ class GetAgent(Request[Agent], frozen=True, kw_only=True):
 class ListAgents(Request[Page[Agent]], frozen=True, kw_only=True):
     """List all agents and the efforts that they hold."""
 
-    op = Operation("db.agents.list", errors=(ProjectNotFound,))
+    op = Operation("db.agents.list", errors=(ProjectNotFound,), pages=Pages())
 
     project: ProjectRef | None = None
     """Leave out the agents that hold an effort of another project (default: list all)."""
+    limit: Limit | None = None
+    cursor: Name | None = None
 
 
 class AssignAgent(Change[Agent], frozen=True, kw_only=True):

@@ -201,6 +201,9 @@ NAME_RULES = {
     r"^[a-z0-9]{8,64}$": "8 to 64 small letters and digits",
     r"^[0-9a-f]+$": "the digits 0 to 9 and a to f",
     r"^refs/notes/[A-Za-z0-9][A-Za-z0-9._-]{0,99}$": "refs/notes/ and 1 to 100 letters, digits and . _ -",
+    r"^[0-9]{1,19}[.][0-9]{1,19}$": "the `next` of the page before, such as 1.42",
+    r"^[0-9]{1,19}[.][0-9a-f]{0,64}$": "the `next` of the page before, such as 1000.3f9c2b7a",
+    r"^[0-9]{1,19}[.][^\x00]{1,4096}$": "the `next` of the page before, such as 7.implement",
     r"^[^\s:]+:\S+$": "PROVIDER:MODEL without spaces, such as openai:gpt-5",
 }
 """The patterns of names in requests, in words."""
