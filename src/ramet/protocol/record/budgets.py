@@ -49,7 +49,7 @@ class BudgetReply(Struct, frozen=True, kw_only=True):
 class GetBudget(Request[BudgetReply], frozen=True, kw_only=True):
     """Show the budget of a session and its descendants: the limits, the usage and the reservations."""
 
-    op = Operation("budget.get", errors=(SessionNotFound, Forbidden, InvalidParams), ring="own")
+    op = Operation("budget.get", errors=(SessionNotFound, Forbidden, InvalidParams), ring="own", is_long=True)
 
     session_id: SessionId | None = None
     """The session (default: the session of the connection's token)."""
