@@ -173,7 +173,6 @@ CREATE TABLE efforts (
 ) STRICT;
 
 CREATE INDEX idx_efforts_task_lifecycle ON efforts (task_id, lifecycle);
-CREATE INDEX idx_efforts_task_created ON efforts (task_id, created_at);
 -- Nearly all efforts are finished. What is looked for again and again is the next of those that wait, and the few that
 -- somebody has a lease on.
 CREATE INDEX idx_efforts_queue ON efforts (coalesce(run_id, 0), priority DESC, id) WHERE lifecycle = 'queued';

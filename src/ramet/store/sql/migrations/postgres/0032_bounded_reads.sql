@@ -6,7 +6,5 @@ CREATE INDEX idx_sessions_branch ON sessions (branch);
 CREATE INDEX idx_moves_undoes ON moves (undoes) WHERE undoes IS NOT NULL;
 -- The newest notes in an effort's log, among a million other events.
 CREATE INDEX idx_events_logged ON events (effort_id, id) WHERE kind = 'session.logged';
--- When something was last done for a task, also if it has had very many efforts.
-CREATE INDEX idx_efforts_task_created ON efforts (task_id, created_at);
 -- The run whose conversation is on a branch.
 CREATE INDEX idx_runs_branch ON runs (branch);
