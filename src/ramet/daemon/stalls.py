@@ -10,10 +10,10 @@ say themselves when they start and end. A heartbeat finds pauses of any other or
 import asyncio
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Coroutine, Generator
 from math import inf
+from time import monotonic, thread_time
 from types import TracebackType
 from typing import Any, Self
 
@@ -70,7 +70,7 @@ class Pauses:
 
     def add(self, name: str, seconds: float, processor_seconds: float) -> None:
         """It was held for so long by `name`; and the processor was busy with that for so long."""
-        now = time.monotonic()
+        now = monotonic()
         with self._lock:
             if name not in self._rows and len(self._rows) >= _MOST_NAMES:
                 name = OTHER
@@ -86,7 +86,7 @@ class Pauses:
 
     def show(self) -> PauseReport:
         """All of it, the longest first."""
-        oldest = int(time.monotonic() // _BUCKET_SECONDS) - _BUCKETS
+        oldest = int(monotonic() // _BUCKET_SECONDS) - _BUCKETS
         with self._lock:
             rows = sorted(self._rows.items(), key=lambda each: -each[1].longest)
             recent = max((seconds for bucket, seconds in self._recent if bucket > oldest), default=0.0)
@@ -139,13 +139,13 @@ class Stopwatch:
 
     def begin(self) -> None:
         """The thread starts to do something."""
-        now = self._since = time.monotonic()
+        now = self._since = monotonic()
         if now - self._processor_at > _PROCESSOR_AGE_SECONDS:
-            self._processor_at, self._processor = now, time.thread_time()
+            self._processor_at, self._processor = now, thread_time()
 
     def lap(self, name: str) -> None:
         """What was done since `begin`, or since the last lap, was this."""
-        now = time.monotonic()
+        now = monotonic()
         seconds = now - self._since
         if seconds < 0:
             return
@@ -156,11 +156,16 @@ class Stopwatch:
 
     def end(self, name: str) -> None:
         """The last lap: the thread waits for something to do."""
-        self.lap(name)
+        now = monotonic()
+        seconds = now - self._since
         self._since = inf
+        if seconds > 0:
+            self._timed += seconds
+            if seconds > _LEAST_SECONDS:
+                self._note(name, seconds, now)
 
     def _note(self, name: str, seconds: float, now: float) -> None:
-        processor = time.thread_time()
+        processor = thread_time()
         self.pauses.add(name, seconds, min(seconds, processor - self._processor))
         self._processor_at, self._processor = now, processor
 
@@ -200,15 +205,15 @@ class LoopMeter(Stopwatch):
             self._timer = None
 
     def _expect_beat(self) -> None:
-        self._due = time.monotonic() + _BEAT_SECONDS
-        self._beat_processor, self._beat_timed, self._beat_longest = time.thread_time(), self._timed, 0.0
+        self._due = monotonic() + _BEAT_SECONDS
+        self._beat_processor, self._beat_timed, self._beat_longest = thread_time(), self._timed, 0.0
         self._timer = self.loop.call_later(_BEAT_SECONDS, self._beat)
 
     def _beat(self) -> None:
-        late = time.monotonic() - self._due
+        late = monotonic() - self._due
         if late > max(self._beat_longest, _LONG_SECONDS):
             # Laps are subtracted, also what they waited: so this is never more than what the rest took.
-            untimed = time.thread_time() - self._beat_processor - (self._timed - self._beat_timed)
+            untimed = thread_time() - self._beat_processor - (self._timed - self._beat_timed)
             self.pauses.add(OTHER, late, min(late, max(untimed, 0.0)))
         self._expect_beat()
 
