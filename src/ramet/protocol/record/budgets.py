@@ -43,7 +43,7 @@ class BudgetReply(Struct, frozen=True, kw_only=True):
     is_cost_estimated: bool = False
     """Whether a part of the cost is estimated from the price table."""
     children: list[ChildUse] = field(default_factory=list)
-    """What each child used, the newest first, at most 100."""
+    """What each child used, the newest first, at most 100; empty in the reply of `budget.set`."""
 
 
 class GetBudget(Request[BudgetReply], frozen=True, kw_only=True):
