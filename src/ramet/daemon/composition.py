@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
@@ -44,6 +44,7 @@ from ramet.daemon.readers.fork_server import ForkServer, serve_forks
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.readers.reader_process import ReaderProcess
 from ramet.daemon.readers.snapshots import Snapshots
+from ramet.daemon.stalls import LoopMeter
 from ramet.daemon.wire.tokens import Tokens
 from ramet.engine import Engine
 from ramet.engine.memory.search.vectors import VectorFeed
@@ -69,6 +70,21 @@ from ramet.workspace import surroundings
 from ramet.workspace.git.command import Git
 
 log = logging.getLogger(__name__)
+
+
+class Given(NamedTuple):
+    """What a daemon is made of, before its event loop runs."""
+
+    store: Store
+    preparation: PreparationProcess
+    source: VectorSource | None
+    fork_server: ForkServer
+    settings: Settings
+    environment: Environment
+    places: Places
+    clock: Clock
+    faults: Faults
+    environ: Mapping[str, str]
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -157,20 +173,11 @@ def serve_readers(
 
 
 def build_executor(
-    store: Store,
-    preparation: PreparationProcess,
-    settings: Settings,
-    environment: Environment,
-    processes: ReaderPool,
-    *,
-    clock: Clock,
-    faults: Faults,
-    on_commit: Callable[[Topic], None],
+    given: Given, processes: ReaderPool, meter: LoopMeter, *, on_commit: Callable[[Topic], None]
 ) -> Executor:
-    """What runs operations on this kind of database."""
-    loop = asyncio.get_running_loop()
-    preparation.attach(loop)
-    engine = preparation.engine
+    """What runs operations on this kind of database, after a model's answer if they need one."""
+    store, preparation, settings, clock = given.store, given.preparation, given.settings, given.clock
+    preparation.attach(meter.loop)
     executor: Executor
     if isinstance(store, SqliteStore):
         executor = Writer(
@@ -178,9 +185,9 @@ def build_executor(
             preparation,
             settings.query,
             clock=clock,
-            faults=faults,
+            faults=given.faults,
             on_commit=on_commit,
-            loop=loop,
+            meter=meter,
             processes=processes,
         )
     else:
@@ -193,12 +200,13 @@ def build_executor(
             preparation,
             settings,
             clock=clock,
-            faults=faults,
+            faults=given.faults,
             on_commit=on_commit,
-            loop=loop,
+            meter=meter,
             processes=processes,
         )
-    return ModelExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
+    models = Models(settings, given.environment)
+    return ModelExecutor(executor, store, preparation.engine, models, clock=clock, loop=meter.loop, meter=meter)
 
 
 def build_index_feeder(
@@ -222,7 +230,8 @@ def build_machine(
 ) -> tuple[Machine, MachineThreads]:
     """This machine's disk, and what answers with it at hand."""
     machine = Machine(requester.ask_from_thread, settings, places, environ)
-    return machine, MachineThreads(partial(answer, machine), partial(examine, machine), requester.ask_from_thread, loop)
+    ask = requester.ask_from_thread
+    return machine, MachineThreads(partial(answer, machine), partial(examine, machine), ask, loop, requester.meter)
 
 
 def build_context(

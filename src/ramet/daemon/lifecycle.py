@@ -12,28 +12,28 @@ import signal
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
+from ramet.daemon.composition import Given
 from ramet.daemon.executors.index_feeder import IndexFeeder
-from ramet.daemon.executors.preparation_process import PreparationProcess, forked_preparation
+from ramet.daemon.executors.preparation_process import forked_preparation
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import LineFormatter, close_log, open_log
 from ramet.daemon.memory import keep_large_buffers_apart
 from ramet.daemon.pid_file import read_pid_file, write_pid_file
-from ramet.daemon.readers.fork_server import ForkServer
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.server import Identity, Parts, Server
+from ramet.daemon.stalls import LoopMeter
 from ramet.daemon.wire.connections import allow_files
 from ramet.daemon.wire.socket_file import follow_socket, open_socket
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
-from ramet.model.memory.search.vector_source import VectorSource
 from ramet.model.redaction import Redactor
 from ramet.runner.attempts.crew import Crew
 from ramet.runner.attempts.slot_loans import SlotLoans
@@ -44,21 +44,6 @@ log = logging.getLogger(__name__)
 
 _THREADS = 16
 """For what prepares and settles attempts: it waits for git and for the disk, not for the processor."""
-
-
-class _Given(NamedTuple):
-    """What a daemon is made of, before its event loop runs."""
-
-    store: Store
-    preparation: PreparationProcess
-    source: VectorSource | None
-    fork_server: ForkServer
-    settings: Settings
-    environment: Environment
-    places: Places
-    clock: Clock
-    faults: Faults
-    environ: Mapping[str, str]
 
 
 def serve(
@@ -85,7 +70,7 @@ def serve(
         with forked_preparation(engine) as preparation:
             store = composition.take_store(settings, places, clock, faults)
             _log_migration(store)
-            given = _Given(
+            given = Given(
                 store, preparation, source, fork_server, settings, environment, places, clock, faults, environ
             )
             with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
@@ -102,23 +87,20 @@ def serve(
         close_log(handler)
 
 
-async def _live(given: _Given) -> None:
+async def _live(given: Given) -> None:
     places = given.places
     tokens = Tokens.of_home(places.home, str(places.socket))  # first: it may be refused, and no thread runs yet
     loop, engine = asyncio.get_running_loop(), given.preparation.engine
+    meter = LoopMeter.install(loop)
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
     processes = ReaderPool(given.fork_server, given.settings.daemon, loop)
     executor = composition.build_executor(
-        given.store,
-        given.preparation,
-        given.settings,
-        given.environment,
+        given,
         processes,
-        clock=given.clock,
-        faults=given.faults,
+        meter,
         on_commit=lambda topic: _committed(server, index_feeder, topic),  # both are made below
     )
-    requester = Requester(executor, loop)
+    requester = Requester(executor, loop, meter)
     index_feeder = composition.build_index_feeder(
         given.store, engine, given.source, processes, requester.ask_from_thread
     )
@@ -130,7 +112,7 @@ async def _live(given: _Given) -> None:
         hook_service, transcript_feed = composition.build_hook_service(requester, machine, loop)
         calling_sessions = composition.build_calling_sessions(requester, machine, loop)
         work_calls = WorkCalls(crew, slot_loans, requester, loop)
-        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions, given.preparation.open_large)
+        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions, given.preparation.open_large, meter)
         identity = _identity(given.store, places)
         server = Server(executor, given.settings.daemon, identity, loop, engine.redactor, parts)
         notifications = await composition.begin_notifications(requester, context.name, given.settings, given.environ)
@@ -157,7 +139,7 @@ async def _live(given: _Given) -> None:
     log.info("daemon stopped pid=%d", os.getpid())
 
 
-async def _open(server: Server, crew: Crew, given: _Given) -> None:
+async def _open(server: Server, crew: Crew, given: Given) -> None:
     """Let clients in, and tell the starter."""
     # Keepers of a former daemon are adopted before anybody can ask for their efforts.
     await crew.adopt()

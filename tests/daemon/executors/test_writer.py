@@ -14,6 +14,7 @@ from tests.world import FakeClock, open_in
 from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.writer import Writer
+from ramet.daemon.stalls import LoopMeter
 from ramet.engine import Engine
 from ramet.engine.transaction import Rules
 from ramet.faults import Faults
@@ -45,7 +46,7 @@ class Queue:
             clock=FakeClock(),
             faults=Faults(),
             on_commit=lambda _: None,
-            loop=self.loop,
+            meter=LoopMeter(self.loop),
         )
 
     def submit(self, name: Any, request: Request[Any]) -> None:

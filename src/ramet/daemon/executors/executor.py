@@ -6,6 +6,7 @@ stands `model_executor`, which asks a model first if a change needs one.
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, Protocol
 
+from ramet.daemon.stalls import Pauses
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
 
@@ -37,6 +38,10 @@ class Executor(Protocol):
     @property
     def transactions(self) -> int:
         """How many transactions have been committed."""
+
+    @property
+    def pauses(self) -> Pauses:
+        """How long changes had to wait for one another."""
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Run a change; `done` is called when it is durable, or with the error. Never raises."""

@@ -17,6 +17,7 @@ from msgspec import Raw
 from ramet.ai import Models
 from ramet.clock import Clock
 from ramet.daemon.executors.executor import Done, Executor
+from ramet.daemon.stalls import Stopwatch
 from ramet.engine import Engine
 from ramet.engine.history.drafts import Drafted
 from ramet.engine.history.model_answers import fill
@@ -51,6 +52,7 @@ class ModelExecutor:
         *,
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
+        meter: Stopwatch,
     ) -> None:
         self._executor = executor
         self._store = store
@@ -58,6 +60,7 @@ class ModelExecutor:
         self._models = models
         self._clock = clock
         self._loop = loop
+        self._meter = meter
         self._queue: SimpleQueue[_Item] = SimpleQueue()
         self._threads = 0
         self._waiting = 0
@@ -66,6 +69,7 @@ class ModelExecutor:
         self.stop_reads = executor.stop_reads
         self.interrupt_reads = executor.interrupt_reads
         self.last_event = executor.last_event
+        self.pauses = executor.pauses
 
     @property
     def transactions(self) -> int:
@@ -140,11 +144,13 @@ class ModelExecutor:
             db.close()
 
     def _deliver(self, item: _Item, outcome: Any) -> None:
+        self._meter.begin()
         self._waiting -= 1
         if isinstance(outcome, Request):
             self._executor.submit(item.operation, outcome, item.principal, item.done)
         else:
             item.done(outcome)
+        self._meter.end(item.operation.name)
 
 
 def _decoded(draft: Request[Any], found: Any) -> Any:

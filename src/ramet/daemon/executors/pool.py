@@ -5,7 +5,6 @@ transaction, a bounded number of times. Changes to the same thing go to the same
 clients do not conflict with each other. Long changes have a thread of their own, so that no hook waits for one.
 """
 
-import asyncio
 import logging
 import random
 import threading
@@ -22,6 +21,7 @@ from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
 from ramet.daemon.readers.reader_pool import ReaderPool
+from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
 from ramet.engine import Call
 from ramet.errors import DatabaseUnreachable, RametError, TooContended
 from ramet.faults import Faults
@@ -68,7 +68,7 @@ class Pool:
         clock: Clock,
         faults: Faults,
         on_commit: Callable[[Topic], None],
-        loop: asyncio.AbstractEventLoop,
+        meter: LoopMeter,
         processes: ReaderPool | None = None,
     ) -> None:
         self._store = store
@@ -77,8 +77,10 @@ class Pool:
         self._clock = clock
         self._faults = faults
         self._on_commit = on_commit
-        self._loop = loop
-        self._readers = Readers(store, engine, settings.query, clock, loop, processes=processes, in_place=False)
+        self._loop = loop = meter.loop
+        self._meter = meter
+        self.pauses = Pauses("writer")
+        self._readers = Readers(store, engine, settings.query, clock, loop, meter, processes=processes, in_place=False)
         self._preparation = Preparation(preparation, self._put, loop)
         self.transactions = 0
         self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
@@ -134,8 +136,10 @@ class Pool:
 
     def _run(self, lane: "SimpleQueue[_Item | None]") -> None:
         db: Connection | None = None
+        watch = Stopwatch(self.pauses)
         while (item := lane.get()) is not None:
             call, done = item
+            watch.begin()
             try:
                 db = self._begin(db, call)
                 reply = self._persist(db, call)
@@ -145,6 +149,7 @@ class Pool:
             except Exception:
                 log.exception("an operation failed method=%s", call.operation.name)
                 reply = RametError()
+            watch.end(call.operation.name)
             self._loop.call_soon_threadsafe(self._deliver, done, reply)
             if db is not None and time.monotonic() > self._next_upkeep:
                 self._keep_up(db)
@@ -205,9 +210,11 @@ class Pool:
         return reply
 
     def _deliver(self, done: Done, reply: Any) -> None:
+        self._meter.begin()
         done(reply)
         self._on_commit("work")
         self._listening.committed()
+        self._meter.end("deliver")
 
 
 def _subject(request: Request[Any]) -> Any:

@@ -16,6 +16,7 @@ from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.readers.snapshots import Snapshots
+from ramet.daemon.stalls import Stopwatch
 from ramet.engine import Engine
 from ramet.errors import RametError
 from ramet.protocol.memory.chunks import QueryChunks, SearchDirectives, SearchDocs, SearchSessions
@@ -42,6 +43,7 @@ class Readers:
         settings: QuerySettings,
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
+        meter: Stopwatch,
         *,
         processes: ReaderPool | None,
         in_place: bool,
@@ -49,6 +51,7 @@ class Readers:
         """Without `processes`, long reads run on threads."""
         self._loop = loop
         self._processes = processes
+        self._meter = meter
         self._in_place = in_place
         """Whether a read is cheap enough for the loop: a file is, a server is not."""
         self._snapshots = Snapshots(store, engine, settings, clock)
@@ -100,8 +103,10 @@ class Readers:
         future.add_done_callback(lambda _: self._loop.call_soon_threadsafe(self._deliver, future, done))
 
     def _deliver(self, future: "Future[Any]", done: Done) -> None:
+        self._meter.begin()
         self._on_threads -= 1
         done(future.result())
+        self._meter.end("deliver")
 
     def _answer(self, request: Request[Any], principal: str) -> Any:
         try:

@@ -8,7 +8,6 @@ Hooks are written first, and a batch is short. Long operations (imports) have tr
 and between two of them everything else that waits is written. So a hook waits for one batch or one of them at most.
 """
 
-import asyncio
 import logging
 import threading
 from collections import deque
@@ -23,6 +22,7 @@ from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
 from ramet.daemon.readers.reader_pool import ReaderPool
+from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
 from ramet.engine import Call
 from ramet.errors import BatchRolledBack, RametError
 from ramet.faults import Faults
@@ -55,7 +55,7 @@ class Writer:
         clock: Clock,
         faults: Faults,
         on_commit: Callable[[Topic], None],
-        loop: asyncio.AbstractEventLoop,
+        meter: LoopMeter,
         processes: ReaderPool | None = None,
     ) -> None:
         self._store = store
@@ -64,8 +64,11 @@ class Writer:
         self._clock = clock
         self._faults = faults
         self._on_commit = on_commit
-        self._loop = loop
-        self._readers = Readers(store, engine, settings, clock, loop, processes=processes, in_place=True)
+        self._loop = loop = meter.loop
+        self._meter = meter
+        self.pauses = Pauses("writer")
+        self._watch = Stopwatch(self.pauses)
+        self._readers = Readers(store, engine, settings, clock, loop, meter, processes=processes, in_place=True)
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._hooks: deque[_Item] = deque()
         self._short: deque[_Item] = deque()
@@ -148,6 +151,7 @@ class Writer:
 
     def _write(self, batch: list[_Item]) -> list[Any]:
         """One transaction; a reply or an error for each of the batch."""
+        self._watch.begin()
         try:
             self._db.rollback()
             self._db.begin()
@@ -163,6 +167,8 @@ class Writer:
             log.exception("a transaction of %d operations failed", len(batch))
             self._abandon()
             return [BatchRolledBack()] * len(batch)
+        finally:
+            self._watch.end("commit")
         self._faults.reach("after_commit_before_reply")
         return replies
 
@@ -182,8 +188,11 @@ class Writer:
             if not self._db.undo_operation():
                 raise BatchRolledBack(f"the database rolled back the transaction: {error}") from error
             return self._explain(call, error)
-        self._db.keep_operation()
-        return reply
+        else:
+            self._db.keep_operation()
+            return reply
+        finally:
+            self._watch.lap(call.operation.name)
 
     def _explain(self, call: Call, error: Exception) -> RametError:
         if isinstance(error, RametError):
@@ -195,12 +204,15 @@ class Writer:
         self._loop.call_soon_threadsafe(self._deliver, batch, replies)
 
     def _deliver(self, batch: list[_Item], replies: list[Any]) -> None:
+        self._meter.begin()
         for (_, done), reply in zip(batch, replies, strict=True):
             done(reply)
         self._on_commit("work")
+        self._meter.end("deliver")
 
     def _keep_up(self) -> None:
         """Forget the replies whose keys are too old to come again."""
+        self._watch.begin()
         try:
             self._db.begin()
             self._engine.forget_old_replies(self._db, self._clock.now_ms())
@@ -208,3 +220,4 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - it is tried again; the writer must go on
             self._abandon()
             log.warning("upkeep failed error=%s", type(error).__name__)
+        self._watch.end("upkeep")

@@ -19,6 +19,7 @@ from typing import Any, Protocol, cast
 from msgspec import Raw, UnsetType
 
 from ramet.daemon.readers.reader_link import StreamedReply
+from ramet.daemon.stalls import Stopwatch
 from ramet.daemon.wire.byte_lines import Lines
 from ramet.daemon.wire.calls import Batch, Call, encode_answer, unforeseen
 from ramet.daemon.wire.intake import Intake
@@ -47,6 +48,7 @@ class Service(Protocol):
     parts_intake: Intake
     open_large: OpenLarge
     redactor: Redactor
+    meter: Stopwatch
 
     def admit(self, connection: "Connection", transport: asyncio.Transport) -> bool:
         """Whether the peer may stay; if so, the connection is the server's to keep."""
@@ -134,12 +136,14 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def data_received(self, data: bytes) -> None:
+        self._service.meter.begin()
         self._lines.feed(data)
         unfinished = self._lines.unfinished_bytes
         if unfinished != self._unfinished_bytes:
             self._unfinished_bytes = unfinished
             self._service.intake.hold(self, unfinished)
         self._advance()
+        self._service.meter.end("receive")
 
     def eof_received(self) -> bool:
         """The client has nothing more to ask; it still gets what it asked for, if it is there to get it."""
@@ -158,8 +162,10 @@ class Connection(asyncio.Protocol):
 
     def _sent_all(self) -> None:
         """The client can be written to again."""
+        self._service.meter.begin()
         self._service.can_write_again()
         self._advance()
+        self._service.meter.end("receive")
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self.is_open = False
@@ -221,6 +227,7 @@ class Connection(asyncio.Protocol):
             return
         self._count_answer(call)
         self._answer(call.id, call.batch, reply)
+        self._service.finished(call)
         self._advance()
 
     def _stream(self, call: Call, reply: StreamedReply) -> None:
@@ -232,6 +239,7 @@ class Connection(asyncio.Protocol):
 
         def ended() -> None:
             self._count_answer(call)
+            self._service.finished(call)
             self._advance()
 
         self._outgoing.stream(frames.reply_around(call.id), reply, ended)
@@ -244,7 +252,6 @@ class Connection(asyncio.Protocol):
             self._open_reads -= 1
         if call.size:
             self._service.intake.finish(call.size)
-        self._service.finished(call)
 
     def send(self, line: bytes) -> None:
         """Send a line, together with what else this turn of the event loop has to say."""

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from ramet.daemon.stalls import Stopwatch
 from ramet.daemon.wire.calls import Call
 
 _TURN_SECONDS = 0.002
@@ -18,8 +19,9 @@ _TURN_SECONDS = 0.002
 class LoopBudget:
     """Starts calls, a turn's worth at a time."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, start: Callable[[Call], None]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, start: Callable[[Call], None], meter: Stopwatch) -> None:
         self._loop = loop
+        self._meter = meter
         self._start = start
         self._waiting: deque[Call] = deque()
         self._used_seconds = 0.0
@@ -41,12 +43,14 @@ class LoopBudget:
 
     def _next(self) -> None:
         """Begin another turn with what waits."""
+        self._meter.begin()
         self._used_seconds = 0.0
         while self._waiting and self._used_seconds <= _TURN_SECONDS:
             self._start_counting(self._waiting.popleft())
         self._is_counting = bool(self._waiting)
         if self._is_counting:
             self._loop.call_soon(self._next)
+        self._meter.end("start")
 
     def _start_counting(self, call: Call) -> None:
         begun = time.perf_counter()

@@ -149,7 +149,7 @@ class CheckHistory(Request[CheckReport], frozen=True, kw_only=True):
 class At(Request[BranchRow], frozen=True, kw_only=True):
     """Show a branch as it was at a time, or at one of its commits."""
 
-    op = Operation("history.at", errors=(BranchNotFound, CommitNotFound, NotInHistory))
+    op = Operation("history.at", errors=(BranchNotFound, CommitNotFound, NotInHistory), is_long=True)
 
     branch: BranchName
     time: datetime | None = None

@@ -158,6 +158,6 @@ class Latest(Struct, frozen=True, kw_only=True):
 class ResumeLatest(Request[Latest], frozen=True, kw_only=True):
     """Find the newest root branch without an `end` boundary, to resume after a crash."""
 
-    op = Operation("history.latest")
+    op = Operation("history.latest", is_long=True)
 
     prefix: Text | None = None

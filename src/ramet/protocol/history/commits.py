@@ -99,7 +99,7 @@ class CommitDetail(CommitRow, frozen=True, kw_only=True):
 class Show(Request[CommitDetail], frozen=True, kw_only=True):
     """Show one commit with its whole content."""
 
-    op = Operation("history.show", errors=(BranchNotFound, CommitNotFound), ring="chain")
+    op = Operation("history.show", errors=(BranchNotFound, CommitNotFound), ring="chain", is_long=True)
 
     hash: Place
 

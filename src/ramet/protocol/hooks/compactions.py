@@ -41,7 +41,9 @@ class Compactions(Struct, frozen=True, kw_only=True):
 class ListCompactions(Request[Compactions], frozen=True, kw_only=True):
     """List a session's compactions, each with the commit that holds the exact context before it."""
 
-    op = Operation("db.session.compactions", errors=(SessionNotFound, Forbidden), ring="own", pages=Pages())
+    op = Operation(
+        "db.session.compactions", errors=(SessionNotFound, Forbidden), ring="own", is_long=True, pages=Pages()
+    )
 
     session_id: SessionId
     limit: Limit | None = None

@@ -26,7 +26,7 @@ class FindTasks(Request[Page[Task]], frozen=True, kw_only=True):
     If a task becomes active while pages are read, it moves to the first page, and the remaining pages lack it.
     """
 
-    op = Operation("db.task.find", errors=(ProjectNotFound,), pages=Pages())
+    op = Operation("db.task.find", errors=(ProjectNotFound,), is_long=True, pages=Pages())
 
     query: Text | None = None
     workspace: Text | None = None
@@ -41,7 +41,7 @@ class ListTasks(Request[Page[Task]], frozen=True, kw_only=True):
     If a task becomes active while pages are read, it moves to the first page, and the remaining pages lack it.
     """
 
-    op = Operation("db.task.list", errors=(ProjectNotFound,), pages=Pages())
+    op = Operation("db.task.list", errors=(ProjectNotFound,), is_long=True, pages=Pages())
 
     project: ProjectRef | None = None
     limit: Limit | None = None

@@ -224,7 +224,7 @@ class RunContext(Request[LineContext], frozen=True, kw_only=True):
 class ListRuns(Request[Page[RunReply]], frozen=True, kw_only=True):
     """List the runs, newest first; with `all`, including archived ones."""
 
-    op = Operation("run.list", errors=(ProjectNotFound,), pages=Pages())
+    op = Operation("run.list", errors=(ProjectNotFound,), is_long=True, pages=Pages())
 
     all: bool = False
     """Whether to include archived runs."""

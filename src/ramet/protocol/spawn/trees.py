@@ -48,7 +48,7 @@ class ListChildren(Lookup[Trees], frozen=True, kw_only=True):
 class ListAncestors(Lookup[Trees], frozen=True, kw_only=True):
     """List the ancestors of a session, from its parent up to its root."""
 
-    op = Operation("spawn.ancestors", errors=(SessionNotFound, Forbidden), ring="own", pages=TREE_PAGE)
+    op = Operation("spawn.ancestors", errors=(SessionNotFound, Forbidden), ring="own", is_long=True, pages=TREE_PAGE)
 
 
 class ShowTree(Lookup[Trees], frozen=True, kw_only=True):
