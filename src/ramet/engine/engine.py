@@ -192,9 +192,9 @@ class Engine:
         idempotency.keep(tx.db, call.principal, key, _hash_request(call.operation, request), encoded, tx.now_ms)
         return reply
 
-    def forget_old_replies(self, db: Connection, now_ms: int) -> None:
-        """Delete replies whose keys are too old to be repeated."""
-        idempotency.forget(db, now_ms - self._rules.limits.idempotency_days * DAY_MS)
+    def forget_old_replies(self, db: Connection, now_ms: int, limit: int) -> int:
+        """Delete some of the replies whose keys are too old to be repeated; how many these were."""
+        return idempotency.forget(db, now_ms - self._rules.limits.idempotency_days * DAY_MS, limit)
 
 
 def _find_kept(tx: Transaction, call: Call, request: Change[Any], key: str) -> Raw | None:

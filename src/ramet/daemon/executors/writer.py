@@ -21,6 +21,7 @@ from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import Done
 from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.readers import Readers
+from ramet.daemon.executors.upkeep import Upkeep
 from ramet.engine import Call, Engine
 from ramet.errors import BatchRolledBack, RametError
 from ramet.faults import Faults
@@ -32,7 +33,6 @@ from ramet.store.database.store import Topic
 log = logging.getLogger(__name__)
 
 _LARGEST_BATCH = 256
-_UPKEEP_SECONDS = 3600.0
 
 _Item = tuple[Call, Done]
 
@@ -64,6 +64,7 @@ class Writer:
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._long: deque[_Item] = deque()
         """Long operations that have been taken from the queue, in their order. Only the writer's thread has it."""
+        self._upkeep = Upkeep(engine, clock, store.limit_log)
         self._preparation = Preparation(engine, lambda call, done: self._queue.put((call, done)), loop)
         self.transactions = 0
         self._thread = threading.Thread(target=self._run, name="writer")
@@ -94,7 +95,6 @@ class Writer:
         self._store.close()
 
     def _run(self) -> None:
-        self._keep_up()
         is_over = False
         while not is_over or self._long:
             batch: list[_Item] = []
@@ -104,15 +104,15 @@ class Writer:
             if self._long:
                 alone = [self._long.popleft()]
                 self._answer(alone, self._write(alone))
-            elif not batch:
-                self._keep_up()
+            if self._upkeep.is_due():
+                self._upkeep.step(self._db)
 
     def _gather(self, batch: list[_Item]) -> bool:
         """Wait for an operation unless one is there, and take all that wait; True if the end was among them."""
         while len(batch) < _LARGEST_BATCH:
             is_idle = not batch and not self._long
             try:
-                item = self._queue.get(timeout=_UPKEEP_SECONDS if is_idle else 0)
+                item = self._queue.get(timeout=self._upkeep.seconds_left()) if is_idle else self._queue.get_nowait()
             except Empty:
                 return False
             if item is None:
@@ -172,13 +172,3 @@ class Writer:
         for (_, done), reply in zip(batch, replies, strict=True):
             done(reply)
         self._on_commit("work")
-
-    def _keep_up(self) -> None:
-        """Forget the replies whose keys are too old to come again."""
-        try:
-            self._db.begin()
-            self._engine.forget_old_replies(self._db, self._clock.now_ms())
-            self._db.commit()
-        except Exception as error:  # noqa: BLE001 - it is tried again; the writer must go on
-            self._abandon()
-            log.warning("upkeep failed error=%s", type(error).__name__)
