@@ -19,6 +19,7 @@ from ramet.config.layers import load_own
 from ramet.config.settings import Places, RecallSettings, Settings
 from ramet.daemon.executors.content_retention import ContentRetention
 from ramet.daemon.executors.executor import Executor
+from ramet.daemon.executors.garbage_executor import GarbageExecutor
 from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.model_executor import ModelExecutor
@@ -117,6 +118,7 @@ def build_executor(
             on_commit=on_commit,
             loop=loop,
         )
+    executor = GarbageExecutor(executor, loop)
     return ModelExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
 
 

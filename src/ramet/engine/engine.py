@@ -20,6 +20,7 @@ from ramet.engine.answers import find_preparation, load
 from ramet.engine.contents import Contents
 from ramet.engine.context_cache import ContextCache
 from ramet.engine.history import model_answers
+from ramet.engine.history.garbage import CollectedInSteps
 from ramet.engine.history.model_answers import Filled
 from ramet.engine.memory.search.index_feed import IndexFeed
 from ramet.engine.memory.search.ladder import Semantic
@@ -132,6 +133,8 @@ class Engine:
             asked, done = secrets.redact(request.asked, self.redactor), request.done
             done = secrets.redact(done, self.redactor) if isinstance(done, Request) else done
             return Call(operation, asked, done, principal, request.answer)
+        if isinstance(request, CollectedInSteps):
+            return Call(operation, request.asked, request.deleted, principal)
         if isinstance(request, Discovered):
             found = {name: self._clean(each) for name, each in request.found.items()}
             start = secrets.redact(request.start or StartingPoint(), self.redactor)

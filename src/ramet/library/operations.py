@@ -31,8 +31,6 @@ from ramet.protocol.history.branches import (
     At,
     BranchRow,
     CheckHistory,
-    Collected,
-    CollectGarbage,
     CreateBranch,
     DeleteBranch,
     ListBranches,
@@ -80,6 +78,7 @@ from ramet.protocol.history.contexts import (
     Format,
     Window,
 )
+from ramet.protocol.history.garbage import Collected, CollectGarbage
 from ramet.protocol.history.images import GetImage, ImageReply
 from ramet.protocol.hooks.compactions import (
     Compactions,
