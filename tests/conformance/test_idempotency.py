@@ -328,7 +328,7 @@ def test_a_reply_is_kept_for_seven_days(furnished: World, days: float, kept: boo
     first = furnished.call("db.effort.start", task_id=TASK, skill="do", idempotency_key="k")
     furnished.clock.advance(days * DAY_SECONDS)
     furnished.db.begin()
-    furnished.engine.forget_old_replies(furnished.db, furnished.clock.now_ms())
+    furnished.engine.forget_old_replies(furnished.db, furnished.clock.now_ms(), 1000)
     furnished.db.commit()
     again = furnished.call("db.effort.start", task_id=TASK, skill="do", idempotency_key="k")
     assert (again.id == first.id) is kept

@@ -22,6 +22,7 @@ from ramet.config.layers import load_own
 from ramet.config.settings import Places, RecallSettings, Settings
 from ramet.daemon.executors.content_retention import ContentRetention
 from ramet.daemon.executors.executor import Executor
+from ramet.daemon.executors.garbage_executor import GarbageExecutor
 from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.model_executor import ModelExecutor
@@ -205,6 +206,7 @@ def build_executor(
             meter=meter,
             processes=processes,
         )
+    executor = GarbageExecutor(executor, meter)
     models = Models(settings, given.environment)
     return ModelExecutor(executor, store, preparation.engine, models, clock=clock, loop=meter.loop, meter=meter)
 

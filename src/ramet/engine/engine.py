@@ -21,6 +21,7 @@ from ramet.engine.contents import Contents
 from ramet.engine.context_cache import ContextCache
 from ramet.engine.history import model_answers
 from ramet.engine.history.drafts import Drafted, ReadyDraft, make_ready
+from ramet.engine.history.garbage import CollectedInSteps
 from ramet.engine.history.model_answers import Filled
 from ramet.engine.memory.search.index_feed import IndexFeed
 from ramet.engine.memory.search.ladder import Semantic
@@ -146,6 +147,8 @@ class Engine:
         if isinstance(request, Drafted):
             draft = make_ready(request.found, self._contents)
             return replace(self.prepare(operation, request.asked, principal), draft=draft)
+        if isinstance(request, CollectedInSteps):
+            return Call(operation, request.asked, request.deleted, principal)
         if isinstance(request, Discovered):
             found = {name: self._clean(each) for name, each in request.found.items()}
             start = secrets.redact(request.start or StartingPoint(), self.redactor)
@@ -207,9 +210,9 @@ class Engine:
         idempotency.keep(tx.db, call.principal, key, _hash_request(call.operation, request), encoded, tx.now_ms)
         return reply
 
-    def forget_old_replies(self, db: Connection, now_ms: int) -> None:
-        """Delete replies whose keys are too old to be repeated."""
-        idempotency.forget(db, now_ms - self._rules.limits.idempotency_days * DAY_MS)
+    def forget_old_replies(self, db: Connection, now_ms: int, limit: int) -> int:
+        """Delete some of the replies whose keys are too old to be repeated; how many these were."""
+        return idempotency.forget(db, now_ms - self._rules.limits.idempotency_days * DAY_MS, limit)
 
 
 def _find_kept(tx: Transaction, call: Call, request: Change[Any], key: str) -> Raw | None:

@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Hashable
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ramet.clock import Clock
@@ -20,6 +20,7 @@ from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
+from ramet.daemon.executors.upkeep import Upkeep
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
 from ramet.engine import Call
@@ -37,7 +38,6 @@ from ramet.store.database.store import Topic
 log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE_SECONDS = 0.05
-_UPKEEP_SECONDS = 3600.0
 _SUBJECTS = (
     "worker",
     "task_id",
@@ -88,7 +88,7 @@ class Pool:
         self._threads = [
             threading.Thread(target=self._run, args=(lane,), name="writer") for lane in (*self._lanes, self._long_lane)
         ]
-        self._next_upkeep = 0.0
+        self._upkeep = Upkeep(engine, clock)
         for thread in self._threads:
             thread.start()
         self._listening = CommitListener(store.listen, on_commit, loop)
@@ -137,7 +137,14 @@ class Pool:
     def _run(self, lane: "SimpleQueue[_Item | None]") -> None:
         db: Connection | None = None
         watch = Stopwatch(self.pauses)
-        while (item := lane.get()) is not None:
+        while True:
+            try:
+                item = lane.get(timeout=self._upkeep.seconds_left() if lane is self._lanes[0] else None)
+            except Empty:
+                db = self._keep_up(db)
+                continue
+            if item is None:
+                break
             call, done = item
             watch.begin()
             try:
@@ -151,10 +158,21 @@ class Pool:
                 reply = RametError()
             watch.end(call.operation.name)
             self._loop.call_soon_threadsafe(self._deliver, done, reply)
-            if db is not None and time.monotonic() > self._next_upkeep:
-                self._keep_up(db)
+            if lane is self._lanes[0] and self._upkeep.is_due():
+                db = self._keep_up(db)
         if db is not None:
             db.close()
+
+    def _keep_up(self, db: Connection | None) -> Connection | None:
+        """A step of upkeep, which the first lane takes; the connection that it has then, if the server answers."""
+        try:
+            if db is None or db.is_broken:
+                db = self._store.connect()
+        except RametError as error:
+            self._upkeep.postpone(error)
+            return None
+        self._upkeep.step(db)
+        return db
 
     def _begin(self, db: Connection | None, call: Call) -> Connection:
         """A connection with an open transaction: the one from before, or a new one if the server has closed that."""
@@ -168,17 +186,6 @@ class Pool:
         db = self._store.connect()
         db.begin(locks_rows=call.operation.locks_rows)
         return db
-
-    def _keep_up(self, db: Connection) -> None:
-        """Forget the replies whose keys are too old to come again; what gets in the way now will not the next time."""
-        self._next_upkeep = time.monotonic() + _UPKEEP_SECONDS
-        try:
-            db.begin()
-            self._engine.forget_old_replies(db, self._clock.now_ms())
-            db.commit()
-        except (RametError, Retry) as error:
-            db.rollback()
-            log.warning("upkeep failed error=%s", type(error).__name__)
 
     def _persist(self, db: Connection, call: Call) -> Any:
         """The operation in the transaction that is open, and in others after it, as often as it takes."""

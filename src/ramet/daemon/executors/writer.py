@@ -21,6 +21,7 @@ from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
+from ramet.daemon.executors.upkeep import Upkeep
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
 from ramet.engine import Call
@@ -36,7 +37,6 @@ log = logging.getLogger(__name__)
 
 _LARGEST_BATCH = 64
 """A hook that arrives now waits for this many at most. Larger batches save next to nothing of the flushes."""
-_UPKEEP_SECONDS = 3600.0
 
 _Item = tuple[Call, Done]
 
@@ -74,6 +74,7 @@ class Writer:
         self._short: deque[_Item] = deque()
         self._long: deque[_Item] = deque()
         """What has been taken from the queue, each kind in its order. Only the writer's thread has these."""
+        self._upkeep = Upkeep(engine, clock, store.limit_log)
         self._preparation = Preparation(preparation, lambda call, done: self._queue.put((call, done)), loop)
         self.transactions = 0
         self._thread = threading.Thread(target=self._run, name="writer")
@@ -112,22 +113,23 @@ class Writer:
         self._store.close()
 
     def _run(self) -> None:
-        self._keep_up()
         is_over = False
         while not is_over or self._short or self._long:
             is_over = self._gather() or is_over
             batch = self._next_batch()
             if batch:
                 self._answer(batch, self._write(batch))
-            if self._long and not self._short:
+            if self._long:
                 alone = [self._long.popleft()]
                 self._answer(alone, self._write(alone))
-            elif not batch:
-                self._keep_up()
+            if self._upkeep.is_due():
+                self._watch.begin()
+                self._upkeep.step(self._db)
+                self._watch.end("upkeep")
 
     def _gather(self) -> bool:
         """Wait for an operation unless one is there, and take all that wait; True if the end was among them."""
-        timeout = 0.0 if self._short or self._long else _UPKEEP_SECONDS
+        timeout = 0.0 if self._short or self._long else self._upkeep.seconds_left()
         try:
             while (item := self._queue.get(timeout=timeout)) is not None:
                 self._lane_of(item[0].operation).append(item)
@@ -209,15 +211,3 @@ class Writer:
             done(reply)
         self._on_commit("work")
         self._meter.end("deliver")
-
-    def _keep_up(self) -> None:
-        """Forget the replies whose keys are too old to come again."""
-        self._watch.begin()
-        try:
-            self._db.begin()
-            self._engine.forget_old_replies(self._db, self._clock.now_ms())
-            self._db.commit()
-        except Exception as error:  # noqa: BLE001 - it is tried again; the writer must go on
-            self._abandon()
-            log.warning("upkeep failed error=%s", type(error).__name__)
-        self._watch.end("upkeep")

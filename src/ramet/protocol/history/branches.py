@@ -124,22 +124,6 @@ class Merge(Change[MergeReply], frozen=True, kw_only=True):
     resolutions: dict[str, Content] | None = None
 
 
-class Collected(Struct, frozen=True, kw_only=True):
-    """How many unreachable commits, blobs and segments were deleted."""
-
-    commits: int
-    blobs: int
-    segments: int
-
-
-class CollectGarbage(Change[Collected], frozen=True, kw_only=True):
-    """Delete the commits and contents that no branch, recent move, spawn or collapse reaches."""
-
-    op = Operation("history.gc")
-
-    retention_days: Annotated[int, Meta(ge=0, le=36_500)] = 7
-
-
 class CheckHistory(Request[CheckReport], frozen=True, kw_only=True):
     """Verify every hash and every pointer in the history."""
 

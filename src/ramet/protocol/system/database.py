@@ -56,6 +56,19 @@ class CheckDatabase(Request[CheckReport], frozen=True, kw_only=True):
     op = Operation("db.check", host="store", is_long=True)
 
 
+class LogState(Struct, frozen=True, kw_only=True):
+    """The size of the write-ahead log in bytes, and the processes that keep a large one from being cut."""
+
+    bytes: int
+    limit_bytes: int
+    readers: list[str] = []
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is larger than it is left by itself."""
+        return self.bytes > self.limit_bytes
+
+
 class BackupReport(Struct, frozen=True, kw_only=True):
     """A backup file, its size in bytes and its schema version."""
 

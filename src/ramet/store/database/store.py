@@ -11,7 +11,7 @@ from typing import Literal
 
 from ramet.clock import Clock
 from ramet.model.instant import to_iso
-from ramet.protocol.system.database import BackupReport, QueryResult
+from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.migrations import Dialect, Migrated
 from ramet.store.database.sqlite.query import QueryBounds
@@ -45,6 +45,10 @@ class ReadableStore(ABC):
     @abstractmethod
     def measure(self) -> dict[str, int]:
         """How many bytes each table and index takes, and each further file under the name of its ending."""
+
+    def measure_log(self) -> LogState | None:
+        """The write-ahead log beside the database; None if the database keeps its own."""
+        return None
 
     @abstractmethod
     def integrity(self) -> list[str]:

@@ -12,12 +12,13 @@ from ramet.clock import Clock
 from ramet.config.places import make_private
 from ramet.errors import DatabaseForeign, InvalidParams, StorageFailed
 from ramet.faults import Faults
-from ramet.protocol.system.database import BackupReport, QueryResult
+from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.migrations import Dialect, migrate
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema_check import refuse_altered
+from ramet.store.database.sqlite import wal
 from ramet.store.database.sqlite.connection import (
     SqliteConnection,
     open_reader,
@@ -37,6 +38,8 @@ _SMALL_ROWS = 1_000
 """A table with fewer rows may soon have many."""
 _FEW_ROWS = 100
 """The same for an index that has only some of a table's rows."""
+_CUT_MS = 20
+"""How long the end of a purge waits for readers to cut the WAL: nobody can write meanwhile."""
 _FREED_PAGES = 64
 """How many free pages one transaction gives back, so that the writer waits only milliseconds for it."""
 
@@ -108,8 +111,10 @@ class SqliteReadableStore(ReadableStore):
             raise translate(error) from error
         finally:
             reader.close()
-        wal = self.path.with_name(self.path.name + "-wal")
-        return found | {"(free)": int(free), "(wal)": wal.stat().st_size if wal.exists() else 0}
+        return found | {"(free)": int(free), "(wal)": wal.measure(self.path).bytes}
+
+    def measure_log(self) -> LogState:
+        return wal.measure(self.path)
 
     def integrity(self) -> list[str]:
         reader = open_reader(self.path, self._vfs)
@@ -168,6 +173,15 @@ class SqliteStore(SqliteReadableStore, Store):
         assert isinstance(connection, SqliteConnection)  # noqa: S101
         return SqliteTextRows(connection)
 
+    def limit_log(self) -> LogState:
+        """Cut the WAL on the writer's connection if it is too large; its state before that, or who prevents it."""
+        found = wal.measure(self.path)
+        if found.is_large:
+            # First without the writer's lock: this copies nearly everything.
+            self._writer.copy_log()
+            self._writer.cut_log()
+        return found
+
     def forget_deleted(self) -> None:
         # On a connection of its own: the writer goes on between the pages.
         beside = open_writer(self.path, "process", self._vfs)
@@ -177,8 +191,8 @@ class SqliteStore(SqliteReadableStore, Store):
                 for _ in range(0, beside.database.pragma("freelist_count"), _FREED_PAGES):
                     beside.database.execute(f"PRAGMA incremental_vacuum({_FREED_PAGES})").fetchall()
                 # The first holds nobody up and copies nearly everything; the second holds the writer up for the rest.
-                beside.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-                beside.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                beside.copy_log()
+                beside.cut_log(_CUT_MS)
         finally:
             beside.close()
 
