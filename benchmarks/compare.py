@@ -79,7 +79,9 @@ def _rows(title: str, pairs: list[tuple[Figures, Figures]]) -> Iterator[Row]:
         ratios = sorted(mine[figure] / max(other[figure], 1e-9) for mine, other in pairs)
         ratio = statistics.median(ratios)
         quarter = len(ratios) // 4
+        best = [min(side[figure] for side in sides) for sides in zip(*pairs, strict=True)]
         details: dict[str, float] = {
+            "best_ratio": round(best[0] / max(best[1], 1e-9), 3),
             "this": round(statistics.median(mine[figure] for mine, _ in pairs), 2),
             "other": round(statistics.median(other[figure] for _, other in pairs), 2),
             "lowest": round(ratios[0], 2),

@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 
 import ramet
-from benchmarks import hooks_load, process_memory
+from benchmarks import hooks_load
 from benchmarks.corpus import messages
 from benchmarks.daemons import make_sessions, places_in, running
 from benchmarks.harness import scratch, timed
@@ -29,6 +29,7 @@ from benchmarks.history import fill_history
 from benchmarks.jobs import Site
 from benchmarks.jobs_ramet import TASK, opened, work_off
 from benchmarks.large_database import Sizes, fill
+from benchmarks.process_figures import processor_seconds, proportional_mb
 from benchmarks.starting import make_repository
 from benchmarks.tree import opened as opened_tree
 from benchmarks.tree import plant
@@ -82,7 +83,7 @@ def _hook(stack: ExitStack) -> Round:
     home.mkdir()
     fill(home, Sizes().scaled(0.02))
     places = places_in(home)
-    daemon = psutil.Process(stack.enter_context(running(places)).pid)
+    daemon = stack.enter_context(running(places))
     connection = stack.enter_context(Connection(str(places.socket), 60))
     *beginning, pre, post = hooks_load.payloads(project, "one")
     numbers = count()
@@ -92,9 +93,9 @@ def _hook(stack: ExitStack) -> Round:
         connection.call("hooks.event", {"vendor": "claude", "pid": 1, "payload": json.dumps(said)})
 
     def one_round() -> Figures:
-        before = sum(daemon.cpu_times()[:2])
+        before = processor_seconds(daemon.pid)
         taken = [timed(partial(call, pre)) + timed(partial(call, post)) for _ in range(_HOOKS // 2)]
-        used = sum(daemon.cpu_times()[:2]) - before
+        used = processor_seconds(daemon.pid) - before
         return {"ms": statistics.median(taken) * 500, "processor_ms": used * 1000 / _HOOKS}
 
     for text in beginning:
@@ -105,14 +106,14 @@ def _hook(stack: ExitStack) -> Round:
 def _requests(connections: int) -> Callable[[ExitStack], Round]:
     def prepare(stack: ExitStack) -> Round:
         places = places_in(stack.enter_context(scratch()))
-        daemon = psutil.Process(stack.enter_context(running(places)).pid)
+        daemon = stack.enter_context(running(places))
         sessions = make_sessions(places.socket, connections)
         command = [sys.executable, "-m", "benchmarks.load", str(places.socket), "1", *map(str, sessions)]
 
         def one_round() -> Figures:
-            before, begun = sum(daemon.cpu_times()[:2]), time.perf_counter()
+            before, begun = processor_seconds(daemon.pid), time.perf_counter()
             done = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-            elapsed, used = time.perf_counter() - begun, sum(daemon.cpu_times()[:2]) - before
+            elapsed, used = time.perf_counter() - begun, processor_seconds(daemon.pid) - before
             assert not done["errors"]
             assert elapsed > 1
             return {"us": 1e6 / done["per_second"], "processor_us": used * 1e6 / done["per_second"]}
@@ -212,7 +213,7 @@ def _memory(stack: ExitStack) -> Round:
             for session in sessions:
                 connection.call("db.messages.list", {"session_id": session, "limit": 1000})
         resident = psutil.Process(daemon.pid).memory_info().rss
-        return {"resident_mb": resident / 1e6, "all_mb": process_memory.proportional_mb(daemon.pid)}
+        return {"resident_mb": resident / 1e6, "all_mb": proportional_mb(daemon.pid)}
 
     return one_round
 

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from benchmarks import process_memory
+from benchmarks import process_figures
 from benchmarks.daemons import make_sessions, places_in, running
 from benchmarks.harness import Row, percentile, report, scratch
 from benchmarks.imports import environ_in, make_home
-from benchmarks.large_database import fill, fill_tree
+from benchmarks.large_database import Sizes, fill, fill_tree
 from benchmarks.starting import make_repository
 from ramet.config.settings import DaemonSettings, Places, Settings
 from ramet.hooks.program import write_program
@@ -38,6 +38,7 @@ _PEAK_MB = 300.0
 _AFTER_MB = 120.0
 _AFTER_SECONDS = 60.0
 _IMPORT_MB = 60
+_TREE = 100_000
 _STREAMS = ("hook", "append", "process")
 
 
@@ -93,6 +94,8 @@ class Result:
     quiet: dict[str, list[float]] = field(default_factory=dict)
     beside: dict[str, list[float]] = field(default_factory=dict)
     details: dict[str, float] = field(default_factory=dict)
+    refused: int = 0
+    """How many hooks and appends were answered with an error."""
 
     @property
     def is_kept(self) -> bool:
@@ -118,15 +121,16 @@ def measure(thorough: bool) -> Iterator[Row]:
     """Every trial, on databases that are made for it."""
     pace = Pace(10.0, 20.0, 120.0) if thorough else Pace(3.0, 6.0, 20.0)
     with scratch() as folder:
-        yield from _rows(Ground(folder, None), TRIALS, pace)
+        yield from _rows(Ground(folder), TRIALS, pace)
 
 
 class Ground:
-    """The folder in which the daemons run, with a copy of each database."""
+    """The folder in which the daemons run, with a copy of each database, or with new ones."""
 
-    def __init__(self, folder: Path, databases: Path | None) -> None:
+    def __init__(self, folder: Path, databases: Path | None = None, scale: float = 1.0) -> None:
         self.folder = folder
         self._databases = databases
+        self._scale = scale
         self.project = folder / "project"
         self.project.mkdir()
         make_repository(self.project)
@@ -134,15 +138,17 @@ class Ground:
     def home(self, database: str) -> Path:
         """The home of a daemon on this database."""
         home = self.folder / database / "r"
-        if not home.exists():
-            home.mkdir(parents=True)
-            make_home(self.folder / database, _IMPORT_MB)
-            if self._databases is None:
-                (fill if database == "large" else fill_tree)(home)
-            else:
-                shutil.copy(self._databases / f"{database}.db", home / "ramet.db")
-                with suppress(FileNotFoundError):
-                    shutil.copy(self._databases / f"{database}-search.db", home / "search.db")
+        if home.exists():
+            return home
+        home.mkdir(parents=True)
+        if self._databases is None and database == "large":
+            fill(home, Sizes().scaled(self._scale))
+        elif self._databases is None:
+            fill_tree(home, int(_TREE * self._scale))
+        else:
+            shutil.copy(self._databases / f"{database}.db", home / "ramet.db")
+            with suppress(FileNotFoundError):
+                shutil.copy(self._databases / f"{database}-search.db", home / "search.db")
         return home
 
 
@@ -155,20 +161,22 @@ def _rows(ground: Ground, trials: Sequence[Trial], pace: Pace) -> Iterator[Row]:
 
 def run_trial(ground: Ground, trial: Trial, pace: Pace) -> Result:
     """One daemon, first quiet, then beside something."""
-    places = places_in(ground.home(trial.database))
-    result = Result(trial)
+    home = ground.home(trial.database)
+    if trial.name == "import":
+        make_home(home.parent, _IMPORT_MB)
+    places, result = places_in(home), Result(trial)
     with running(places) as daemon, _load(ground, places) as samples:
         time.sleep(_WARM_SECONDS)
         quiet = _during(samples, pace.quiet_seconds)
-        process_memory.forget_peak(daemon.pid)
-        watch = process_memory.MemoryWatch(daemon.pid)
+        process_figures.forget_peak(daemon.pid)
+        watch = process_figures.MemoryWatch(daemon.pid)
         begun = time.monotonic()
         told = _press(ground, trial, places, pace)
         ended = time.monotonic()
         time.sleep(0.5)
         watch.end()
-        peak = process_memory.peak_mb(daemon.pid)
-        after_mb, after_seconds = process_memory.wait_below(daemon.pid, _AFTER_MB, _AFTER_SECONDS)
+        peak = process_figures.peak_mb(daemon.pid)
+        after_mb, after_seconds = process_figures.wait_below(daemon.pid, _AFTER_MB, _AFTER_SECONDS)
     result.details = told | {
         "peak_mb": round(watch.most_mb),
         "daemon_peak_mb": round(peak),
@@ -179,6 +187,7 @@ def run_trial(ground: Ground, trial: Trial, pace: Pace) -> Result:
     result.quiet = _chosen(samples, *quiet)
     result.beside = _chosen(samples, begun, ended)
     result.details["failed_hooks"] = _failures(samples, begun, ended)
+    result.refused = sum(not each[3] and each[1] + each[2] <= ended for each in samples)
     return result
 
 

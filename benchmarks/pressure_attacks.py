@@ -128,7 +128,8 @@ def _follow(method: str, **params: Any) -> Attack:
     """Page by page, and from the beginning again."""
 
     def attack(path: str, until: float, told: Counter[str]) -> None:
-        client, cursor = Client(path, told), None
+        client = Client(path, told)
+        cursor: Any = None
         while time.monotonic() < until:
             place = {} if cursor is None else {"cursor": cursor}
             reply = client.ask(method, limit=_PAGE, **place, **params)
