@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks import process_figures
 from benchmarks.daemons import make_sessions, places_in, running
-from benchmarks.harness import Row, percentile, report, scratch
+from benchmarks.harness import Row, percentile, report, save, scratch
 from benchmarks.imports import environ_in, make_home
 from benchmarks.large_database import Sizes, fill, fill_tree
 from benchmarks.starting import make_repository
@@ -354,8 +354,13 @@ def main() -> None:
     names = [name.strip() for name in arguments.only.split(";") if name.strip()]
     trials = [trial for trial in TRIALS if not names or trial.name in names]
     pace = Pace(arguments.seconds / 2, arguments.seconds, max(20.0, 3 * arguments.seconds))
+    rows = []
     with scratch() as folder:
-        report(list(_rows(Ground(folder, arguments.database), trials, pace)), arguments.json)
+        for row in _rows(Ground(folder, arguments.database), trials, pace):
+            rows.append(row)
+            if arguments.json is not None:  # a trial that fails does not cost those before it
+                save(rows, arguments.json)
+    report(rows, arguments.json)
 
 
 if __name__ == "__main__":
