@@ -68,7 +68,7 @@ class Client:
         """Send anything."""
         self._socket.sendall(data)
 
-    def ask(self, method: str, **params: Any) -> _Reply | None:
+    def ask(self, method: str, **params: Any) -> _Reply:
         """Ask for a page and read it; the code of a refusal is counted."""
         self.send(method, **params)
         line = self.read(keeps_all=True)
@@ -133,7 +133,10 @@ def _follow(method: str, **params: Any) -> Attack:
         while time.monotonic() < until:
             place = {} if cursor is None else {"cursor": cursor}
             reply = client.ask(method, limit=_PAGE, **place, **params)
-            cursor = reply.result.next if reply is not None and reply.result is not None else None
+            if reply.result is None:  # no pages here: to be refused again and again is another attack
+                time.sleep(max(0.0, until - time.monotonic()))
+                return
+            cursor = reply.result.next
             told["whole"] += cursor is None
 
     return attack
