@@ -78,7 +78,7 @@ TRIALS = (
     Trial("burst", "bursts of 1,000 connects"),
     Trial("large appends", "appends of nearly 8 MiB"),
     Trial("import", f"ramet import, {_IMPORT_MB} MB", ("import", "--yes", "--json"), once=True),
-    Trial("gc", "ramet history gc", ("history", "gc")),
+    Trial("gc", "ramet history gc", ("history", "gc", "--yes")),
     Trial("check", "ramet db check", ("db", "check"), once=True),
     Trial("backup", "ramet db backup", ("db", "backup", "{fresh}")),
     Trial("export", "ramet export of everything", ("export", "--all", "--output", "{fresh}"), once=True),
@@ -155,8 +155,14 @@ class Ground:
 def _rows(ground: Ground, trials: Sequence[Trial], pace: Pace) -> Iterator[Row]:
     for trial in trials:
         print(f"  {trial.title}…", flush=True)
-        yield from _summary(run_trial(ground, trial, pace))
-    yield from _stop_during_check(ground)
+        try:
+            yield from _summary(run_trial(ground, trial, pace))
+        except Failed as error:
+            print(f"    not measured: {error}", flush=True)
+    try:
+        yield from _stop_during_check(ground)
+    except Failed as error:
+        print(f"    not measured: {error}", flush=True)
 
 
 def run_trial(ground: Ground, trial: Trial, pace: Pace) -> Result:
@@ -271,25 +277,34 @@ def _press(ground: Ground, trial: Trial, places: Places, pace: Pace) -> dict[str
     return dict(json.loads(said))
 
 
+class Failed(Exception):
+    """The command of a trial has failed, so that the trial shows nothing."""
+
+
 def _repeat_command(ground: Ground, trial: Trial, places: Places, pace: Pace) -> dict[str, float]:
-    """A command of `ramet`, whose home is the daemon's."""
+    """A command of `ramet`, whose home is the daemon's. One that takes too long is ended and counts."""
     folder, ramet = places.home.parent, str(Path(sys.executable).parent / "ramet")
-    begun, runs, failures = time.monotonic(), 0, 0
+    begun, runs, fresh = time.monotonic(), 0, ground.folder / "fresh"
     while runs == 0 or (not trial.once and time.monotonic() - begun < pace.beside_seconds):
-        fresh = ground.folder / "fresh"
+        fresh.unlink(missing_ok=True)
         command = [ramet, *(part.format(fresh=fresh) for part in trial.command)]
-        process = subprocess.Popen(
-            command, env=environ_in(folder), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
         runs += 1
         try:
-            failures += process.wait(pace.longest_seconds) not in (0, 1)
+            done = subprocess.run(
+                command,
+                env=environ_in(folder),
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=pace.longest_seconds,
+            )
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
             return {"unfinished": 1, "runs": runs}
-        fresh.unlink(missing_ok=True)
-    return {"runs": runs, "failures": failures, "ms_each": round((time.monotonic() - begun) / runs * 1000)}
+        if done.returncode:
+            raise Failed(f"{' '.join(trial.command)} ended with {done.returncode}: {done.stderr[-500:]}")
+    return {"runs": runs, "ms_each": round((time.monotonic() - begun) / runs * 1000)}
 
 
 def _summary(result: Result) -> Iterator[Row]:
@@ -329,10 +344,11 @@ def _stop_during_check(ground: Ground) -> Iterator[Row]:
             details[f"start_{name}_ms"] = round((time.monotonic() - begun) * 1000)
             if check is None:
                 continue
+            if check.poll() is not None:
+                raise Failed(f"the check ended with {check.returncode} before the daemon was stopped")
             begun = time.monotonic()
             quiet([ramet, "daemon", "stop"]).wait()
             details["stop_during_check_ms"] = round((time.monotonic() - begun) * 1000)
-            details["check_was_running"] = float(check.poll() is None)
             daemon.wait()
             details["check_status"] = float(check.wait(30))
         stack.enter_context(running(places))
