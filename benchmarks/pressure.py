@@ -180,9 +180,10 @@ def run_trial(ground: Ground, trial: Trial, pace: Pace) -> Result:
         told = _press(ground, trial, places, pace)
         ended = time.monotonic()
         time.sleep(0.5)
+        # A read whose client is gone may grow for a while: what it takes then counts too.
+        after_mb, after_seconds = process_figures.wait_below(daemon.pid, _AFTER_MB, _AFTER_SECONDS)
         watch.end()
         peak = process_figures.peak_mb(daemon.pid)
-        after_mb, after_seconds = process_figures.wait_below(daemon.pid, _AFTER_MB, _AFTER_SECONDS)
     result.details = told | {
         "peak_mb": round(watch.most_mb),
         "daemon_peak_mb": round(peak),
