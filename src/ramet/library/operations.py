@@ -32,8 +32,6 @@ from ramet.protocol.history.branches import (
     At,
     BranchRow,
     CheckHistory,
-    Collected,
-    CollectGarbage,
     CreateBranch,
     DeleteBranch,
     ListBranches,
@@ -70,6 +68,7 @@ from ramet.protocol.history.commits import (
     Tag,
 )
 from ramet.protocol.history.contexts import Compile, Compiled, Compress, CompressMethod, Diff, DiffReply, Format, Window
+from ramet.protocol.history.garbage import Collected, CollectGarbage
 from ramet.protocol.history.images import GetImage, ImageReply
 from ramet.protocol.history.inheritance import Filter, Inheritance
 from ramet.protocol.hooks.compactions import (
