@@ -29,9 +29,13 @@ log = logging.getLogger(__name__)
 
 _SHORT_SECONDS = 0.5
 """A read that takes longer counts as slow."""
-_FAST_PLACES, _SLOW_PLACES = 2, 2
-"""For clients: as many as this project's smallest machine has processors, for short reads and for slow ones."""
-_OWN_FAST_PLACES, _OWN_SLOW_PLACES = 2, 1
+_LOOK_SECONDS = 5.0
+"""How often it is looked whether the client of a slow read is still there."""
+_FAST_PLACES = 2
+_SLOW_PLACES = 2
+"""For clients: a slow read never keeps both of the processors that a small machine has from a short one."""
+_OWN_FAST_PLACES = 2
+_OWN_SLOW_PLACES = 1
 """For the daemon's own requests, some of which hooks wait for."""
 _MOST_SENDING = 4
 """How many clients may be taking long replies at once, before those that stall are disconnected."""
@@ -254,7 +258,16 @@ class ReaderPool:
 
     def _note_slow(self, read: _Read) -> None:
         self._lanes(read).has_taken_long(read)
+        self._look(read)
         self._advance()
+
+    def _look(self, read: _Read) -> None:
+        """Stop a slow read whose client is gone."""
+        is_gone = read.asker.is_gone
+        if is_gone is not None and is_gone():
+            self._withdraw(read, ReadInterrupted())
+        elif not read.is_over:
+            read.timers.append(self._loop.call_later(_LOOK_SECONDS, self._look, read))
 
     def _time_out(self, read: _Read) -> None:
         seconds = self._settings.read_timeout_seconds

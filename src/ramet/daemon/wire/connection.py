@@ -119,7 +119,7 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """The client has nothing more to ask; it still gets what it asked for, if it is there to get it."""
-        if self._is_deserted():
+        if self.is_deserted():
             self._service.deserted(self)
         self.end()
         return True
@@ -258,8 +258,10 @@ class Connection(asyncio.Protocol):
             self._is_reading = True
             self._transport.resume_reading()
 
-    def _is_deserted(self) -> bool:
+    def is_deserted(self) -> bool:
         """Whether the client has closed its end, and not only said its last word."""
+        if not self.is_open:
+            return True
         poll = select.poll()
         poll.register(self._transport.get_extra_info("socket").fileno(), 0)
         return any(event & select.POLLHUP for _, event in poll.poll(0))
