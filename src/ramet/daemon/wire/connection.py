@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 
 from msgspec import Raw, UnsetType
 
-from ramet.daemon.readers.reader_link import StreamedReply
+from ramet.daemon.readers.reader_connection import StreamedReply
 from ramet.daemon.wire.byte_lines import Lines
 from ramet.daemon.wire.calls import (
     Batch,
@@ -23,7 +23,7 @@ from ramet.daemon.wire.calls import (
     encode_answer,
     unforeseen,
 )
-from ramet.daemon.wire.outgoing import Outgoing
+from ramet.daemon.wire.output import Output
 from ramet.daemon.wire.socket_file import peer_pid
 from ramet.errors import InvalidRequest, RametError, ReplyTooLarge, RequestTooLarge
 from ramet.model.principal import USER
@@ -85,7 +85,7 @@ class Connection(asyncio.Protocol):
         self._open_long_changes = 0
         self._open_reads = 0
         self._is_reading_first = False
-        self._outgoing: Outgoing | None = None
+        self._output: Output | None = None
         self._is_advancing = False
         self._is_reading = True
         self._is_ending = False
@@ -96,7 +96,7 @@ class Connection(asyncio.Protocol):
     @property
     def can_write(self) -> bool:
         """Whether the client reads what it is sent, and no long reply is on its way."""
-        return self._outgoing is not None and self._outgoing.can_write
+        return self._output is not None and self._output.can_write
 
     @property
     def peer_pid(self) -> int | None:
@@ -109,7 +109,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         self.is_open = self._service.admit(self, self._transport)
         if self.is_open:
-            self._outgoing = Outgoing(self._transport, lambda: self._service.flush_soon(self), self._sent_all)
+            self._output = Output(self._transport, lambda: self._service.flush_soon(self), self._sent_all)
         else:
             self._transport.abort()
 
@@ -125,12 +125,12 @@ class Connection(asyncio.Protocol):
         return True
 
     def pause_writing(self) -> None:
-        if self._outgoing is not None:
-            self._outgoing.pause()
+        if self._output is not None:
+            self._output.pause()
 
     def resume_writing(self) -> None:
-        if self._outgoing is not None:
-            self._outgoing.resume()
+        if self._output is not None:
+            self._output.resume()
 
     def _sent_all(self) -> None:
         """The client can be written to again."""
@@ -141,8 +141,8 @@ class Connection(asyncio.Protocol):
         self.is_open = False
         self._lines.clear()
         self._calls.clear()
-        if self._outgoing is not None:
-            self._outgoing.close()
+        if self._output is not None:
+            self._output.close()
         self._service.left(self)
 
     # What the server tells.
@@ -167,7 +167,7 @@ class Connection(asyncio.Protocol):
 
     def _stream(self, call: Call, reply: StreamedReply) -> None:
         """Pass a long reply on in pieces; the call has its answer when the last one is written."""
-        if not self.is_open or self._outgoing is None or isinstance(call.id, UnsetType):
+        if not self.is_open or self._output is None or isinstance(call.id, UnsetType):
             reply.abandon()
             self._count_answer(call)
             return
@@ -176,7 +176,7 @@ class Connection(asyncio.Protocol):
             self._count_answer(call)
             self._advance()
 
-        self._outgoing.stream(frames.reply_around(call.id), reply, ended)
+        self._output.stream(frames.reply_around(call.id), reply, ended)
 
     def _count_answer(self, call: Call) -> None:
         if call.operation.changes:
@@ -188,13 +188,13 @@ class Connection(asyncio.Protocol):
 
     def send(self, line: bytes) -> None:
         """Send a line, together with what else this turn of the event loop has to say."""
-        if self.is_open and self._outgoing is not None:
-            self._outgoing.send(line)
+        if self.is_open and self._output is not None:
+            self._output.send(line)
 
     def flush(self) -> None:
         """Write what waits."""
-        if self._outgoing is not None:
-            self._outgoing.flush()
+        if self._output is not None:
+            self._output.flush()
 
     # Requests, in order.
 
