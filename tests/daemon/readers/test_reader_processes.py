@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
-from tests.daemon.harness import PATIENCE_SECONDS, Client
+from tests.daemon.harness import PATIENCE_SECONDS, Client, line
 from tests.daemon.readers.conftest import ReadingDaemon, are_gone, wait_for
 
 COUNT = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT count(*) FROM n"
@@ -36,7 +36,7 @@ def test_a_short_query_is_answered_while_eight_long_ones_run(daemon: ReadingDaem
 @pytest.mark.requirement("R447")
 def test_hooks_and_writes_are_answered_while_long_reads_run(daemon: ReadingDaemon) -> None:
     waiting = [daemon.ask_endless() for _ in range(4)]
-    daemon.busy_reader() if len(daemon.readers()) == 1 else wait_for(lambda: bool(daemon.readers()))
+    wait_for(lambda: bool(daemon.readers()))
     client = daemon.connect()
     said = {"session_id": "one", "cwd": "/", "hook_event_name": "SessionStart", "source": "startup"}
     assert "result" in client.call("hooks.event", vendor="claude", pid=1, payload=json.dumps(said))
@@ -102,6 +102,14 @@ def test_a_client_that_is_gone_wants_no_reply(daemon: ReadingDaemon) -> None:
     client.close()
     wait_for(are_gone([reader]))
     assert daemon.query() == [[1]]
+
+
+def test_a_client_that_is_gone_is_noticed_while_other_requests_of_it_wait(sqlite_daemon: ReadingDaemon) -> None:
+    client = sqlite_daemon.connect()
+    client.send(line("db.query", 1, sql=sqlite_daemon.endless) + line("db.agents.register", 2, id="agent"))
+    reader = sqlite_daemon.busy_reader()
+    client.close()
+    wait_for(are_gone([reader]))
 
 
 def test_a_read_whose_process_is_killed_is_done_again(sqlite_daemon: ReadingDaemon) -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.daemon.conftest import Serve
 from tests.daemon.harness import PATIENCE_SECONDS, Database, RunningServer, line
 
-from ramet.daemon.wire import outgoing
+from ramet.daemon.wire import output
 
 READ = "db.agents.get"
 REPLY_BYTES = 50_000
@@ -122,7 +122,7 @@ def test_trouble_with_one_connection_keeps_nobody_else_from_an_answer(
 def test_a_client_that_reads_nothing_for_a_while_is_disconnected(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outgoing, "_UNREAD_SECONDS", 0.1)
+    monkeypatch.setattr(output, "_UNREAD_SECONDS", 0.1)
     server.database.answer = lambda request: "x" * REPLY_BYTES
     server.connect().send(line(READ, 1, id="a") * 100)
     server.wait_connections(0)
@@ -148,11 +148,11 @@ class _SlowTransport(asyncio.Transport):
 
 @pytest.mark.requirement("R343")
 def test_a_client_that_reads_slowly_is_not_disconnected_until_it_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outgoing, "_UNREAD_SECONDS", 0.01)
+    monkeypatch.setattr(output, "_UNREAD_SECONDS", 0.01)
 
     async def read_slowly() -> None:
         transport = _SlowTransport()
-        outgoing.Outgoing(transport, lambda: None, lambda: None).pause()
+        output.Output(transport, lambda: None, lambda: None).pause()
         async with asyncio.timeout(PATIENCE_SECONDS):
             await transport.is_aborted.wait()
         assert transport.sizes == []

@@ -24,6 +24,8 @@ class Asker(NamedTuple):
     takes_pieces: bool = False
     most_bytes: int | None = None
     """The largest reply that can be held, if it is not taken in pieces."""
+    is_gone: Callable[[], bool] | None = None
+    """Whether the client is gone, which is not noticed by itself while requests of it wait."""
 
 
 OWN = Asker()

@@ -1,6 +1,6 @@
 """The readers of a daemon: which process answers which read, and what happens if it takes long or does not answer.
 
-Everything here runs on the event loop's thread. `lanes` decides what runs next, `reader_link` talks to a process.
+Everything here runs on the event loop's thread. `lanes` decides what runs next, `reader_connection` talks to a process.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from ramet.daemon.readers.fork_server import ForkServer
 from ramet.daemon.readers.lanes import Lanes
 from ramet.daemon.readers.messages import Header, Order, encode_order
 from ramet.daemon.readers.partial_files import remove_partial
-from ramet.daemon.readers.reader_link import ReaderLink, StreamedReply
+from ramet.daemon.readers.reader_connection import ReaderConnection, StreamedReply
 from ramet.errors import DaemonStopping, RametError, ReadInterrupted, ReadTimeout, ReplyTooLarge
 from ramet.protocol.history.branches import CheckHistory
 from ramet.protocol.memory.archives import Export
@@ -29,9 +29,13 @@ log = logging.getLogger(__name__)
 
 _SHORT_SECONDS = 0.5
 """A read that takes longer counts as slow."""
-_FAST_PLACES, _SLOW_PLACES = 2, 2
-"""For clients: as many as this project's smallest machine has processors, for short reads and for slow ones."""
-_OWN_FAST_PLACES, _OWN_SLOW_PLACES = 2, 1
+_LOOK_SECONDS = 5.0
+"""How often it is looked whether the client of a slow read is still there."""
+_FAST_PLACES = 2
+_SLOW_PLACES = 2
+"""For clients: a slow read never keeps both of the processors that a small machine has from a short one."""
+_OWN_FAST_PLACES = 2
+_OWN_SLOW_PLACES = 1
 """For the daemon's own requests, some of which hooks wait for."""
 _MOST_SENDING = 4
 """How many clients may be taking long replies at once, before those that stall are disconnected."""
@@ -66,7 +70,7 @@ class _Read:
         self.principal = principal
         self.done = done
         self.asker = asker
-        self.link: ReaderLink | None = None
+        self.link: ReaderConnection | None = None
         self.timers: list[asyncio.TimerHandle] = []
         self.tries = 0
         self.is_over = False
@@ -89,14 +93,14 @@ class ReaderPool:
         self._clients: Lanes[_Read] = Lanes(_FAST_PLACES, _SLOW_PLACES)
         self._reads: dict[_Read, None] = {}
         """Those that have no reply, in the order in which they came."""
-        self._running: dict[ReaderLink, _Read] = {}
-        self._sending: dict[ReaderLink, tuple[_Read, StreamedReply]] = {}
+        self._running: dict[ReaderConnection, _Read] = {}
+        self._sending: dict[ReaderConnection, tuple[_Read, StreamedReply]] = {}
         """Readers whose reply is being taken."""
-        self._idle: dict[ReaderLink, asyncio.TimerHandle] = {}
+        self._idle: dict[ReaderConnection, asyncio.TimerHandle] = {}
         """Readers with nothing to do, the one that was used last at the end."""
-        self._places: dict[ReaderLink, deque[Hashable]] = {}
+        self._places: dict[ReaderConnection, deque[Hashable]] = {}
         """What each reader has read: it may still know something about it."""
-        self._cut: dict[ReaderLink, _Read] = {}
+        self._cut: dict[ReaderConnection, _Read] = {}
         self._stall_timer: asyncio.TimerHandle | None = None
         self._is_stopping = False
         self.freshen: Freshen | None = None
@@ -144,7 +148,7 @@ class ReaderPool:
 
     # What links tell.
 
-    def ready(self, link: ReaderLink) -> None:
+    def ready(self, link: ReaderConnection) -> None:
         read = self._running.get(link)
         if read is not None:
             link.send(encode_order(Order(read.request, read.principal)))
@@ -153,7 +157,7 @@ class ReaderPool:
         self._idle[link] = self._loop.call_later(_IDLE_SECONDS, self._retire, link)
         self._advance()
 
-    def answered(self, link: ReaderLink, header: Header, body: bytes | StreamedReply) -> None:
+    def answered(self, link: ReaderConnection, header: Header, body: bytes | StreamedReply) -> None:
         read = self._running.pop(link)
         read.link = None
         if header.is_index_damaged:
@@ -166,7 +170,7 @@ class ReaderPool:
         else:
             self._finish(read, _decode(read.request, header, body))
 
-    def lost(self, link: ReaderLink) -> None:
+    def lost(self, link: ReaderConnection) -> None:
         self._stop_sending(link)
         if (timer := self._idle.pop(link, None)) is not None:
             timer.cancel()
@@ -182,7 +186,7 @@ class ReaderPool:
         else:
             self._finish(read, ReadInterrupted())
 
-    def gone(self, link: ReaderLink) -> None:
+    def gone(self, link: ReaderConnection) -> None:
         read = self._cut.pop(link, None)
         if read is not None:
             remove_partial(read.request)
@@ -232,21 +236,21 @@ class ReaderPool:
         read.timers.append(self._loop.call_later(_SHORT_SECONDS, self._note_slow, read))
         read.timers.append(self._loop.call_later(self._settings.read_timeout_seconds, self._time_out, read))
 
-    def _choose(self, read: _Read) -> ReaderLink | None:
+    def _choose(self, read: _Read) -> ReaderConnection | None:
         """A reader that has nothing to do: one that knows the place, or the one that was used last."""
         is_own, place = read.asker.client is None, _place(read.request)
         links = [link for link in self._idle if link.is_own is is_own]
         knowing = [link for link in links if place in self._places[link]]
         return next(reversed(knowing or links), None)
 
-    def _open_link(self, read: _Read) -> ReaderLink:
+    def _open_link(self, read: _Read) -> ReaderConnection:
         is_own = read.asker.client is None
-        link = ReaderLink(self._fork_server.start_reader(is_own=is_own), self, self._loop, is_own=is_own)
+        link = ReaderConnection(self._fork_server.start_reader(is_own=is_own), self, self._loop, is_own=is_own)
         self._places[link] = deque(maxlen=_MOST_PLACES)
         read.timers.append(self._loop.call_later(_START_SECONDS, self._give_up, link))
         return link
 
-    def _give_up(self, link: ReaderLink) -> None:
+    def _give_up(self, link: ReaderConnection) -> None:
         if link.pid is None:
             log.warning("a reader did not start in %d seconds", _START_SECONDS)
             self._fork_server.stop()
@@ -254,7 +258,16 @@ class ReaderPool:
 
     def _note_slow(self, read: _Read) -> None:
         self._lanes(read).has_taken_long(read)
+        self._look(read)
         self._advance()
+
+    def _look(self, read: _Read) -> None:
+        """Stop a slow read whose client is gone."""
+        is_gone = read.asker.is_gone
+        if is_gone is not None and is_gone():
+            self._withdraw(read, ReadInterrupted())
+        elif not read.is_over:
+            read.timers.append(self._loop.call_later(_LOOK_SECONDS, self._look, read))
 
     def _time_out(self, read: _Read) -> None:
         seconds = self._settings.read_timeout_seconds
@@ -296,7 +309,7 @@ class ReaderPool:
         read.done(reply)
         self._advance()
 
-    def _stop_sending(self, link: ReaderLink) -> None:
+    def _stop_sending(self, link: ReaderConnection) -> None:
         sent = self._sending.pop(link, None)
         if sent is not None:
             self._lanes(sent[0]).remove(sent[0])
@@ -315,7 +328,7 @@ class ReaderPool:
         self._stall_timer = None
         self._cut_stalled()
 
-    def _retire(self, link: ReaderLink) -> None:
+    def _retire(self, link: ReaderConnection) -> None:
         """End a reader that has nothing to do. The last one of its kind stays longer, if it is small."""
         newest = next(reversed([each for each in self._idle if each.is_own is link.is_own]))
         if link is newest and link.grown_bytes <= _KEPT_BYTES:

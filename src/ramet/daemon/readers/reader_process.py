@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from ramet.daemon.log import describe_error
-from ramet.daemon.readers.bounded_encoding import encode_within
+from ramet.daemon.readers.json_limit import encode_within
 from ramet.daemon.readers.messages import Header, Order, encode_header, receive_order
 from ramet.daemon.readers.snapshots import Snapshots
 from ramet.errors import RametError, ReplyTooLarge

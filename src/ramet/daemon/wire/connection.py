@@ -18,13 +18,13 @@ from typing import Any, Protocol, cast
 
 from msgspec import Raw, UnsetType
 
-from ramet.daemon.readers.reader_link import StreamedReply
+from ramet.daemon.readers.reader_connection import StreamedReply
 from ramet.daemon.stalls import Stopwatch
 from ramet.daemon.wire.byte_lines import Lines
 from ramet.daemon.wire.calls import Batch, Call, encode_answer, unforeseen
 from ramet.daemon.wire.intake import Intake
 from ramet.daemon.wire.large_lines import MAX_BATCH, OpenedLine, OpenLarge, is_large
-from ramet.daemon.wire.outgoing import Outgoing
+from ramet.daemon.wire.output import Output
 from ramet.daemon.wire.parts import Parts
 from ramet.daemon.wire.socket_file import peer_pid
 from ramet.errors import InvalidRequest, RametError, ReplyTooLarge, RequestTooLarge
@@ -95,7 +95,7 @@ class Connection(asyncio.Protocol):
         self._open_long_changes = 0
         self._open_reads = 0
         self._is_reading_first = False
-        self._outgoing: Outgoing | None = None
+        self._output: Output | None = None
         self._is_advancing = False
         self._is_reading = True
         self._is_ending = False
@@ -108,7 +108,7 @@ class Connection(asyncio.Protocol):
     @property
     def can_write(self) -> bool:
         """Whether the client reads what it is sent, and no long reply is on its way."""
-        return self._outgoing is not None and self._outgoing.can_write
+        return self._output is not None and self._output.can_write
 
     @property
     def peer_pid(self) -> int | None:
@@ -123,7 +123,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def _is_all_sent(self) -> bool:
-        return self._outgoing is None or self._outgoing.is_empty
+        return self._output is None or self._output.is_empty
 
     # What the event loop tells.
 
@@ -131,7 +131,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         self.is_open = self._service.admit(self, self._transport)
         if self.is_open:
-            self._outgoing = Outgoing(self._transport, lambda: self._service.flush_soon(self), self._sent_all)
+            self._output = Output(self._transport, lambda: self._service.flush_soon(self), self._sent_all)
         else:
             self._transport.close()
 
@@ -147,18 +147,18 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """The client has nothing more to ask; it still gets what it asked for, if it is there to get it."""
-        if self._is_deserted():
+        if self.is_deserted():
             self._service.deserted(self)
         self.end()
         return True
 
     def pause_writing(self) -> None:
-        if self._outgoing is not None:
-            self._outgoing.pause()
+        if self._output is not None:
+            self._output.pause()
 
     def resume_writing(self) -> None:
-        if self._outgoing is not None:
-            self._outgoing.resume()
+        if self._output is not None:
+            self._output.resume()
 
     def _sent_all(self) -> None:
         """The client can be written to again."""
@@ -174,8 +174,8 @@ class Connection(asyncio.Protocol):
         self._calls.clear()
         if size:
             self._service.intake.finish(size)
-        if self._outgoing is not None:
-            self._outgoing.close()
+        if self._output is not None:
+            self._output.close()
         self._parts.clear()
         self._service.intake.leave(self)
         self._service.parts_intake.leave(self)
@@ -232,7 +232,7 @@ class Connection(asyncio.Protocol):
 
     def _stream(self, call: Call, reply: StreamedReply) -> None:
         """Pass a long reply on in pieces; the call has its answer when the last one is written."""
-        if not self.is_open or self._outgoing is None or isinstance(call.id, UnsetType):
+        if not self.is_open or self._output is None or isinstance(call.id, UnsetType):
             reply.abandon()
             self._count_answer(call)
             return
@@ -242,7 +242,7 @@ class Connection(asyncio.Protocol):
             self._service.finished(call)
             self._advance()
 
-        self._outgoing.stream(frames.reply_around(call.id), reply, ended)
+        self._output.stream(frames.reply_around(call.id), reply, ended)
 
     def _count_answer(self, call: Call) -> None:
         if call.operation.changes:
@@ -255,13 +255,13 @@ class Connection(asyncio.Protocol):
 
     def send(self, line: bytes) -> None:
         """Send a line, together with what else this turn of the event loop has to say."""
-        if self.is_open and self._outgoing is not None:
-            self._outgoing.send(line)
+        if self.is_open and self._output is not None:
+            self._output.send(line)
 
     def flush(self) -> None:
         """Write what waits."""
-        if self._outgoing is not None:
-            self._outgoing.flush()
+        if self._output is not None:
+            self._output.flush()
 
     # Requests, in order.
 
@@ -327,8 +327,10 @@ class Connection(asyncio.Protocol):
             self._is_reading = True
             self._transport.resume_reading()
 
-    def _is_deserted(self) -> bool:
+    def is_deserted(self) -> bool:
         """Whether the client has closed its end, and not only said its last word."""
+        if not self.is_open:
+            return True
         poll = select.poll()
         poll.register(self._transport.get_extra_info("socket").fileno(), 0)
         return any(event & select.POLLHUP for _, event in poll.poll(0))

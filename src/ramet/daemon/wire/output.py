@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ramet.daemon.readers.reader_link import StreamedReply
+from ramet.daemon.readers.reader_connection import StreamedReply
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class _Stream(NamedTuple):
     ended: Callable[[], None]
 
 
-class Outgoing:
+class Output:
     """The output of a connection."""
 
     def __init__(

@@ -24,7 +24,7 @@ _WHOLE_BYTES = 64 * 1024
 class StreamedReply:
     """A long reply that is still in its reader. Nothing more is taken of it before `open`."""
 
-    def __init__(self, size: int, first: bytes, link: "ReaderLink") -> None:
+    def __init__(self, size: int, first: bytes, link: "ReaderConnection") -> None:
         self.size = size
         self._first = first
         self._link = link
@@ -81,20 +81,20 @@ def _ignore(_: bool) -> None:
 class LinkOwner(Protocol):
     """Who is told what a reader says."""
 
-    def ready(self, link: "ReaderLink") -> None:
+    def ready(self, link: "ReaderConnection") -> None:
         """It waits for an order: it has started, or all of its last answer has been taken."""
 
-    def answered(self, link: "ReaderLink", header: Header, body: bytes | StreamedReply) -> None:
+    def answered(self, link: "ReaderConnection", header: Header, body: bytes | StreamedReply) -> None:
         """It has answered its order. `ready` or `lost` follows."""
 
-    def lost(self, link: "ReaderLink") -> None:
+    def lost(self, link: "ReaderConnection") -> None:
         """It can be given nothing more: it was killed, or it ended."""
 
-    def gone(self, link: "ReaderLink") -> None:
+    def gone(self, link: "ReaderConnection") -> None:
         """After `lost`: its process has ended, and does nothing any more."""
 
 
-class ReaderLink:
+class ReaderConnection:
     """One reader. Everything is called on the event loop's thread."""
 
     def __init__(self, sock: socket.socket, owner: LinkOwner, loop: asyncio.AbstractEventLoop, *, is_own: bool) -> None:

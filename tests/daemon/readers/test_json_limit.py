@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct, field
 
-from ramet.daemon.readers.bounded_encoding import encode_within
+from ramet.daemon.readers.json_limit import encode_within
 from ramet.errors import ReplyTooLarge
 from ramet.protocol.wire.frames import encode
 
