@@ -34,7 +34,6 @@ SHORT = {
     "spawn.stranded": "open children, by an index that has nothing else",
     "spawn.wait": "the sessions that the request names, each by its id",
     "work.blocked": "one effort by its id",
-    "work.chain": "the efforts of one chain",
     "work.get": "one effort by its id",
     "work.next": "the first row of an index of queued efforts",
     "work.run": "nothing is read: the request waits",
