@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 
 from msgspec import Raw, UnsetType
 
+from ramet.daemon.readers.call import Asker
 from ramet.daemon.readers.reader_connection import StreamedReply
 from ramet.daemon.wire.byte_lines import Lines
 from ramet.daemon.wire.calls import (
@@ -78,6 +79,8 @@ class Connection(asyncio.Protocol):
         """Whether it came in by the agents' socket: it speaks for nobody before it has shown a token."""
         self.environment: dict[str, str] = {}
         """The environment of a person's client, if it said so; of an agent's none."""
+        self.asker = Asker(self, takes_pieces=True, is_gone=self.is_deserted)
+        """Who waits for its reads."""
         self._lines = Lines(service.max_request_bytes)
         self._calls: deque[Call] = deque()
         """Decoded from the line that is being worked on, and not started."""
