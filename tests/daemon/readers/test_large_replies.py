@@ -1,13 +1,14 @@
 """Large replies: they pass through the daemon in pieces, whole and in order, and have a limit."""
 
 import json
+import socket
 from pathlib import Path
 
 import psutil
 import pytest
 from tests.daemon.harness import line
 from tests.daemon.process import Home
-from tests.daemon.readers.conftest import ReadingDaemon
+from tests.daemon.readers.conftest import ReadingDaemon, wait_for
 
 LARGE = "SELECT hex(zeroblob({}))"
 
@@ -33,13 +34,41 @@ def test_a_large_reply_arrives_whole_and_never_is_in_the_daemon(sqlite_daemon: R
 @pytest.mark.requirement("R343")
 def test_replies_that_nobody_reads_stay_out_of_the_daemon(sqlite_daemon: ReadingDaemon) -> None:
     before = peak_bytes(sqlite_daemon.process.pid)
-    idle = [sqlite_daemon.connect() for _ in range(3)]
+    idle = [sqlite_daemon.connect() for _ in range(2)]
     for client in idle:
         client.send(line("db.query", 1, sql=LARGE.format(5_000_000)) * 20)
     assert sqlite_daemon.query() == [[1]]
     assert peak_bytes(sqlite_daemon.process.pid) - before < 20_000_000
     for client in idle:
         assert [len(client.receive()["result"]["rows"][0][0]) for _ in range(2)] == [10_000_000] * 2
+
+
+@pytest.mark.requirement("R343")
+def test_many_clients_that_do_not_read_are_disconnected_before_others_wait_for_long(
+    sqlite_daemon: ReadingDaemon,
+) -> None:
+    idle = [sqlite_daemon.connect() for _ in range(8)]
+    for client in idle:
+        client.ask("db.query", sql=LARGE.format(5_000_000))
+    wait_for(lambda: len(sqlite_daemon.readers()) >= 3)
+    assert sqlite_daemon.query() == [[1]]
+    assert len(sqlite_daemon.readers()) <= 8
+    complete = [is_complete(client.socket) for client in idle]
+    assert complete.count(True) < 8
+
+
+def is_complete(sock: socket.socket) -> bool:
+    """Whether a client gets its reply to its end."""
+    last = b""
+    while not last.endswith(b"\n"):
+        try:
+            piece = sock.recv(1 << 20)
+        except ConnectionError:
+            return False
+        if not piece:
+            return False
+        last = piece
+    return True
 
 
 def test_lines_and_large_replies_of_one_connection_do_not_mix(sqlite_daemon: ReadingDaemon) -> None:

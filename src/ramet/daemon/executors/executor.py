@@ -3,32 +3,15 @@
 stands `model_executor`, which asks a model first if a change needs one.
 """
 
-from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Hashable
+from typing import Any, Protocol
 
 from ramet.daemon.stalls import Pauses
+from ramet.daemon.readers.call import OWN, Asker, Done
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
 
-Done = Callable[[Any], None]
-"""Called once, on the event loop's thread, with the reply or with a `RametError`. A reply that is encoded already is a
-`Raw`; a long one for somebody who takes pieces is a `StreamedReply`.
-"""
-
-
-class Asker(NamedTuple):
-    """Who waits for a read."""
-
-    client: Hashable | None = None
-    """Whose turn it takes; None for what the daemon needs itself, which hooks may wait for."""
-    takes_pieces: bool = False
-    most_bytes: int | None = None
-    """The largest reply that can be held, if it is not taken in pieces."""
-    is_gone: Callable[[], bool] | None = None
-    """Whether the client is gone, which is not noticed by itself while requests of it wait."""
-
-
-OWN = Asker()
+__all__ = ["OWN", "Asker", "Done", "Executor"]
 
 
 class Executor(Protocol):

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from ramet.config.settings import DaemonSettings
-from ramet.daemon.executors.executor import Asker, Done
+from ramet.daemon.readers.call import Asker, Done
 from ramet.daemon.readers.fork_server import ForkServer
 from ramet.daemon.readers.lanes import Lanes
 from ramet.daemon.readers.messages import Header, Order, encode_order
@@ -37,9 +37,10 @@ _SLOW_PLACES = 2
 _OWN_FAST_PLACES = 2
 _OWN_SLOW_PLACES = 1
 """For the daemon's own requests, some of which hooks wait for."""
-_MOST_SENDING = 4
+_MOST_SENDING = 2
 """How many clients may be taking long replies at once, before those that stall are disconnected."""
-_MOST_UNSENT = 8
+_MOST_UNSENT = 4
+_MOST_UNSENT_BYTES = 32 * 1024 * 1024
 """How many long replies may wait in their readers; beyond this no other read of a client is started."""
 _STALLED_SECONDS = 2.0
 """How long a client may then leave a long reply unread."""
@@ -50,7 +51,7 @@ _IDLE_SECONDS = 20.0
 """How long a reader waits for more to do."""
 _KEPT_SECONDS = 600.0
 """How long the last reader of its kind waits, if it is small: it knows the contexts that it compiled."""
-_KEPT_BYTES = 32 * 1024 * 1024
+_KEPT_BYTES = 24 * 1024 * 1024
 _MOST_PLACES = 16
 _END_SECONDS = 5.0
 
@@ -177,6 +178,7 @@ class ReaderPool:
         self._places.pop(link, None)
         read = self._running.pop(link, None)
         if read is None:
+            self._advance()
             return
         read.link = None
         read.rest()
@@ -215,7 +217,11 @@ class ReaderPool:
                 self._start(read)
 
     def _has_room(self, lanes: "Lanes[_Read]") -> bool:
-        return lanes is self._own or len(self._sending) < _MOST_UNSENT
+        """Whether not too much waits to be taken by clients. `_cut_stalled` sees to it that this is so in a moment."""
+        if lanes is self._own or len(self._sending) <= _MOST_SENDING:
+            return True
+        unsent_bytes = sum(body.size for _, body in self._sending.values())
+        return len(self._sending) < _MOST_UNSENT and unsent_bytes < _MOST_UNSENT_BYTES
 
     def _start(self, read: _Read) -> None:
         read.tries += 1

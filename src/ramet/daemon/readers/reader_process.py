@@ -30,6 +30,7 @@ NICE = 5
 """Readers yield to the daemon and to what people run; the one for the daemon's own requests does not."""
 _MEMORY_BYTES = 192 * 1024 * 1024
 """How much a reader may allocate, for what it reads and for its reply: with the daemon less than 300 MB."""
+_LITTLE_BYTES = 8 * 1024 * 1024
 _GROWN_BYTES = 96 * 1024 * 1024
 """A reader that has become so large ends after its reply. The contexts that it keeps are smaller."""
 _FIRST_TO_GO = 500
@@ -46,6 +47,7 @@ class ReaderProcess:
         self._index = index
         self._max_reply_bytes = max_reply_bytes
         self._started_bytes = 0
+        self._most_bytes = 0
 
     def run(self, link: socket.socket, *, is_own: bool) -> NoReturn:
         """Answer until the daemon closes its end, and exit."""
@@ -67,9 +69,9 @@ class ReaderProcess:
             Path("/proc/self/comm").write_text("ramet reader", encoding="ascii")
             Path("/proc/self/oom_score_adj").write_text(str(_FIRST_TO_GO), encoding="ascii")
         self._started_bytes = _private_bytes()
-        limit = _data_bytes() + _MEMORY_BYTES
+        self._most_bytes = _data_bytes() + _MEMORY_BYTES
         with suppress(OSError, ValueError):  # a lower limit holds already
-            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+            resource.setrlimit(resource.RLIMIT_DATA, (self._most_bytes, self._most_bytes))
 
     def _answer(self, link: socket.socket, order: Order) -> bool:
         """Send the answer to an order; True if it is the last."""
@@ -85,20 +87,22 @@ class ReaderProcess:
 
     def _perform(self, order: Order) -> Any:
         try:
-            try:
-                reply = self._snapshots.perform(order.request, order.principal)
-                body = encode_within(reply, self._max_reply_bytes)
-            except MemoryError as error:
-                raise ReplyTooLarge(
-                    f"the read needs more than {_MEMORY_BYTES} bytes of memory",
-                    field="limit",
-                    value=order.request.op.name,
-                ) from error
-        except RametError as error:
-            return "error", msgspec.json.encode(redacted_error(error, self._redactor))
+            reply = self._snapshots.perform(order.request, order.principal)
+            return "reply", encode_within(reply, self._max_reply_bytes)
         except Exception as error:  # noqa: BLE001 - whatever fails, the daemon learns of it
-            return "failed", describe_error(error).encode(errors="replace")
-        return "reply", body
+            refusal = _too_much(order) if isinstance(error, MemoryError) or self._is_full() else error
+            if isinstance(refusal, RametError):
+                return "error", msgspec.json.encode(redacted_error(refusal, self._redactor))
+            return "failed", describe_error(refusal).encode(errors="replace")
+
+    def _is_full(self) -> bool:
+        """Whether there is hardly any memory left: libraries then fail with errors of their own."""
+        return _data_bytes() > self._most_bytes - _LITTLE_BYTES
+
+
+def _too_much(order: Order) -> ReplyTooLarge:
+    message = f"the read needs more than {_MEMORY_BYTES} bytes of memory"
+    return ReplyTooLarge(message, field="limit", value=order.request.op.name)
 
 
 def end_with(link: socket.socket) -> None:

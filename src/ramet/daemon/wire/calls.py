@@ -76,8 +76,8 @@ class Call:
     def asker(self) -> Asker:
         """Who waits for the reply, and how it can be taken."""
         if self.batch is None and not isinstance(self.id, UnsetType):
-            return Asker(self.connection, takes_pieces=True, is_gone=self.connection.is_deserted)
-        return Asker(self.connection, most_bytes=_BATCH_BYTES, is_gone=self.connection.is_deserted)
+            return self.connection.asker
+        return self.connection.asker._replace(takes_pieces=False, most_bytes=_BATCH_BYTES)
 
     def done(self, reply: Any) -> None:
         """Answer it, once: with the reply, or with the error that it came to."""

@@ -18,6 +18,7 @@ from typing import Any, Protocol, cast
 
 from msgspec import Raw, UnsetType
 
+from ramet.daemon.readers.call import Asker
 from ramet.daemon.readers.reader_connection import StreamedReply
 from ramet.daemon.stalls import Stopwatch
 from ramet.daemon.wire.byte_lines import Lines
@@ -83,6 +84,8 @@ class Connection(asyncio.Protocol):
         """Whether it came in by the agents' socket: it speaks for nobody before it has shown a token."""
         self.environment: dict[str, str] = {}
         """The environment of a person's client, if it said so; of an agent's none."""
+        self.asker = Asker(self, takes_pieces=True, is_gone=self.is_deserted)
+        """Who waits for its reads."""
         self._lines = Lines(service.max_request_bytes)
         self._parts = Parts(service.max_parts_bytes)
         self._unfinished_bytes = 0
