@@ -169,7 +169,7 @@ PLAIN_NOUNS = set(
     line listener log machine merge model name operation output pid prompt preparation process result review
     secret server service setup socket start subscription sweep text thread time timing tree undo usage work
     calling repeated unrecorded
-    checkout fact made redacted why call move partial snapshot
+    checkout fact made redacted why call move partial snapshot memory
     """.split()  # noqa: SIM905
 )
 """Words of module names that mean what every programmer takes them for."""

@@ -6,7 +6,7 @@ import pytest
 from tests.world import World
 
 from ramet.errors import InvalidParams, QueryFailed, QueryRefused, QueryTimeout
-from ramet.store.database.sqlite.query import QueryBounds
+from ramet.store.database.store import QueryBounds
 
 
 @pytest.mark.requirement("R260", "R265")

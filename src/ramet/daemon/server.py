@@ -14,16 +14,16 @@ from msgspec import Struct
 
 from ramet.config.settings import DaemonSettings
 from ramet.daemon.executors.executor import Executor
+from ramet.daemon.executors.line_preparation import OpenLarge
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.hooks.calling_sessions import CallingSessions
 from ramet.daemon.hooks.service import HookService
 from ramet.daemon.stalls import LoopMeter, Stopwatch
 from ramet.daemon.wire.answers import Later, answers, find_answers
+from ramet.daemon.wire.byte_limit import Intake
 from ramet.daemon.wire.calls import Call, unforeseen
 from ramet.daemon.wire.connection import Connection
 from ramet.daemon.wire.connections import Connections
-from ramet.daemon.wire.intake import Intake
-from ramet.daemon.wire.large_lines import OpenLarge
 from ramet.daemon.wire.loop_budget import LoopBudget
 from ramet.daemon.wire.socket_file import BACKLOG, peer_uid
 from ramet.daemon.wire.subscriptions import Subscriptions

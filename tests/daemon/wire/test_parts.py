@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from tests.daemon.conftest import Serve
 from tests.daemon.harness import KEY, Client, Database, RunningServer, line
-from tests.daemon.process import Home
-from tests.daemon.wire.test_intake import resident_bytes, wait_until
+from tests.daemon.process import Home, resident_bytes, wait_until
 
 from ramet.client.connection import Connection
 from ramet.config.settings import DaemonSettings

@@ -6,8 +6,8 @@ stands `model_executor`, which asks a model first if a change needs one.
 from collections.abc import Hashable
 from typing import Any, Protocol
 
-from ramet.daemon.stalls import Pauses
 from ramet.daemon.readers.call import OWN, Asker, Done
+from ramet.daemon.stalls import Pauses
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
 

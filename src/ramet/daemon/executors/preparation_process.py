@@ -25,8 +25,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
 
+from ramet.daemon.executors.line_preparation import OpenedLine, OpenedRequest, open_large
 from ramet.daemon.memory import give_back_memory, keep_large_buffers_apart
-from ramet.daemon.wire.large_lines import OpenedLine, OpenedRequest, open_large
 from ramet.engine import Engine, Ready
 from ramet.errors import RametError, RequestTooLarge
 from ramet.keeper.kernel import dying_with_us
@@ -104,9 +104,8 @@ def prepare_job(job: Job, engine: Engine) -> OpenedLine | Ready | RametError:
         return Ready(call=engine.prepare(job.op, job, ""))
     except RametError as error:
         return error
-    except Exception:
-        log.exception("a change could not be prepared method=%s", job.op.name)
-        return RametError()
+    except Exception as error:  # noqa: BLE001 - only this change fails
+        return RametError(f"a change could not be prepared: {job.op.name}: {type(error).__name__}")
 
 
 def _leave_the_daemon(link: int) -> None:

@@ -2,15 +2,16 @@
 
 Work is pulled, never piled up. A line is decoded only when the one before has been started, and none while the client
 leaves its replies unread. What cannot be started stays in the kernel's buffers, because reading is paused. So a
-connection always holds a bounded amount, regardless of the client; and all of them together do (`intake`).
+connection always holds a bounded amount, regardless of the client; and all of them together do (`byte_limit`).
 
-A large line is decoded and prepared elsewhere (`large_lines`), because it would hold up everybody else's requests.
+A large line is decoded and prepared elsewhere (`line_preparation`), because it would hold up everybody else's requests.
 
 There is no task and no future per request: a call carries the callback that answers it, and the replies of one
 turn of the event loop leave in one write.
 """
 
 import asyncio
+import logging
 import select
 from collections import deque
 from functools import partial
@@ -18,13 +19,13 @@ from typing import Any, Protocol, cast
 
 from msgspec import Raw, UnsetType
 
+from ramet.daemon.executors.line_preparation import MAX_BATCH, OpenedLine, OpenLarge, is_large
 from ramet.daemon.readers.call import Asker
 from ramet.daemon.readers.reader_connection import StreamedReply
 from ramet.daemon.stalls import Stopwatch
+from ramet.daemon.wire.byte_limit import Intake
 from ramet.daemon.wire.byte_lines import Lines
 from ramet.daemon.wire.calls import Batch, Call, encode_answer, unforeseen
-from ramet.daemon.wire.intake import Intake
-from ramet.daemon.wire.large_lines import MAX_BATCH, OpenedLine, OpenLarge, is_large
 from ramet.daemon.wire.output import Output
 from ramet.daemon.wire.parts import Parts
 from ramet.daemon.wire.socket_file import peer_pid
@@ -33,6 +34,8 @@ from ramet.model.principal import USER
 from ramet.model.redaction import Redactor
 from ramet.protocol.system.daemon import SendPart
 from ramet.protocol.wire import frames
+
+log = logging.getLogger(__name__)
 
 _MAX_OPEN = 128
 """How many calls of one connection may be under way at once."""
@@ -374,7 +377,9 @@ class Connection(asyncio.Protocol):
             if each.error is None and each.request is not None:
                 self._calls.append(Call(self, each.id, each.request.op, each.request, batch, each.prepared))
             else:
-                self._answer(each.id, batch, each.error or unforeseen(RuntimeError("a line was lost")))
+                if each.failure:
+                    log.error("internal error\n%s", each.failure)
+                self._answer(each.id, batch, each.error)
         if self._calls:
             self._calls[-1].size = size
         else:

@@ -26,7 +26,8 @@ class Connections:
         """`is_busy`: whether a connection that has asked for nothing waits for something else, such as events."""
         self._max = max_connections
         self._is_busy = is_busy
-        self._all: set[Connection] = set()
+        self._all: dict[Connection, None] = {}
+        """In the order in which they came."""
         self._agents = 0
 
     def __len__(self) -> int:
@@ -42,13 +43,13 @@ class Connections:
             self._make_room([each for each in self._all if each.is_for_agents], agents_max)
         elif len(self._all) >= self._max:
             self._make_room(list(self._all), self._max)
-        self._all.add(connection)
+        self._all[connection] = None
         self._agents += connection.is_for_agents
 
     def discard(self, connection: Connection) -> None:
         """The connection is gone."""
         if connection in self._all:
-            self._all.remove(connection)
+            del self._all[connection]
             self._agents -= connection.is_for_agents
 
     def _make_room(self, candidates: list[Connection], limit: int) -> None:

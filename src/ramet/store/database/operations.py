@@ -11,8 +11,7 @@ from ramet.protocol.operation import Request
 from ramet.protocol.system.database import BackUpDatabase, BackupReport, CheckDatabase, CheckReport, Query, QueryResult
 from ramet.store.database.blobs import Codec
 from ramet.store.database.check import check_database
-from ramet.store.database.sqlite.query import QueryBounds
-from ramet.store.database.store import ReadableStore
+from ramet.store.database.store import QueryBounds, ReadableStore
 
 
 class Asked(NamedTuple):

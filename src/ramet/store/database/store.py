@@ -7,18 +7,27 @@ the daemon holds the `Store`.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ramet.clock import Clock
 from ramet.model.instant import to_iso
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.migrations import Dialect, Migrated
-from ramet.store.database.sqlite.query import QueryBounds
 from ramet.store.database.text_rows import TextRows
 
 Topic = Literal["work", "events"]
 """What a commit may be of interest for: everything has events, and some of it is work for somebody."""
+
+
+class QueryBounds(NamedTuple):
+    """How long a query may take, and which of its rows are wanted."""
+
+    timeout_seconds: int
+    max_rows: int
+    max_bytes: int = 16 * 1024 * 1024
+    skip: int = 0
+    """How many rows came in the pages before."""
 
 
 class ReadableStore(ABC):

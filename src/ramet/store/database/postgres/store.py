@@ -25,8 +25,8 @@ from ramet.store.database.postgres.news import News
 from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema_check import refuse_altered
-from ramet.store.database.sqlite.query import QueryBounds, QueryPage
-from ramet.store.database.store import ReadableStore, Store
+from ramet.store.database.sqlite.query import QueryPage
+from ramet.store.database.store import QueryBounds, ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
 
 _sql = QueryFile("database/migrations")

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 import msgspec
 
 from ramet.errors import QueryFailed, QueryRefused, QueryTimeout
 from ramet.protocol.system.database import QueryResult
+from ramet.store.database.store import QueryBounds
 
 _PROGRESS_STEPS = 10_000
 
@@ -27,16 +28,6 @@ _DENIED = frozenset(
         apsw.SQLITE_DELETE,
     }
 )
-
-
-class QueryBounds(NamedTuple):
-    """How long a query may take, and which of its rows are wanted."""
-
-    timeout_seconds: int
-    max_rows: int
-    max_bytes: int = 16 * 1024 * 1024
-    skip: int = 0
-    """How many rows came in the pages before."""
 
 
 class QueryPage:

@@ -25,9 +25,9 @@ from ramet.store.database.sqlite.connection import (
     open_writer,
     translate,
 )
-from ramet.store.database.sqlite.query import QueryBounds, run_query
+from ramet.store.database.sqlite.query import run_query
 from ramet.store.database.sqlite.text_rows import SqliteTextRows
-from ramet.store.database.store import ReadableStore, Store
+from ramet.store.database.store import QueryBounds, ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
 
 APPLICATION_ID = 0x52414D54

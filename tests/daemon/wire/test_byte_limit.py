@@ -1,27 +1,17 @@
 """Unfinished requests, over all connections: their size and their age are limited, and memory goes back."""
 
-import os
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from tests.daemon.conftest import Serve
 from tests.daemon.harness import PATIENCE_SECONDS, Client, Database, RunningServer, line
-from tests.daemon.process import Home
+from tests.daemon.process import Home, resident_bytes, wait_until
 
 from ramet.config.settings import DaemonSettings
 
 KIB = 1024
 MIB = 1024 * 1024
 SMALL = DaemonSettings(max_request_bytes=100 * KIB, max_unfinished_bytes=200 * KIB, drain_seconds=1)
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def begin(server: RunningServer, size: int) -> Client:
@@ -151,8 +141,3 @@ def test_sixty_unfinished_requests_of_nearly_the_largest_size_leave_the_daemon_s
     for client in clients:
         client.close()
     wait_until(lambda: resident_bytes(pid) < before + 40 * MIB)
-
-
-def resident_bytes(pid: int) -> int:
-    pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
-    return int(pages) * os.sysconf("SC_PAGESIZE")

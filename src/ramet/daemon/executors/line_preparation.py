@@ -2,16 +2,16 @@
 
 Redacting and compressing 8 MiB takes 150 ms, and decoding a line that has millions of empty lists in it a second and a
 half. Nothing else would be answered meanwhile, so a large line is opened in another process
-(`executors/preparation_process`). A hook is not, because an agent waits for it, and its shim sends at most 1 MiB, as a
+(`preparation_process`). A hook is not, because an agent waits for it, and its shim sends at most 1 MiB, as a
 text. Neither is a part of a request, which is a text too.
 """
 
+import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from msgspec import Raw, UnsetType
 
-from ramet.daemon.wire.calls import unforeseen
 from ramet.engine import Engine, Ready
 from ramet.errors import InvalidRequest, RametError, RequestTooLarge
 from ramet.protocol.operation import Change, Request
@@ -43,6 +43,8 @@ class OpenedRequest(NamedTuple):
     prepared: Ready | None = None
     """The request, prepared, if it is a change that needs nothing else first."""
     error: RametError | None = None
+    failure: str = ""
+    """For the daemon's log, which no other process writes to: the traceback of an error that was not foreseen."""
 
 
 class OpenedLine(NamedTuple):
@@ -92,8 +94,9 @@ def _open(document: bytes | Raw, engine: Engine) -> OpenedRequest:
         return OpenedRequest(frame.id, call.request, Ready(call=call))
     except RametError as error:
         return OpenedRequest(frame.id, error=error)
-    except Exception as error:  # noqa: BLE001 - whatever a client sends, its connection lives on
-        return OpenedRequest(frame.id, error=unforeseen(error))
+    except Exception:  # noqa: BLE001 - whatever a client sends, its connection lives on
+        internal = RametError("internal error in the daemon; its log has the details")
+        return OpenedRequest(frame.id, error=internal, failure=traceback.format_exc())
 
 
 def _refuse_many_values(document: bytes | Raw, request: Request[Any]) -> None:
