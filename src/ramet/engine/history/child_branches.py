@@ -10,8 +10,8 @@ from ramet.engine.history import commits as histories
 from ramet.engine.history import drafts, references
 from ramet.engine.history.commits import Kind
 from ramet.engine.history.compression import SUMMARY
+from ramet.engine.history.context_view import ContextView
 from ramet.engine.history.drafts import ReadyDraft
-from ramet.engine.history.ranges import ContextView
 from ramet.engine.transaction import Transaction
 from ramet.errors import BranchExists, InvalidParams, ModelMissing, NothingToExpand, SpawnCycle, SpawnError
 from ramet.model.history.branch import Head, Point

@@ -4,7 +4,7 @@ from ramet.engine.answers import answers
 from ramet.engine.history import commits as histories
 from ramet.engine.history import drafts, references
 from ramet.engine.history.commits import Kind
-from ramet.engine.history.ranges import ContextView
+from ramet.engine.history.context_view import ContextView
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidRange, ModelMissing
 from ramet.model.history.branch import Head, Point

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from ramet.engine.history import references
-from ramet.engine.history.ranges import ContextView, Pieces
+from ramet.engine.history.context_view import ContextView, Pieces
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
 from ramet.model.history.branch import Point

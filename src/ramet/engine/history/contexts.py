@@ -2,7 +2,7 @@
 
 from ramet.engine.answers import answers
 from ramet.engine.history import compiler, context_pages, references
-from ramet.engine.history.ranges import ContextView
+from ramet.engine.history.context_view import ContextView
 from ramet.engine.transaction import Transaction
 from ramet.model.history.branch import Point
 from ramet.model.history.compilation import Piece, within_budget, within_window

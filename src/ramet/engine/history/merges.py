@@ -13,7 +13,7 @@ from ramet.engine.answers import answers
 from ramet.engine.history import commits as histories
 from ramet.engine.history import references
 from ramet.engine.history.commits import Kind, origin
-from ramet.engine.history.differences import merge_base
+from ramet.engine.history.text_diffs import merge_base
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, InvalidRange
 from ramet.model.history.branch import Head, Point, Span

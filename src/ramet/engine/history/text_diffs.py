@@ -6,7 +6,7 @@ from itertools import islice
 from ramet.engine.answers import answers
 from ramet.engine.history import references
 from ramet.engine.history.commits import row
-from ramet.engine.history.ranges import ContextView
+from ramet.engine.history.context_view import ContextView
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
 from ramet.model.history.branch import Point, Span
