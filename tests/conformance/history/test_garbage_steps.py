@@ -109,7 +109,7 @@ def test_no_step_deletes_what_is_reachable_at_that_moment(url: str | None) -> No
 
     told = steps((*APPENDS, *REWRITES, *REWRITES, *OTHERS), most=6)
     meanwhile = steps(("say", "delete", "reset", "undo", *["revive"] * 4, "wait", "wait", "wait"), most=10)
-    prove(url, st.tuples(told, meanwhile), law, 25)
+    prove(url, st.tuples(told, meanwhile), law, 15)
 
 
 @pytest.mark.requirement("R447")

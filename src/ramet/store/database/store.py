@@ -1,7 +1,7 @@
 """A store: one open database. It hands out connections; who uses them, and when, is for its owner to say."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -74,8 +74,12 @@ class Store(ABC):
         """Remove everything. What is left is only good for closing."""
 
     @abstractmethod
-    def integrity(self) -> list[str]:
-        """What the database itself finds wrong with its files and references."""
+    def integrity_parts(self) -> list[str]:
+        """The parts in which the database can check its own files and references."""
+
+    @abstractmethod
+    def integrity(self, part: str | None = None) -> Iterator[str]:
+        """What the database itself finds wrong with one of these, or with everything."""
 
     @abstractmethod
     def close(self) -> None:
