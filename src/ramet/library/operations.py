@@ -241,7 +241,16 @@ from ramet.protocol.system.daemon import (
     StopDaemon,
     Stopping,
 )
-from ramet.protocol.system.database import BackUpDatabase, BackupReport, CheckDatabase, CheckReport, Query, QueryResult
+from ramet.protocol.system.database import (
+    BackUpDatabase,
+    BackupReport,
+    CheckDatabase,
+    CheckReport,
+    Query,
+    QueryResult,
+    SampleDatabase,
+    SampleReport,
+)
 from ramet.protocol.system.events import ListEvents, SubscribeEvents
 from ramet.protocol.system.notices import DismissNotice, ListNotices
 from ramet.protocol.work.attempts import Chain, Prompt, WorkChain, WorkPrompt
@@ -967,9 +976,9 @@ class DbOperations(Namespace):
         """Write a consistent copy of the database to a new SQLite file, without interrupting work."""
         return self._call(BackUpDatabase, {"path": path})
 
-    def check(self) -> CheckReport:
+    def check(self, *, limit: int | None = None, cursor: str | None = None) -> CheckReport:
         """Verify the database's pages, references, hashes and branches."""
-        return self._call(CheckDatabase, {})
+        return self._call(CheckDatabase, {"limit": limit, "cursor": cursor})
 
     def counts(self) -> Counts:
         """Count the projects, tasks, efforts, sessions, messages and agents."""
@@ -978,6 +987,12 @@ class DbOperations(Namespace):
     def query(self, sql: str, *, params: Sequence[str | int | float | bool | None] = ()) -> QueryResult:
         """Run one read-only SELECT."""
         return self._call(Query, {"sql": sql, "params": params})
+
+    def sample(self, *, milliseconds: int = 1000) -> SampleReport:
+        """Verify the newest rows and rows at random places, for about as long as is asked for. `db.check`
+        verifies all.
+        """
+        return self._call(SampleDatabase, {"milliseconds": milliseconds})
 
     def size(self) -> SizeReport:
         """Show what takes the space of the database: contents, records, indexes and its files."""

@@ -6,8 +6,7 @@ from textwrap import wrap
 import click
 
 from ramet.cli.command import Command
-from ramet.cli.commands.system.examinations import EXAMINATIONS
-from ramet.cli.commands.system.finding import Finding
+from ramet.cli.commands.system.examinations import EXAMINATIONS, Finding
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import cell, count, print_json
 from ramet.cli.progress import working

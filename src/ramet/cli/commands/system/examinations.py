@@ -9,12 +9,13 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
 from ramet.cli.commands.record.held_work import describe_use, form, say_when
 from ramet.cli.commands.record.project_scope import find_scope
-from ramet.cli.commands.system import database_findings, hook_states, policy_findings
-from ramet.cli.commands.system.finding import Finding
+from ramet.cli.commands.system import hook_states
+from ramet.cli.commands.system.health import database_findings, policy_findings
 from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
@@ -47,6 +48,15 @@ _WORKTREE_FIXES = {
 _MUCH_BYTES = 20_000_000_000
 _LITTLE_BYTES = 1_000_000_000
 _TOO_LITTLE_BYTES = 100_000_000
+
+
+class Finding(NamedTuple):
+    """The state of one thing, and how to fix it."""
+
+    name: str
+    result: Literal["ok", "warn", "fail"]
+    detail: str
+    fix: str | None = None
 
 
 def examine_python(_invocation: Invocation) -> Iterator[Finding]:
@@ -142,7 +152,8 @@ def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
         fix = "ramet daemon stop; the next command starts the new version"
         yield Finding("daemon", "warn", f"is version {status.version}, Ramet is {__version__}", fix)
     yield Finding("database", "ok", f"{status.store}, schema version {status.schema_version}")
-    yield from database_findings.find(invocation.ask(SampleDatabase()))
+    for found in database_findings.find(invocation.ask(SampleDatabase())):
+        yield Finding("database", found.result, found.text, found.fix)
 
 
 def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
