@@ -36,7 +36,7 @@ def ask(world: World, request: Request[Any]) -> Any:
 
 
 def collect(
-    world: World, *, between: Callable[[Request[Any]], object] = lambda _: None, at_most: int = 10_000
+    world: World, *, between: Callable[[Request[Any]], object] = lambda _: None, at_most: int = 300
 ) -> Collected | None:
     """Take the steps of a collection that keeps no moves; None if it is left before its end."""
     running = garbage_steps(0)
@@ -109,7 +109,7 @@ def test_no_step_deletes_what_is_reachable_at_that_moment(url: str | None) -> No
 
     told = steps((*APPENDS, *REWRITES, *REWRITES, *OTHERS), most=6)
     meanwhile = steps(("say", "delete", "reset", "undo", *["revive"] * 4, "wait", "wait", "wait"), most=10)
-    prove(url, st.tuples(told, meanwhile), law, 25)
+    prove(url, st.tuples(told, meanwhile), law, 10)
 
 
 @pytest.mark.requirement("R447")

@@ -20,7 +20,9 @@ from ramet.config.settings import LimitSettings, QuerySettings, Settings
 from ramet.daemon.executors import upkeep
 from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.pool import Pool
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.writer import Writer
+from ramet.daemon.stalls import LoopMeter
 from ramet.engine import Engine
 from ramet.engine.transaction import Rules
 from ramet.faults import Faults
@@ -45,19 +47,19 @@ class Busy:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever)
         self._thread.start()
-        engine = Engine(Rules(), codec=Codec(), redactor=Redactor())
+        preparation = PreparationProcess(Engine(Rules(), codec=Codec(), redactor=Redactor()))
         common: dict[str, Any] = {
             "clock": clock,
             "faults": Faults(),
             "on_commit": lambda _: None,
-            "loop": self.loop,
+            "meter": LoopMeter(self.loop),
         }
         self.executor: Executor
         if isinstance(store, SqliteStore):
-            self.executor = Writer(store, engine, QuerySettings(), **common)
+            self.executor = Writer(store, preparation, QuerySettings(), **common)
         else:
             assert isinstance(store, PostgresStore)
-            self.executor = Pool(store, engine, Settings(), **common)
+            self.executor = Pool(store, preparation, Settings(), **common)
         self.written = 0
         self._is_streaming = True
 

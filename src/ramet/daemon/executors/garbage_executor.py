@@ -1,7 +1,7 @@
 """`history.gc` in steps: an executor that finds garbage beside the writer and deletes it in many short transactions.
 
-The steps are requests like any other, so others are answered between them. If the daemon stops, what is left is found by
-the next collection.
+The steps are requests like any other, so others are answered between them. If the daemon stops, the next collection
+finds what is left.
 """
 
 import asyncio

@@ -2,7 +2,8 @@
 
 Kept replies go in steps of a bounded number of rows, each in a transaction of its own. While rows are left, the next
 step follows after a short rest, in which requests are served; so upkeep delays no request by more than one step, and no
-stream of requests delays upkeep. The write-ahead log of a SQLite file is cut once the reader is gone that made it large.
+stream of requests delays upkeep. The write-ahead log of a SQLite file is cut once the reader that made it large is
+gone.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """Garbage: what nothing reaches any more. It is found by reading, and deleted in short steps.
 
-A daemon performs the steps one by one, each in a transaction of its own, and `history.gc` only writes down what they did.
+A daemon performs the steps one by one, each in a transaction of its own; `history.gc` only writes down what they did.
 A program that has opened the database itself performs all of them in one transaction.
 """
 
@@ -40,8 +40,11 @@ def collect(tx: Transaction, given: CollectGarbage | Collected) -> Collected:
     reply: Any = None
     try:
         while True:
-            request = running.send(reply)
-            reply = plan(tx, request) if isinstance(request, PlanGarbage) else take_step(tx, request)
+            match running.send(reply):
+                case PlanGarbage() as request:
+                    reply = plan(tx, request)
+                case GarbageStep() as request:
+                    reply = take_step(tx, request)
     except StopIteration as ended:
         return ended.value  # type: ignore[no-any-return]
 

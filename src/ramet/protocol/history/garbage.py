@@ -55,8 +55,8 @@ class GarbagePlan(Struct, frozen=True, kw_only=True):
     @property
     def rows(self) -> int:
         """How many rows it deletes."""
-        ids = (self.move_ids, self.commit_ids, self.segment_ids, self.blob_ids, self.image_hashes)
-        return sum(map(len, ids))
+        numbered = (self.move_ids, self.commit_ids, self.segment_ids, self.blob_ids)
+        return sum(map(len, numbered)) + len(self.image_hashes)
 
 
 class PlanGarbage(Request[GarbagePlan], frozen=True, kw_only=True):

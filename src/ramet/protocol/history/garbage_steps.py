@@ -1,8 +1,8 @@
-"""The steps of a garbage collection, one after the other. Whoever is interrupted starts again: a new plan finds the rest.
+"""The steps of a garbage collection, one after the other. After an interruption a new plan finds the rest.
 
 A step is a short transaction, so that no request waits for a collection. The order is that of the pointers: moves point
-at commits, later commits at earlier ones, commits at segments and contents. Whatever is deleted first is not pointed at,
-and the database is whole between any two steps.
+at commits, later commits at earlier ones, commits at segments and contents. Nothing points at a row when it is deleted,
+so the database is whole between any two steps.
 """
 
 from collections.abc import Callable, Generator
@@ -28,25 +28,22 @@ def garbage_steps(
     It neither waits nor asks by itself, so that commands, the daemon and the engine run the same steps.
     """
     deleted, done = Collected(commits=0, blobs=0, segments=0), 0
-    is_whole = False
-    while not is_whole:
+    while True:
         plan: GarbagePlan = yield PlanGarbage(retention_days=retention_days)
-        is_whole = plan.is_whole
         total = done + plan.rows
-        for step in _steps(plan):
+        waiting = list(_steps(plan))[::-1]
+        while waiting:
+            step = waiting.pop()
             reply: GarbageStepReply = yield step
-            while reply.done and not reply.is_stale:
-                deleted, done = _add(deleted, reply.deleted), done + reply.done
-                advance(done, total)
-                step = _rest(step, reply.done)  # noqa: PLW2901
-                if step is None:
-                    break
-                reply = yield step
             if reply.is_stale:
-                is_whole = False
                 break
-    yield GarbageStep(seen=plan.seen, total=deleted)
-    return deleted
+            deleted, done = _add(deleted, reply.deleted), done + reply.done
+            advance(done, total)
+            waiting += _rest(step, reply.done)
+        else:
+            if plan.is_whole:
+                yield GarbageStep(seen=plan.seen, total=deleted)
+                return deleted
 
 
 def _steps(plan: GarbagePlan) -> Generator[GarbageStep, None, None]:
@@ -56,11 +53,11 @@ def _steps(plan: GarbagePlan) -> Generator[GarbageStep, None, None]:
             yield GarbageStep(seen=plan.seen, **{name: rows[first : first + size]})
 
 
-def _rest(step: GarbageStep, done: int) -> GarbageStep | None:
+def _rest(step: GarbageStep, done: int) -> list[GarbageStep]:
     """What a step has left over, because its rows were large."""
     name = next(name for name in _STEP if getattr(step, name))
     rows = getattr(step, name)[done:]
-    return replace(step, **{name: rows}) if rows else None
+    return [replace(step, **{name: rows})] if rows else []
 
 
 def _add(one: Collected, other: Collected) -> Collected:

@@ -43,17 +43,34 @@ class CheckFinding(Struct, frozen=True, kw_only=True):
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):
-    """How many rows a check read, and the problems that it found."""
+    """How many rows there are, and the problems that a check found: at most 100 of them.
+
+    A part of a check has the counts only if it is the last one. `passed` is about this part.
+    """
 
     passed: bool
     counts: dict[str, int]
     findings: list[CheckFinding]
+    more: int = 0
+    """How many further problems were found."""
+    checked: int = 0
+    """How many rows were checked, with the parts before this one."""
+    rows: int = 0
+    """How many rows are checked in all, about."""
+    next: str | None = None
+    """Where the next part starts; null if this was the last one."""
 
 
 class CheckDatabase(Request[CheckReport], frozen=True, kw_only=True):
-    """Verify the database's pages, references, hashes and branches."""
+    """Verify the database's pages, references, hashes and branches.
 
-    op = Operation("db.check", host="store", is_long=True)
+    With `limit`, check a part of about so many rows. Repeat it with `next` as the `cursor` until `next` is null.
+    """
+
+    op = Operation("db.check", errors=(InvalidParams,), host="store", is_long=True)
+
+    limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    cursor: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
 
 
 class LogState(Struct, frozen=True, kw_only=True):
@@ -67,6 +84,26 @@ class LogState(Struct, frozen=True, kw_only=True):
     def is_large(self) -> bool:
         """Whether it is larger than it is left by itself."""
         return self.bytes > self.limit_bytes
+
+
+class SampleReport(Struct, frozen=True, kw_only=True):
+    """What a check of some rows found, how many rows it read, and the state of the write-ahead log."""
+
+    passed: bool
+    findings: list[CheckFinding]
+    sampled: dict[str, int]
+    is_whole: bool
+    """Whether these were all rows."""
+    log: LogState | None
+    """The write-ahead log; null if the database keeps its own."""
+
+
+class SampleDatabase(Request[SampleReport], frozen=True, kw_only=True):
+    """Verify the newest rows and rows at random places, for about as long as is asked for. `db.check` verifies all."""
+
+    op = Operation("db.sample", host="store", is_long=True)
+
+    milliseconds: Annotated[int, Meta(ge=1, le=60_000)] = 1000
 
 
 class BackupReport(Struct, frozen=True, kw_only=True):

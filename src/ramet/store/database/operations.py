@@ -8,9 +8,18 @@ from ramet.errors import InvalidParams
 from ramet.protocol.answers import Answers
 from ramet.protocol.history.branches import CheckHistory
 from ramet.protocol.operation import Request
-from ramet.protocol.system.database import BackUpDatabase, BackupReport, CheckDatabase, CheckReport, Query, QueryResult
+from ramet.protocol.system.database import (
+    BackUpDatabase,
+    BackupReport,
+    CheckDatabase,
+    CheckReport,
+    Query,
+    QueryResult,
+    SampleDatabase,
+    SampleReport,
+)
 from ramet.store.database.blobs import Codec
-from ramet.store.database.check import check_database
+from ramet.store.database.check import check_database, sample_database
 from ramet.store.database.store import QueryBounds, ReadableStore
 
 
@@ -43,9 +52,15 @@ def query(asked: Asked, request: Query) -> QueryResult:
 
 
 @answers(CheckDatabase)
-def check(asked: Asked, request: CheckDatabase) -> CheckReport:  # noqa: ARG001
-    """Verify every content, commit and pointer."""
-    return check_database(asked.store, Codec())
+def check(asked: Asked, request: CheckDatabase) -> CheckReport:
+    """Verify every content, commit and pointer, or a part of them."""
+    return check_database(asked.store, Codec(), request.limit, request.cursor)
+
+
+@answers(SampleDatabase)
+def sample(asked: Asked, request: SampleDatabase) -> SampleReport:
+    """Verify some contents, commits and pointers."""
+    return sample_database(asked.store, Codec(), request.milliseconds)
 
 
 @answers(CheckHistory)

@@ -5,7 +5,7 @@ the daemon holds the `Store`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -60,8 +60,12 @@ class ReadableStore(ABC):
         return None
 
     @abstractmethod
-    def integrity(self) -> list[str]:
-        """What the database itself finds wrong with its files and references."""
+    def integrity_parts(self) -> list[str]:
+        """The parts in which the database can check its own files and references."""
+
+    @abstractmethod
+    def integrity(self, part: str | None = None) -> Iterator[str]:
+        """What the database itself finds wrong with one of these, or with everything."""
 
 
 class Store(ReadableStore):

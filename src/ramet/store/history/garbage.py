@@ -87,7 +87,7 @@ def _delete_segments(db: Connection, segment_ids: list[int]) -> Deleted:
 
 
 def _delete_blobs(db: Connection, blob_ids: list[int], after: int) -> Deleted:
-    sizes = dict(db.all(_sql.blob_sizes, ids=to_json(blob_ids)))
+    sizes: dict[int, int] = dict(db.all(_sql.blob_sizes, ids=to_json(blob_ids)))
     total = done = 0
     for blob_id in blob_ids:
         total += sizes.get(blob_id, 0)

@@ -1,7 +1,7 @@
 """The store on one SQLite file."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -116,12 +116,25 @@ class SqliteReadableStore(ReadableStore):
     def measure_log(self) -> LogState:
         return wal.measure(self.path)
 
-    def integrity(self) -> list[str]:
+    def integrity_parts(self) -> list[str]:
+        """A part for each table with its indexes, and one for the list of tables with the free pages."""
         reader = open_reader(self.path, self._vfs)
         try:
-            pages = [row[0] for row in reader.database.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
-            dangling = reader.database.execute("PRAGMA foreign_key_check").fetchall()
-            return pages + [f"row {row[1]} of {row[0]} points at a missing row of {row[2]}" for row in dangling]
+            return ["sqlite_schema", *(row[0] for row in reader.all(_sql.tables))]
+        finally:
+            reader.close()
+
+    def integrity(self, part: str | None = None) -> Iterator[str]:
+        reader = open_reader(self.path, self._vfs)
+        chosen = "" if part is None else f"({apsw.format_sql_value(part)})"
+        try:
+            for (found,) in reader.database.execute(f"PRAGMA integrity_check{chosen}"):
+                if found != "ok":
+                    yield str(found)
+            for table, row, parent, _ in reader.database.execute(f"PRAGMA foreign_key_check{chosen}"):
+                yield f"row {row} of {table} points at a missing row of {parent}"
+        except apsw.CorruptError as error:
+            yield f"{part or 'the file'}: {error}"
         finally:
             reader.close()
 

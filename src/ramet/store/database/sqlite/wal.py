@@ -41,7 +41,9 @@ def _list_readers(shared: Path) -> list[str]:
 
 
 def _is_read_lock(fields: list[str], inode: int) -> bool:
-    """Whether a line of /proc/locks is about a reader: number, POSIX, ADVISORY, READ, pid, device:inode, first, last."""
+    """Whether a line of /proc/locks is about a reader. Its fields: number, POSIX, ADVISORY, READ, pid, device:inode,
+    first byte, last byte.
+    """
     with suppress(ValueError, IndexError):
         return fields[3] == "READ" and int(fields[5].rpartition(":")[2]) == inode and int(fields[6]) in _READ_LOCKS
     return False
