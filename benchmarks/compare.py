@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.compare_worker import FIGURES, Figures
-from benchmarks.harness import Row, report
+from benchmarks.harness import Row, report, save
 
 _LIMIT = 1.05
 
@@ -102,7 +102,12 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--json", type=Path, help="write the results to this file as JSON instead of printing them")
     chosen = parser.parse_args(arguments)
     names = [name.strip() for name in chosen.only.split(",")]
-    report(list(compare(chosen.other.resolve(), chosen.rounds, names)), chosen.json)
+    rows = []
+    for row in compare(chosen.other.resolve(), chosen.rounds, names):
+        rows.append(row)
+        if chosen.json is not None:  # a run that is ended early keeps what it has
+            save(rows, chosen.json)
+    report(rows, chosen.json)
 
 
 if __name__ == "__main__":
