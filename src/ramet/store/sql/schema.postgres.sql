@@ -74,6 +74,7 @@ CREATE TABLE moves (
 );
 
 CREATE INDEX idx_moves_branch ON moves (branch_name, id);
+CREATE INDEX idx_moves_undoes ON moves (undoes) WHERE undoes IS NOT NULL;
 
 -- The three layers of work: tasks that never finish, efforts that apply a skill, sessions that serve an effort.
 
@@ -238,6 +239,7 @@ CREATE INDEX idx_sessions_effort_ended ON sessions (effort_id, ended_at);
 CREATE INDEX idx_sessions_agent ON sessions (agent_id, id);
 CREATE INDEX idx_sessions_task ON sessions (task_id, id);
 CREATE INDEX idx_sessions_root ON sessions (root_session_id);
+CREATE INDEX idx_sessions_branch ON sessions (branch);
 CREATE INDEX idx_sessions_parent ON sessions (parent_session_id) WHERE parent_session_id IS NOT NULL;
 CREATE INDEX idx_sessions_prev ON sessions (prev_session_id) WHERE prev_session_id IS NOT NULL;
 -- Most sessions have ended; those that are looked for again and again have not.
@@ -357,6 +359,7 @@ CREATE TABLE events (
 
 CREATE INDEX idx_events_xid ON events (xid, id);
 CREATE UNIQUE INDEX idx_events_dedupe ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;
+CREATE INDEX idx_events_logged ON events (effort_id, id) WHERE kind = 'session.logged';
 
 CREATE TABLE idempotency (
     principal    TEXT NOT NULL,
@@ -525,6 +528,8 @@ CREATE TABLE runs (
     purged_at         TEXT,
     CHECK ((attender IS NULL) = (attended_until IS NULL))
 );
+
+CREATE INDEX idx_runs_branch ON runs (branch);
 
 -- What the reviews of a chain found, each thing once: the round and the review that last said it.
 CREATE TABLE findings (
