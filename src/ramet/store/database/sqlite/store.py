@@ -33,6 +33,10 @@ APPLICATION_ID = 0x52414D54
 """Marks a file as ours ("RAMT"), so that another program's database is refused instead of changed."""
 
 _sql = QueryFile("database/migrations")
+_SMALL_ROWS = 1_000
+"""A table with fewer rows may soon have many."""
+_FEW_ROWS = 100
+"""The same for an index that has only some of a table's rows."""
 _FREED_PAGES = 64
 """How many free pages one transaction gives back, so that the writer waits only milliseconds for it."""
 
@@ -181,7 +185,7 @@ class SqliteStore(Store):
         try:
             if self.path.exists():
                 self._writer.rollback()
-                self._writer.database.execute("PRAGMA optimize").fetchall()
+                _learn_sizes(self._writer.database)
                 self._writer.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except apsw.Error as error:
             raise translate(error) from error
@@ -190,6 +194,26 @@ class SqliteStore(Store):
                 self._writer.close()
             finally:
                 self._lock.release()
+
+
+def _learn_sizes(database: apsw.Connection) -> None:
+    """Let SQLite learn how large its tables are, and make small ones look larger.
+
+    The next daemon may run for months. A table that SQLite knows as empty is scanned by every hook, however large it
+    becomes, because scanning nothing costs nothing. Indexes of a few rows of a table, such as its open sessions, stay
+    smaller than the table, because that is what they are for.
+    """
+    database.execute("PRAGMA optimize").fetchall()
+    if not database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'").fetchone():
+        return
+    partial = "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql LIKE '%WHERE%'"
+    some_rows = {name for (name,) in database.execute(partial)}
+    for row, index, stat in database.execute("SELECT rowid, idx, stat FROM sqlite_stat1").fetchall():
+        rows, *keys = str(stat).split()
+        least = _FEW_ROWS if index in some_rows else _SMALL_ROWS
+        if int(rows) < least:
+            known = " ".join([str(least), *("1" if key == "0" else key for key in keys)])
+            database.execute("UPDATE sqlite_stat1 SET stat = ? WHERE rowid = ?", (known, row))
 
 
 def _write_number(writer: SqliteConnection, number: int | None) -> None:

@@ -20,14 +20,14 @@ ORDER BY s.root_session_id, s.id;
 
 -- name: open_children
 -- The open sessions below those of an effort, with all that their status follows from. Of all sessions few are open,
--- of those below an effort perhaps very many have ended: CROSS keeps the planner from looking through these.
+-- of those below an effort perhaps very many have ended: CROSS and coalesce keep the planner from looking through these.
 SELECT s.id, s.effort_id, substr(e.prompt, 1, :characters), s.created_at, s.last_heartbeat,
        s.tools_in_flight IS NOT NULL, e.lease_expires_at < :now,
        EXISTS (SELECT 1 FROM efforts c WHERE c.awaited_by = s.id),
        e.spawned_by IS NOT NULL AND s.instance IS NULL AND s.last_heartbeat IS NULL AND s.pid IS NULL,
        s.permission_tool IS NOT NULL
 FROM sessions s CROSS JOIN sessions p CROSS JOIN efforts e
-WHERE s.ended_at IS NULL AND p.id = s.parent_session_id AND p.effort_id = :effort_id AND e.id = s.effort_id
+WHERE s.ended_at IS NULL AND p.id = coalesce(s.parent_session_id, 0) AND p.effort_id = :effort_id AND e.id = s.effort_id
 ORDER BY s.id;
 
 -- name: of_effort
