@@ -38,7 +38,7 @@ class CreateBranch(Change[BranchRow], frozen=True, kw_only=True):
 class ListBranches(Request[Page[BranchRow]], frozen=True, kw_only=True):
     """List the branches whose names start with a prefix, by name (default: all). An agent gets those it can read."""
 
-    op = Operation("history.branches", ring="chain")
+    op = Operation("history.branches", ring="chain", is_long=True)
 
     prefix: Text | None = None
 
@@ -138,13 +138,13 @@ class CollectGarbage(Change[Collected], frozen=True, kw_only=True):
 class CheckHistory(Request[CheckReport], frozen=True, kw_only=True):
     """Verify every hash and every pointer in the history."""
 
-    op = Operation("history.check", host="store")
+    op = Operation("history.check", host="store", is_long=True)
 
 
 class At(Request[BranchRow], frozen=True, kw_only=True):
     """Show a branch as it was at a time, or at one of its commits."""
 
-    op = Operation("history.at", errors=(BranchNotFound, CommitNotFound, NotInHistory))
+    op = Operation("history.at", errors=(BranchNotFound, CommitNotFound, NotInHistory), is_long=True)
 
     branch: BranchName
     time: datetime | None = None

@@ -101,7 +101,7 @@ class Expanded(Struct, frozen=True, kw_only=True):
 class Expand(Request[Expanded], frozen=True, kw_only=True):
     """Show the commits that a collapse or a compression replaced."""
 
-    op = Operation("history.expand", errors=(BranchNotFound, CommitNotFound, NothingToExpand))
+    op = Operation("history.expand", errors=(BranchNotFound, CommitNotFound, NothingToExpand), is_long=True)
 
     hash: Place
 
@@ -117,7 +117,7 @@ class SpawnTree(Struct, frozen=True, kw_only=True):
 class Spawns(Request[SpawnTree], frozen=True, kw_only=True):
     """Show the parent, ancestors and children of a branch."""
 
-    op = Operation("history.spawns", errors=(BranchNotFound,))
+    op = Operation("history.spawns", errors=(BranchNotFound,), is_long=True)
 
     branch: BranchName
 
@@ -133,6 +133,6 @@ class Latest(Struct, frozen=True, kw_only=True):
 class ResumeLatest(Request[Latest], frozen=True, kw_only=True):
     """Find the newest root branch without an `end` boundary, to resume after a crash."""
 
-    op = Operation("history.latest")
+    op = Operation("history.latest", is_long=True)
 
     prefix: Text | None = None

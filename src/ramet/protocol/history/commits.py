@@ -78,7 +78,7 @@ class CommitRow(Struct, frozen=True, kw_only=True):
 class Log(Request[Page[CommitRow]], frozen=True, kw_only=True):
     """List the commits of a branch, newest first."""
 
-    op = Operation("history.log", errors=(BranchNotFound, CommitNotFound), ring="chain")
+    op = Operation("history.log", errors=(BranchNotFound, CommitNotFound), ring="chain", is_long=True)
 
     branch: BranchName | None = None
     hash: Hash | None = None
@@ -98,7 +98,7 @@ class CommitDetail(CommitRow, frozen=True, kw_only=True):
 class Show(Request[CommitDetail], frozen=True, kw_only=True):
     """Show one commit with its whole content."""
 
-    op = Operation("history.show", errors=(BranchNotFound, CommitNotFound), ring="chain")
+    op = Operation("history.show", errors=(BranchNotFound, CommitNotFound), ring="chain", is_long=True)
 
     hash: Place
 

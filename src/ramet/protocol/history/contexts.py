@@ -47,7 +47,7 @@ class Compiled(Struct, frozen=True, kw_only=True):
 class Compile(Request[Compiled], frozen=True, kw_only=True):
     """Compile a branch into the messages for a model, within a token budget."""
 
-    op = Operation("history.compile", errors=(BranchNotFound, CommitNotFound), ring="chain")
+    op = Operation("history.compile", errors=(BranchNotFound, CommitNotFound), ring="chain", is_long=True)
 
     branch: BranchName | None = None
     hash: Hash | None = None
@@ -69,7 +69,7 @@ class DiffReply(Struct, frozen=True, kw_only=True):
 class Diff(Request[DiffReply], frozen=True, kw_only=True):
     """Compare two contexts, by commit and by compiled text."""
 
-    op = Operation("history.diff", errors=(BranchNotFound, CommitNotFound))
+    op = Operation("history.diff", errors=(BranchNotFound, CommitNotFound), is_long=True)
 
     a: Place
     b: Place

@@ -38,7 +38,7 @@ class Compactions(Struct, frozen=True, kw_only=True):
 class ListCompactions(Request[Compactions], frozen=True, kw_only=True):
     """List a session's compactions, each with the commit that holds the exact context before it."""
 
-    op = Operation("db.session.compactions", errors=(SessionNotFound, Forbidden), ring="own")
+    op = Operation("db.session.compactions", errors=(SessionNotFound, Forbidden), ring="own", is_long=True)
 
     session_id: SessionId
 

@@ -184,7 +184,7 @@ class GetEffort(Request[EffortDetail], frozen=True, kw_only=True):
 class ListEfforts(Request[Page[EffortReply]], frozen=True, kw_only=True):
     """List the efforts of a task by ordinal."""
 
-    op = Operation("db.effort.list", errors=(TaskNotFound,))
+    op = Operation("db.effort.list", errors=(TaskNotFound,), is_long=True)
 
     task_id: Path
 

@@ -32,7 +32,7 @@ class MessagePage(Page[Message], frozen=True, kw_only=True):
 class ListMessages(Request[MessagePage], frozen=True, kw_only=True):
     """List the messages of a session's transcript in order, one page at a time."""
 
-    op = Operation("db.messages.list", errors=(SessionNotFound,))
+    op = Operation("db.messages.list", errors=(SessionNotFound,), is_long=True)
 
     session_id: SessionId
     limit: Annotated[int, Meta(ge=1, le=2**31 - 1)] = 100

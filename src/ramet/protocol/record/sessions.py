@@ -122,7 +122,7 @@ class ListedSession(Session, frozen=True, kw_only=True):
 class FindSessions(Request[Page[ListedSession]], frozen=True, kw_only=True):
     """Find sessions by task, effort, agent or project, newest first."""
 
-    op = Operation("db.session.find", errors=(ProjectNotFound, Forbidden), ring="chain")
+    op = Operation("db.session.find", errors=(ProjectNotFound, Forbidden), ring="chain", is_long=True)
 
     task_id: Path | None = None
     effort_id: Id | None = None

@@ -22,7 +22,7 @@ class UpsertTask(Change[Task], frozen=True, kw_only=True):
 class FindTasks(Request[Page[Task]], frozen=True, kw_only=True):
     """Find tasks by keyword, workspace or project."""
 
-    op = Operation("db.task.find", errors=(ProjectNotFound,))
+    op = Operation("db.task.find", errors=(ProjectNotFound,), is_long=True)
 
     query: Text | None = None
     workspace: Text | None = None
@@ -32,6 +32,6 @@ class FindTasks(Request[Page[Task]], frozen=True, kw_only=True):
 class ListTasks(Request[Page[Task]], frozen=True, kw_only=True):
     """List all tasks, or the tasks of one project, most recently active first."""
 
-    op = Operation("db.task.list", errors=(ProjectNotFound,))
+    op = Operation("db.task.list", errors=(ProjectNotFound,), is_long=True)
 
     project: ProjectRef | None = None

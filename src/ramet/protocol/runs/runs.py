@@ -150,7 +150,7 @@ class StartRun(Change[StartedRun], frozen=True, kw_only=True):
 class GetRun(Request[RunDetail], frozen=True, kw_only=True):
     """Show a run with its lines, its conversation and its reviews' findings."""
 
-    op = Operation("run.get", errors=(RunNotFound,))
+    op = Operation("run.get", errors=(RunNotFound,), is_long=True)
 
     run_id: Id
     outputs: bool = False
@@ -160,7 +160,7 @@ class GetRun(Request[RunDetail], frozen=True, kw_only=True):
 class ListTurns(Request[Page[TurnRow]], frozen=True, kw_only=True):
     """List a run's conversation, oldest turn first. It is empty if the run saves none."""
 
-    op = Operation("run.turns", errors=(RunNotFound,))
+    op = Operation("run.turns", errors=(RunNotFound,), is_long=True)
 
     run_id: Id
 
@@ -189,7 +189,7 @@ class LineContext(Struct, frozen=True, kw_only=True):
 class RunContext(Request[LineContext], frozen=True, kw_only=True):
     """Compile the part of a run's conversation that goes into the prompt of a line, without its own open question."""
 
-    op = Operation("run.context", errors=(RunNotFound,), audience="internal")
+    op = Operation("run.context", errors=(RunNotFound,), audience="internal", is_long=True)
 
     run_id: Id
     effort_id: Id
@@ -200,7 +200,7 @@ class RunContext(Request[LineContext], frozen=True, kw_only=True):
 class ListRuns(Request[Page[RunReply]], frozen=True, kw_only=True):
     """List the runs, newest first; with `all`, including archived ones."""
 
-    op = Operation("run.list", errors=(ProjectNotFound,))
+    op = Operation("run.list", errors=(ProjectNotFound,), is_long=True)
 
     all: bool = False
     """Whether to include archived runs."""

@@ -27,13 +27,13 @@ class Trees(Struct, frozen=True, kw_only=True):
 class ListChildren(Lookup[Trees], frozen=True, kw_only=True):
     """List the sessions that a session spawned."""
 
-    op = Operation("spawn.children", errors=(SessionNotFound, Forbidden), ring="own")
+    op = Operation("spawn.children", errors=(SessionNotFound, Forbidden), ring="own", is_long=True)
 
 
 class ListAncestors(Lookup[Trees], frozen=True, kw_only=True):
     """List the ancestors of a session, from its parent up to its root."""
 
-    op = Operation("spawn.ancestors", errors=(SessionNotFound, Forbidden), ring="own")
+    op = Operation("spawn.ancestors", errors=(SessionNotFound, Forbidden), ring="own", is_long=True)
 
 
 class ShowTree(Lookup[Trees], frozen=True, kw_only=True):
@@ -45,6 +45,7 @@ class ShowTree(Lookup[Trees], frozen=True, kw_only=True):
         "spawn.tree",
         errors=(SessionNotFound, Forbidden, EffortNotFound, BranchNotFound, TaskNotFound, RunNotFound),
         ring="own",
+        is_long=True,
     )
 
     below: bool = False

@@ -20,7 +20,7 @@ class QueryResult(Struct, frozen=True, kw_only=True):
 class Query(Request[QueryResult], frozen=True, kw_only=True):
     """Run one read-only SELECT."""
 
-    op = Operation("db.query", errors=(QueryRefused, QueryFailed, QueryTimeout), host="store")
+    op = Operation("db.query", errors=(QueryRefused, QueryFailed, QueryTimeout), host="store", is_long=True)
 
     sql: Annotated[str, Meta(min_length=1, max_length=100_000, pattern=_NO_NUL)]
     params: list[str | int | float | bool | None] = []
@@ -44,7 +44,7 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 class CheckDatabase(Request[CheckReport], frozen=True, kw_only=True):
     """Verify the database's pages, references, hashes and branches."""
 
-    op = Operation("db.check", host="store")
+    op = Operation("db.check", host="store", is_long=True)
 
 
 class BackupReport(Struct, frozen=True, kw_only=True):
@@ -58,6 +58,6 @@ class BackupReport(Struct, frozen=True, kw_only=True):
 class BackUpDatabase(Request[BackupReport], frozen=True, kw_only=True):
     """Write a consistent copy of the database to a new SQLite file, without interrupting work."""
 
-    op = Operation("db.backup", errors=(InvalidParams, StorageFailed), host="store")
+    op = Operation("db.backup", errors=(InvalidParams, StorageFailed), host="store", is_long=True)
 
     path: Path

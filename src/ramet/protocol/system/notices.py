@@ -10,7 +10,7 @@ from ramet.protocol.replies import Page
 class ListNotices(Request[Page[Notice]], frozen=True, kw_only=True):
     """List the notices that need a person's attention, newest first."""
 
-    op = Operation("fleet.notices", errors=(ProjectNotFound, Forbidden), ring="own")
+    op = Operation("fleet.notices", errors=(ProjectNotFound, Forbidden), ring="own", is_long=True)
 
     all: bool = False
     """Whether to include dismissed notices."""
