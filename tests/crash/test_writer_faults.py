@@ -18,6 +18,7 @@ from tests.world import FakeClock, World
 from ramet.clock import SystemClock
 from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.writer import Writer
+from ramet.daemon.stalls import LoopMeter
 from ramet.engine import Engine
 from ramet.engine.answers import answers
 from ramet.engine.transaction import Rules
@@ -110,6 +111,7 @@ async def desk_on(disk: FaultyDisk, path: Path) -> AsyncIterator[Desk]:
         faults=moments,
         on_commit=lambda _topic: None,
         loop=loop,
+        meter=LoopMeter(loop),
     )
     desk = Desk(writer, moments, loop)
     try:

@@ -30,6 +30,7 @@ from ramet.daemon.executors.executor import Done
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.server import Identity, Parts, Server
+from ramet.daemon.stalls import LoopMeter, Pauses
 from ramet.daemon.wire.answers import find_answers
 from ramet.daemon.wire.socket_file import open_socket
 from ramet.daemon.wire.tokens import Tokens
@@ -63,6 +64,7 @@ class Database:
     def __init__(self, *, keeps_order: bool = True, holds: bool = False) -> None:
         self.keeps_order = keeps_order
         self.transactions = 0
+        self.pauses = Pauses("writer")
         self.holds = holds
         self.held: list[Held] = []
         self.started = 0
@@ -189,6 +191,7 @@ class RunningServer:
         """What answers with the disk at hand."""
         self.database = database
         self.loop = new_event_loop()
+        self.meter = LoopMeter.install(self.loop)
         self.ended: Future[None] = Future()
         self._clients: list[Client] = []
         self._listening = threading.Event()
@@ -260,7 +263,7 @@ class RunningServer:
 
     def _build_parts(self) -> Parts:
         """What a daemon has, on this database; a test decides what the disk says."""
-        requester = Requester(self.database, self.loop)
+        requester = Requester(self.database, self.loop, self.meter)
         settings = Settings()
         environ = {"HOME": str(self.path.parent), "RAMET_HOME": str(self.path.parent)}
         machine, _ = build_machine(requester, settings, find_places(environ, settings), environ, self.loop)
@@ -270,9 +273,9 @@ class RunningServer:
         work_calls = WorkCalls(crew, SlotLoans(context, crew), requester, self.loop)
         hook_service, _ = build_hook_service(requester, machine, self.loop)
         disk = lambda request: self.disk(request)  # noqa: E731, PLW0108 - tests set it later
-        threads = MachineThreads(disk, lambda *_: ({}, None), requester.ask_from_thread, self.loop)
+        threads = MachineThreads(disk, lambda *_: ({}, None), requester.ask_from_thread, self.loop, self.meter)
         calling_sessions = build_calling_sessions(requester, machine, self.loop)
-        return Parts(work_calls, threads, tokens, hook_service, calling_sessions)
+        return Parts(work_calls, threads, tokens, hook_service, calling_sessions, self.meter)
 
 
 @contextmanager

@@ -36,6 +36,7 @@ from ramet.daemon.hooks.transcript_feed import TranscriptFeed
 from ramet.daemon.hooks.unrecorded_sessions import UnrecordedSessions
 from ramet.daemon.hooks.vanished_agents import VanishedAgents
 from ramet.daemon.pid_file import read_pid_file
+from ramet.daemon.stalls import LoopMeter
 from ramet.daemon.wire.tokens import Tokens
 from ramet.engine import Engine
 from ramet.engine.memory.search.vectors import VectorFeed
@@ -97,12 +98,22 @@ def build_executor(
     clock: Clock,
     faults: Faults,
     on_commit: Callable[[Topic], None],
-    loop: asyncio.AbstractEventLoop,
+    meter: LoopMeter,
 ) -> Executor:
     """What runs operations on this kind of database."""
     executor: Executor
+    loop = meter.loop
     if isinstance(store, SqliteStore):
-        executor = Writer(store, engine, settings.query, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
+        executor = Writer(
+            store,
+            engine,
+            settings.query,
+            clock=clock,
+            faults=faults,
+            on_commit=on_commit,
+            loop=loop,
+            meter=meter,
+        )
     else:
         from ramet.daemon.executors.pool import Pool  # noqa: PLC0415 - needs an optional package
         from ramet.store.database.postgres.store import PostgresStore  # noqa: PLC0415
@@ -116,8 +127,9 @@ def build_executor(
             faults=faults,
             on_commit=on_commit,
             loop=loop,
+            meter=meter,
         )
-    return ModelExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
+    return ModelExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop, meter=meter)
 
 
 def build_index_feeder(
@@ -146,7 +158,8 @@ def build_machine(
 ) -> tuple[Machine, MachineThreads]:
     """This machine's disk, and what answers with it at hand."""
     machine = Machine(requester.ask_from_thread, settings, places, environ)
-    return machine, MachineThreads(partial(answer, machine), partial(examine, machine), requester.ask_from_thread, loop)
+    ask = requester.ask_from_thread
+    return machine, MachineThreads(partial(answer, machine), partial(examine, machine), ask, loop, requester.meter)
 
 
 def build_context(

@@ -23,6 +23,7 @@ from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import LineFormatter, close_log, open_log
 from ramet.daemon.pid_file import read_pid_file, write_pid_file
 from ramet.daemon.server import Identity, Parts, Server
+from ramet.daemon.stalls import LoopMeter
 from ramet.daemon.wire.socket_file import follow_socket, open_socket
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
@@ -90,6 +91,7 @@ async def _live(
 ) -> None:
     tokens = Tokens.of_home(places.home, str(places.socket))  # first: it may be refused, and no thread runs yet
     loop = asyncio.get_running_loop()
+    meter = LoopMeter.install(loop)
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
     executor = composition.build_executor(
         store,
@@ -99,9 +101,9 @@ async def _live(
         clock=clock,
         faults=faults,
         on_commit=lambda topic: _committed(server, index_feeder, topic),  # both are made below
-        loop=loop,
+        meter=meter,
     )
-    requester = Requester(executor, loop)
+    requester = Requester(executor, loop, meter)
     index_feeder = composition.build_index_feeder(store, engine, settings, environment, requester.ask_from_thread)
     machine, threads = composition.build_machine(requester, settings, places, environ, loop)
     context = composition.build_context(requester, machine, tokens, faults, environ)
@@ -111,15 +113,14 @@ async def _live(
         hook_service, transcript_feed = composition.build_hook_service(requester, machine, loop)
         calling_sessions = composition.build_calling_sessions(requester, machine, loop)
         work_calls = WorkCalls(crew, slot_loans, requester, loop)
-        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions)
+        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions, meter)
         server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor, parts)
         notifications = await composition.begin_notifications(requester, context.name, settings, environ)
         # Keepers of a former daemon are adopted before anybody can ask for their efforts.
         await crew.adopt()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
-        sockets = [open_socket(path, os.getuid()) for path in (places.socket, places.agents_socket)]
-        await server.listen(*sockets)
+        await server.listen(*(open_socket(path, os.getuid()) for path in (places.socket, places.agents_socket)))
         write_pid_file(places.pid_file)
         composition.renew_hook_program(environ, places)
         log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())

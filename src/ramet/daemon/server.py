@@ -17,6 +17,7 @@ from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.hooks.calling_sessions import CallingSessions
 from ramet.daemon.hooks.service import HookService
+from ramet.daemon.stalls import LoopMeter, Stopwatch
 from ramet.daemon.wire.answers import Later, answers, find_answers
 from ramet.daemon.wire.calls import Call, unforeseen
 from ramet.daemon.wire.connection import Connection
@@ -65,7 +66,8 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 class Parts(NamedTuple):
     """What answers beside the executor: who runs queued work, who reads this machine's disk, who knows agents by their
-    tokens, who answers the hooks of agents that people started, and who knows processes by the programs above them.
+    tokens, who answers the hooks of agents that people started, who knows processes by the programs above them, and
+    what times the event loop.
     """
 
     work_calls: WorkCalls
@@ -73,6 +75,7 @@ class Parts(NamedTuple):
     tokens: Tokens
     hook_service: HookService
     calling_sessions: CallingSessions
+    meter: LoopMeter
 
 
 class Server:
@@ -91,7 +94,7 @@ class Server:
         self._settings = settings
         self._identity = identity
         self._loop = loop
-        self._subscriptions = Subscriptions(executor, loop)
+        self._subscriptions = Subscriptions(executor, loop, parts.meter)
         self._connections: set[Connection] = set()
         self._unflushed: list[Connection] = []
         self._listeners: list[asyncio.Server] = []
@@ -105,6 +108,8 @@ class Server:
         self._answers = {request: method for part in answering for request, method in find_answers(part).items()}
         self._started = loop.time()
         self._requests = 0
+        self._heart = parts.meter
+        self.meter: Stopwatch = parts.meter
         self.keeps_order = executor.keeps_order
         self.max_request_bytes = settings.max_request_bytes
         self.redactor = redactor
@@ -152,6 +157,8 @@ class Server:
             log.warning("drain cut short connections=%d", len(self._connections))
             for connection in tuple(self._connections):
                 connection.abort()
+        for pauses in (self.meter.pauses, self._executor.pauses):
+            pauses.log_summary()
 
     # What connections need.
 
@@ -163,6 +170,7 @@ class Server:
             log.warning("peer refused uid=%s", uid)
             return False
         self._connections.add(connection)
+        self._heart.start_beating()
         self._watch_idleness()
         return True
 
@@ -175,6 +183,7 @@ class Server:
         self._work_calls.left(connection)
         self._watch_idleness()
         if not self._connections:
+            self._heart.stop_beating()
             self._is_empty.set()
 
     def can_write_again(self) -> None:
@@ -192,8 +201,10 @@ class Server:
             self._dispatch(call)
         except Exception as error:  # noqa: BLE001 - whatever fails, the connection lives on
             call.done(unforeseen(error))
+        self.meter.lap(call.operation.name)
 
     def finished(self, call: Call) -> None:
+        self.meter.lap(call.operation.name)
         seconds = self._loop.time() - call.started
         is_waiting = call.operation.host == "daemon" or getattr(call.request, "wait", False)
         if seconds > _SLOW_SECONDS and not is_waiting:
@@ -235,9 +246,11 @@ class Server:
             submit(request)
 
     def _flush(self) -> None:
+        self.meter.begin()
         unflushed, self._unflushed = self._unflushed, []
         for connection in unflushed:
             connection.flush()
+        self.meter.end("send")
 
     def _watch_idleness(self) -> None:
         """Start to count when the last connection has gone; stop counting when there is one."""
@@ -316,6 +329,8 @@ class Server:
             requests=self._requests,
             transactions=self._executor.transactions,
             resident_bytes=psutil.Process().memory_info().rss,
+            loop_pauses=self.meter.pauses.show(),
+            writer_pauses=self._executor.pauses.show(),
         )
 
     @answers(StopDaemon)

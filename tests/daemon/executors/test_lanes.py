@@ -14,6 +14,7 @@ from tests.world import FakeClock, open_in
 
 from ramet.config.settings import Settings
 from ramet.daemon.executors.pool import Pool, _subject
+from ramet.daemon.stalls import LoopMeter
 from ramet.engine import Engine
 from ramet.engine.transaction import Rules
 from ramet.faults import Faults
@@ -41,6 +42,7 @@ class Lanes:
             faults=Faults(),
             on_commit=lambda _: None,
             loop=self.loop,
+            meter=LoopMeter(self.loop),
         )
 
     def record(self, native_id: str) -> "Future[Any]":

@@ -6,6 +6,7 @@ stands `assistance`, which asks a model first where a change needs one.
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from ramet.daemon.stalls import Pauses
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
 
@@ -22,6 +23,10 @@ class Executor(Protocol):
     @property
     def transactions(self) -> int:
         """How many transactions have been committed."""
+
+    @property
+    def pauses(self) -> Pauses:
+        """How long changes had to wait for one another."""
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Run a change; `done` is called when it is durable, or with the error. Never raises."""

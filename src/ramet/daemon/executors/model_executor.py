@@ -15,6 +15,7 @@ from msgspec import Raw
 from ramet.ai import Models
 from ramet.clock import Clock
 from ramet.daemon.executors.executor import Done, Executor
+from ramet.daemon.stalls import Stopwatch
 from ramet.engine import Engine
 from ramet.engine.history.model_answers import fill
 from ramet.errors import RametError
@@ -48,6 +49,7 @@ class ModelExecutor:
         *,
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
+        meter: Stopwatch,
     ) -> None:
         self._executor = executor
         self._store = store
@@ -55,12 +57,14 @@ class ModelExecutor:
         self._models = models
         self._clock = clock
         self._loop = loop
+        self._meter = meter
         self._queue: SimpleQueue[_Item] = SimpleQueue()
         self._threads = 0
         self._waiting = 0
         self.keeps_order = executor.keeps_order
         self.read = executor.read
         self.last_event = executor.last_event
+        self.pauses = executor.pauses
 
     @property
     def transactions(self) -> int:
@@ -118,8 +122,10 @@ class ModelExecutor:
             db.close()
 
     def _deliver(self, item: _Item, outcome: Any) -> None:
+        self._meter.begin()
         self._waiting -= 1
         if isinstance(outcome, Request):
             self._executor.submit(item.operation, outcome, item.principal, item.done)
         else:
             item.done(outcome)
+        self._meter.end(item.operation.name)

@@ -20,6 +20,7 @@ from ramet.daemon.executors.commit_listener import CommitListener
 from ramet.daemon.executors.executor import Done
 from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.readers import Readers
+from ramet.daemon.stalls import Pauses, Stopwatch
 from ramet.engine import Call, Engine
 from ramet.errors import DatabaseUnreachable, RametError, TooContended
 from ramet.faults import Faults
@@ -67,6 +68,7 @@ class Pool:
         faults: Faults,
         on_commit: Callable[[Topic], None],
         loop: asyncio.AbstractEventLoop,
+        meter: Stopwatch,
     ) -> None:
         self._store = store
         self._engine = engine
@@ -75,7 +77,9 @@ class Pool:
         self._faults = faults
         self._on_commit = on_commit
         self._loop = loop
-        self._readers = Readers(store, engine, settings.query, clock, loop, in_place=False)
+        self._meter = meter
+        self.pauses = Pauses("writer")
+        self._readers = Readers(store, engine, settings.query, clock, loop, meter, in_place=False)
         self._preparation = Preparation(engine, self._put, loop)
         self.transactions = 0
         self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
@@ -117,8 +121,10 @@ class Pool:
 
     def _run(self, lane: "SimpleQueue[_Item | None]") -> None:
         db: Connection | None = None
+        watch = Stopwatch(self.pauses)
         while (item := lane.get()) is not None:
             call, done = item
+            watch.begin()
             try:
                 db = self._begin(db, call)
                 reply = self._persist(db, call)
@@ -128,6 +134,7 @@ class Pool:
             except Exception:
                 log.exception("an operation failed method=%s", call.operation.name)
                 reply = RametError()
+            watch.end(call.operation.name)
             self._loop.call_soon_threadsafe(self._deliver, done, reply)
             if db is not None and time.monotonic() > self._next_upkeep:
                 self._keep_up(db)
@@ -188,9 +195,11 @@ class Pool:
         return reply
 
     def _deliver(self, done: Done, reply: Any) -> None:
+        self._meter.begin()
         done(reply)
         self._on_commit("work")
         self._listening.committed()
+        self._meter.end("deliver")
 
 
 def _subject(request: Request[Any]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import Done
+from ramet.daemon.stalls import Stopwatch
 from ramet.engine import Engine
 from ramet.errors import DatabaseUnreachable, RametError
 from ramet.protocol.operation import Request
@@ -41,6 +42,7 @@ class Readers:
         settings: QuerySettings,
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
+        meter: Stopwatch,
         *,
         in_place: bool,
     ) -> None:
@@ -49,6 +51,7 @@ class Readers:
         self._settings = settings
         self._clock = clock
         self._loop = loop
+        self._meter = meter
         self._in_place = in_place
         """Whether a read is cheap enough for the loop: a file is, a server is not."""
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="reader")
@@ -82,8 +85,10 @@ class Readers:
         future.add_done_callback(lambda _: self._loop.call_soon_threadsafe(self._deliver, future, done))
 
     def _deliver(self, future: "Future[Any]", done: Done) -> None:
+        self._meter.begin()
         self.pending -= 1
         done(future.result())
+        self._meter.end("deliver")
 
     def _answer(self, operation: Operation, request: Request[Any], principal: str) -> Any:
         try:

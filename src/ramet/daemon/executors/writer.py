@@ -21,6 +21,7 @@ from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import Done
 from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.readers import Readers
+from ramet.daemon.stalls import Pauses, Stopwatch
 from ramet.engine import Call, Engine
 from ramet.errors import BatchRolledBack, RametError
 from ramet.faults import Faults
@@ -52,6 +53,7 @@ class Writer:
         faults: Faults,
         on_commit: Callable[[Topic], None],
         loop: asyncio.AbstractEventLoop,
+        meter: Stopwatch,
     ) -> None:
         self._store = store
         self._db = store.connect()
@@ -60,7 +62,10 @@ class Writer:
         self._faults = faults
         self._on_commit = on_commit
         self._loop = loop
-        self._readers = Readers(store, engine, settings, clock, loop, in_place=True)
+        self._meter = meter
+        self.pauses = Pauses("writer")
+        self._watch = Stopwatch(self.pauses)
+        self._readers = Readers(store, engine, settings, clock, loop, meter, in_place=True)
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._long: deque[_Item] = deque()
         """Long operations that have been taken from the queue, in their order. Only the writer's thread has it."""
@@ -122,6 +127,7 @@ class Writer:
 
     def _write(self, batch: list[_Item]) -> list[Any]:
         """One transaction; a reply or an error for each of the batch."""
+        self._watch.begin()
         try:
             self._db.rollback()
             self._db.begin()
@@ -137,6 +143,8 @@ class Writer:
             log.exception("a transaction of %d operations failed", len(batch))
             self._abandon()
             return [BatchRolledBack()] * len(batch)
+        finally:
+            self._watch.end("commit")
         self._faults.reach("after_commit_before_reply")
         return replies
 
@@ -156,8 +164,11 @@ class Writer:
             if not self._db.undo_operation():
                 raise BatchRolledBack(f"the database rolled back the transaction: {error}") from error
             return self._explain(call, error)
-        self._db.keep_operation()
-        return reply
+        else:
+            self._db.keep_operation()
+            return reply
+        finally:
+            self._watch.lap(call.operation.name)
 
     def _explain(self, call: Call, error: Exception) -> RametError:
         if isinstance(error, RametError):
@@ -169,12 +180,15 @@ class Writer:
         self._loop.call_soon_threadsafe(self._deliver, batch, replies)
 
     def _deliver(self, batch: list[_Item], replies: list[Any]) -> None:
+        self._meter.begin()
         for (_, done), reply in zip(batch, replies, strict=True):
             done(reply)
         self._on_commit("work")
+        self._meter.end("deliver")
 
     def _keep_up(self) -> None:
         """Forget the replies whose keys are too old to come again."""
+        self._watch.begin()
         try:
             self._db.begin()
             self._engine.forget_old_replies(self._db, self._clock.now_ms())
@@ -182,3 +196,4 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - it is tried again; the writer must go on
             self._abandon()
             log.warning("upkeep failed error=%s", type(error).__name__)
+        self._watch.end("upkeep")

@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 
 from msgspec import Raw, UnsetType
 
+from ramet.daemon.stalls import Stopwatch
 from ramet.daemon.wire.byte_lines import Lines
 from ramet.daemon.wire.calls import (
     Batch,
@@ -44,6 +45,7 @@ class Service(Protocol):
     keeps_order: bool
     max_request_bytes: int
     redactor: Redactor
+    meter: Stopwatch
 
     def admit(self, connection: "Connection", transport: asyncio.Transport) -> bool:
         """Whether the peer may stay; if so, the connection is the server's to keep."""
@@ -110,8 +112,10 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
+        self._service.meter.begin()
         self._lines.feed(data)
         self._advance()
+        self._service.meter.end("receive")
 
     def eof_received(self) -> bool:
         """The client has nothing more to ask; it still gets what it asked for, if it is there to get it."""
@@ -124,9 +128,11 @@ class Connection(asyncio.Protocol):
         self.can_write = False
 
     def resume_writing(self) -> None:
+        self._service.meter.begin()
         self.can_write = True
         self._service.can_write_again()
         self._advance()
+        self._service.meter.end("receive")
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self.is_open = False
@@ -153,8 +159,8 @@ class Connection(asyncio.Protocol):
             self._open_long_changes -= call.operation.is_long
         else:
             self._open_reads -= 1
-        self._service.finished(call)
         self._answer(call.id, call.batch, reply)
+        self._service.finished(call)
         self._advance()
 
     def send(self, line: bytes) -> None:

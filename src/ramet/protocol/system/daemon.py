@@ -40,6 +40,30 @@ class Ping(Request[Pong], frozen=True, kw_only=True):
     op = Operation("daemon.ping", host="daemon", ring="own")
 
 
+class PauseRow(Struct, frozen=True, kw_only=True):
+    """The pauses by one operation, or by a task of the daemon."""
+
+    name: str
+    count: int
+    """How many were longer than 20 ms."""
+    longest_ms: float
+    processor_ms: float
+    """The most processor time in one pause. Much less than the elapsed time means that the machine was busy."""
+
+
+class PauseReport(Struct, frozen=True, kw_only=True):
+    """How long everything else had to wait, because one thing held the event loop or the writer."""
+
+    longest_ms: float = 0.0
+    """The longest since the daemon started; 0 if none was longer than 5 ms."""
+    recent_ms: float = 0.0
+    """The longest in the last hour."""
+    count: int = 0
+    """How many were longer than 20 ms."""
+    worst: list[PauseRow] = []
+    """The ten operations with the longest pauses, the longest first."""
+
+
 class DaemonStatusReply(Struct, frozen=True, kw_only=True):
     """The daemon's socket, process, version, database and load."""
 
@@ -53,6 +77,8 @@ class DaemonStatusReply(Struct, frozen=True, kw_only=True):
     requests: int
     transactions: int
     resident_bytes: int
+    loop_pauses: PauseReport = PauseReport()
+    writer_pauses: PauseReport = PauseReport()
 
 
 class DaemonStatus(Request[DaemonStatusReply], frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from ramet.cli.commands.look.pauses import find_pauses
 from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
 from ramet.cli.commands.record.held_work import describe_use, form, say_when
 from ramet.cli.commands.record.project_scope import find_scope
@@ -163,6 +164,12 @@ def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
         )
 
 
+def examine_pauses(invocation: Invocation) -> Iterator[Finding]:
+    """Whether an operation has kept hooks waiting since the daemon started."""
+    for found in find_pauses(invocation.ask(DaemonStatus())):
+        yield Finding("pauses", "warn" if found.fix else "ok", found.text, found.fix)
+
+
 def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
     """The agent programs; the drivers `shell` and `command` need none."""
     drivers = list_drivers(invocation, versions=True).items
@@ -312,6 +319,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "socket": examine_socket,
     "disk": examine_disk,
     "daemon": examine_daemon,
+    "pauses": examine_pauses,
     "drivers": examine_drivers,
     "policy": examine_policy,
     "tools": examine_tools,
