@@ -233,7 +233,16 @@ from ramet.protocol.system.daemon import (
     StopDaemon,
     Stopping,
 )
-from ramet.protocol.system.database import BackUpDatabase, BackupReport, CheckDatabase, CheckReport, Query, QueryResult
+from ramet.protocol.system.database import (
+    BackUpDatabase,
+    BackupReport,
+    CheckDatabase,
+    CheckReport,
+    Query,
+    QueryResult,
+    SampleDatabase,
+    SampleReport,
+)
 from ramet.protocol.system.events import ListEvents, SubscribeEvents
 from ramet.protocol.system.notices import DismissNotice, ListNotices
 from ramet.protocol.work.attempts import Chain, Prompt, WorkChain, WorkPrompt
@@ -1045,9 +1054,9 @@ class DbOperations(Namespace):
         """Write a consistent copy of the database to a new SQLite file, without interrupting work."""
         return self._call(BackUpDatabase, {"path": path})
 
-    def check(self) -> CheckReport:
+    def check(self, *, limit: int | None = None, cursor: str | None = None) -> CheckReport:
         """Verify the database's pages, references, hashes and branches."""
-        return self._call(CheckDatabase, {})
+        return self._call(CheckDatabase, {"limit": limit, "cursor": cursor})
 
     def counts(self) -> Counts:
         """Count the projects, tasks, efforts, sessions, messages and agents."""
@@ -1065,6 +1074,12 @@ class DbOperations(Namespace):
         gives those that follow; it needs an ORDER BY to give each row once.
         """
         return self._call(Query, {"sql": sql, "params": params, "limit": limit, "cursor": cursor})
+
+    def sample(self, *, milliseconds: int = 1000) -> SampleReport:
+        """Verify the newest rows and rows at random places, for about as long as is asked for. `db.check`
+        verifies all.
+        """
+        return self._call(SampleDatabase, {"milliseconds": milliseconds})
 
     def size(self) -> SizeReport:
         """Show what takes the space of the database: contents, records, indexes and its files."""
