@@ -79,7 +79,7 @@ async def until(condition: Callable[[], bool]) -> None:
 @pytest.mark.requirement("R447")
 def test_what_the_daemon_needs_itself_does_not_wait_for_clients(tmp_path: Path) -> None:
     async def steps(pool: Pool) -> None:
-        long = [pool.start(Query(sql=ENDLESS), Asker(client=number)) for number in range(8)]
+        long = [pool.start(Query(sql=ENDLESS), Asker(number, is_gone=lambda: False)) for number in range(8)]
         slow = pool.start(Query(sql=ENDLESS), OWN)
         for number in range(3):
             assert b"[[%d]]" % number in bytes(await pool.read(Query(sql=f"SELECT {number}"), OWN))

@@ -4,6 +4,7 @@ import json
 import os
 import select
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -125,7 +126,8 @@ def test_a_read_whose_process_is_killed_again_and_again_is_refused(daemon: Readi
     while not has_answer(client):
         for reader in daemon.readers():
             killed.add(reader.pid)
-            reader.kill()
+            with suppress(psutil.NoSuchProcess):  # it was killed a moment ago
+                reader.kill()
     assert wait_for_code(client) == "read_interrupted"
     assert len(killed) == 3
     assert daemon.query() == [[1]]

@@ -18,7 +18,9 @@ class Asker(NamedTuple):
     most_bytes: int | None = None
     """The largest reply that can be held, if it is not taken in pieces."""
     is_gone: Callable[[], bool] | None = None
-    """Whether the client is gone, which is not noticed by itself while requests of it wait."""
+    """Whether the client is gone, which is not noticed by itself while requests of it wait. None for what is no
+    connection.
+    """
 
 
 OWN = Asker()

@@ -130,8 +130,10 @@ class ReaderPool:
             self._withdraw(read, ReadInterrupted())
 
     def interrupt(self) -> None:
-        """The daemon stops: interrupt what clients asked for. Replies that are being sent go on."""
-        reads = [each for each in self._reads if each.asker.client is not None]
+        """The daemon stops: interrupt what clients asked for. Replies that are being sent go on, and so do reads of the
+        daemon's threads, which may be settling an attempt.
+        """
+        reads = [each for each in self._reads if each.asker.is_gone is not None]
         for read in sorted(reads, key=lambda each: each.link is not None):  # first those that would start now
             self._withdraw(read, DaemonStopping())
 
