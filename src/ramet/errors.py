@@ -127,9 +127,7 @@ class RequestTooLarge(BadRequest):
 
     code = "request_too_large"
     rpc_code = -32600
-    hint = (
-        "send it in parts with daemon.part, or raise daemon.max_request_bytes (`ramet config daemon.max_request_bytes`)"
-    )
+    hint = "send it in parts, as `ramet` and its library do, or raise daemon.max_request_bytes"
 
 
 class TooMuchInput(BadRequest):

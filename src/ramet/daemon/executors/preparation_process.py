@@ -1,7 +1,7 @@
 """The preparation process: decodes and prepares large requests beside the daemon.
 
-A thread would not do. Matching patterns over 8 MiB holds the interpreter's lock for 70 ms, and decoding a request of
-many small values for a second; nothing else is answered meanwhile. So the daemon passes a large line on as it came, and
+A thread would not do. While one redacts 8 MiB, other threads wait for the interpreter's lock for tens of milliseconds,
+and for more than a second while it decodes very many small values. So the daemon passes a large line on as it came, and
 gets its requests back, redacted, hashed and compressed.
 
 The process is forked before the daemon has opened its database or started a thread. It answers in the order in which it
