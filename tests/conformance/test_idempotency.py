@@ -96,6 +96,10 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "history.spawn": {"parent": "main", "child": "young", "purpose": "look"},
     "history.collapse": {"child": "kid", "text": "done"},
     "history.gc": {"retention_days": 0},
+    "history.gcStep": {
+        "seen": {"commit": 0, "hash": "", "move": 0, "message": 0, "since_ms": 0},
+        "total": {"commits": 0, "blobs": 0, "segments": 0},
+    },
     "work.add": {"prompt": "mend it", "task": TASK},
     "work.claim": {"worker": "host/1"},
     "work.renew": {"effort_id": CLAIMED, "generation": 1},

@@ -82,7 +82,7 @@ class Upkeep:
         if found.is_large and found.readers and time.monotonic() >= self._warning_due:
             self._warning_due = time.monotonic() + _WARNING_SECONDS
             megabytes, readers = found.bytes >> 20, ", ".join(found.readers)
-            log.warning("the write-ahead log has %d MiB while processes read it readers=%s", megabytes, readers)
+            log.warning("the write-ahead log has %d MiB because of long reads readers=%s", megabytes, readers)
 
 
 def _undo(db: Connection) -> None:
