@@ -37,10 +37,10 @@ class Pieces(Protocol):
 
 
 class ChosenPieces:
-    """The pieces that fit a window and a budget, in order."""
+    """The pieces that fit a window and a budget, in their order: a budget puts results behind their calls."""
 
     def __init__(self, placed: list[Placed]) -> None:
-        self._placed = placed
+        self._placed = [(number, piece) for number, (_, piece) in enumerate(placed, start=1)]
 
     @property
     def count(self) -> int:
@@ -229,5 +229,5 @@ def _place(placed: Placed) -> int:
 
 
 def _fit(placed: list[Placed], max_tokens: int) -> list[Placed]:
-    kept = {id(piece) for piece in within_budget([piece for _, piece in placed], max_tokens)}
-    return [each for each in placed if id(each[1]) in kept]
+    places = {id(piece): place for place, piece in placed}
+    return [(places[id(piece)], piece) for piece in within_budget([piece for _, piece in placed], max_tokens)]

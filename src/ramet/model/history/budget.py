@@ -31,7 +31,7 @@ class NewestFirst:
         """Where each call's pieces are among those seen."""
 
     def take(self, max_tokens: int) -> list[Placed]:
-        """Those that fit."""
+        """Those that fit; a result has the place of its call."""
         taken: list[Placed] = []
         results: dict[int, int] = {}
         index, left = 0, max_tokens
@@ -47,7 +47,7 @@ class NewestFirst:
                 if cost > left:
                     break
                 left -= cost
-                taken += [self._seen[each] for each in group]
+                taken += [(self._seen[index][0], self._seen[each][1]) for each in group]
             index += 1
         return taken
 
