@@ -10,11 +10,7 @@ so where it is declared, and `Pages` has the other names that some operations us
 - A page may be shorter than its `limit`, because every list has a maximum. Only `next` says whether it is the last one.
 - A request without `limit` gets the operation's default. If that is None, the reply is whole, unless it is too large
   for one: then the error is `ReplyTooLarge`.
-<<<<<<< HEAD
 - A cursor is a place, not a page number: an item that is there throughout is in exactly one page, also if others are
-=======
-- A cursor is a place, not a page number: an item that is there throughout is in exactly one page, even if others are
->>>>>>> n-pages
   added or removed between two pages.
 
 `follow` asks for one page after the other. It never has more than one page in memory; `join` has all of them.

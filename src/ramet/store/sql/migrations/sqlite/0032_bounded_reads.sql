@@ -2,8 +2,6 @@
 
 -- The session that writes to a branch.
 CREATE INDEX idx_sessions_branch ON sessions (branch);
--- Whether a move was taken back.
-CREATE INDEX idx_moves_undoes ON moves (undoes) WHERE undoes IS NOT NULL;
 -- The newest notes in an effort's log, among a million other events.
 CREATE INDEX idx_events_logged ON events (effort_id, id) WHERE kind = 'session.logged';
 -- The run whose conversation is on a branch.
