@@ -46,8 +46,8 @@ def test_a_value_larger_than_the_bound_is_not_kept_and_drops_no_other() -> None:
 
 @pytest.mark.requirement("R460")
 def test_a_context_larger_than_the_bound_is_not_kept(world: World) -> None:
-    say(world, *(f"{number} " + "word " * 500_000 for number in range(16)))
-    assert len(compiled(world).messages) == 16
+    say(world, *(f"{number} " + "word " * 500_000 for number in range(18)))
+    assert len(compiled(world).messages) == 18
     assert cache_of(world).bytes == 0
     say(world, "small", branch="side")
     compiled(world, "side")

@@ -67,8 +67,10 @@ class Namespace:
         return reply
 
     def _call_all(self, request: type[Request[R]], params: Mapping[str, Any]) -> R:
-        """The whole list, page after page; with a limit or a cursor, that page."""
-        if params["limit"] is not None or params[paged(request.op).cursor] is not None:
+        """The whole list, page after page; with a limit or a cursor, that page. Some requests are never in pages."""
+        pages = paged(request.op)
+        named = ("limit", pages.cursor, pages.unless)
+        if any(params[name] is not None for name in named if name is not None):
             return self._call(request, params)
         return join(request.op, self._pages(request, params))
 

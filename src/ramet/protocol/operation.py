@@ -42,6 +42,8 @@ class Pages(Struct, frozen=True):
     """The lists of the reply, nearly always one. The lists of all pages, joined in their order, are the whole list."""
     size: int = 1000
     """How many items a caller that follows the pages asks for at a time."""
+    unless: str | None = None
+    """A field of the request that excludes pages: with it the reply is always whole."""
 
 
 class Operation(Struct, frozen=True):

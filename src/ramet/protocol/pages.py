@@ -122,7 +122,9 @@ async def follow_async(ask: AsyncAsk, request: Request[R]) -> AsyncIterator[R]:
 def is_for_all(request: Request[Any]) -> bool:
     """Whether a request wants a whole list that comes in pages: it has no `limit` and no place to start from."""
     pages = request.op.pages
-    return pages is not None and getattr(request, "limit", 1) is None and getattr(request, pages.cursor) is None
+    if pages is None or (pages.unless is not None and getattr(request, pages.unless) is not None):
+        return False
+    return getattr(request, "limit", 1) is None and getattr(request, pages.cursor) is None
 
 
 def whole(ask: Ask, request: Request[R]) -> R:

@@ -36,7 +36,7 @@ def daemon_of(client: Client) -> int:
 
 
 def preparation_of(daemon: int) -> psutil.Process:
-    (child,) = psutil.Process(daemon).children()
+    (child,) = [each for each in psutil.Process(daemon).children() if each.name() == "ramet prepare"]
     return child
 
 

@@ -23,7 +23,7 @@ class ReadingDaemon:
         self.home = home
         self.url = url
         self.endless = ENDLESS if url is None else ASLEEP
-        home.settings["query"] = {"timeout_seconds": 600}
+        home.settings["query"] = {"timeout_seconds": 600, "max_bytes": 2**30}
         if url is not None:
             home.settings["database"] = {"type": "postgres", "url": url}
         self.process = home.serve(**{"drain_seconds": 600, **daemon})
@@ -56,7 +56,7 @@ class ReadingDaemon:
 
     def fork_server(self) -> psutil.Process:
         """The process that forks them."""
-        (found,) = psutil.Process(self.process.pid).children()
+        (found,) = [each for each in psutil.Process(self.process.pid).children() if each.name() == "ramet readers"]
         return found
 
     def busy_reader(self) -> psutil.Process:

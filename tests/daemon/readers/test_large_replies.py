@@ -85,6 +85,7 @@ def test_lines_and_large_replies_of_one_connection_do_not_mix(sqlite_daemon: Rea
 @pytest.mark.requirement("R343")
 @pytest.mark.parametrize("size", [40_000, 2_000_000, 100_000_000, 900_000_000])
 def test_a_reply_above_the_limit_is_refused_with_what_to_do(home: Home, size: int) -> None:
+    home.settings["query"] = {"max_bytes": 2**30}
     home.serve(max_reply_bytes=65_536)
     client = home.connect()
     error = client.call("db.query", sql=LARGE.format(size))["error"]

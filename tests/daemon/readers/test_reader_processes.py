@@ -89,7 +89,7 @@ def test_readers_end_with_the_daemon(daemon: ReadingDaemon, number: signal.Signa
     daemon.ask_endless()
     wait_for(lambda: bool(daemon.readers()))
     family = daemon.family()
-    assert len(family) == 2
+    assert {"ramet readers", "ramet reader"} <= {process.name() for process in family}
     daemon.process.send_signal(number)
     daemon.process.wait(PATIENCE_SECONDS)
     wait_for(are_gone(family))
@@ -141,7 +141,6 @@ def test_if_the_process_that_forks_readers_is_killed_another_one_is_started(daem
     assert daemon.query() == [[1]]
     assert daemon.fork_server().cmdline()[-1] == "readers"
     family = daemon.family()
-    assert len(family) == 2
     daemon.connect().call("daemon.stop")
     daemon.process.wait(PATIENCE_SECONDS)
     wait_for(are_gone(family))

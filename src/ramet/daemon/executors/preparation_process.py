@@ -110,6 +110,8 @@ def prepare_job(job: Job, engine: Engine) -> OpenedLine | Ready | RametError:
 
 def _leave_the_daemon(link: int) -> None:
     """Keep nothing of the daemon open, and end with it."""
+    with suppress(OSError):
+        Path("/proc/self/comm").write_text("ramet prepare", encoding="ascii")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # of a terminal or a service: the daemon decides when to stop
     nowhere = os.open(os.devnull, os.O_RDWR)

@@ -66,7 +66,7 @@ class ReaderProcess:
         if not is_own:
             os.nice(NICE)
         with suppress(OSError):
-            Path("/proc/self/comm").write_text("ramet reader", encoding="ascii")
+            Path("/proc/self/comm").write_text("ramet own reads" if is_own else "ramet reader", encoding="ascii")
             Path("/proc/self/oom_score_adj").write_text(str(_FIRST_TO_GO), encoding="ascii")
         self._started_bytes = _private_bytes()
         self._most_bytes = _data_bytes() + _MEMORY_BYTES

@@ -103,7 +103,7 @@ def _start(tx: Transaction, request: Compile) -> tuple[Point | None, Place]:
     found = _CURSOR.fullmatch(request.cursor)
     if found is None:
         raise InvalidParams(
-            "this is not a cursor of history.compile",
+            "this is not a cursor of a compiled branch",
             field="cursor",
             value=request.cursor,
             fix="use the `next` of the page before, or leave the cursor out to start again",

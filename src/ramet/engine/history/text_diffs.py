@@ -64,7 +64,7 @@ def _start(tx: Transaction, request: Diff) -> tuple[Point | None, Point | None, 
     found = _CURSOR.fullmatch(request.cursor)
     if found is None:
         raise InvalidParams(
-            "this is not a cursor of history.diff",
+            "this is not a cursor of a diff",
             field="cursor",
             value=request.cursor,
             fix="use the `next` of the page before, or leave the cursor out to start again",

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from ramet.errors import BranchNotFound, CommitNotFound, InvalidRange, ModelFailed, ModelMissing, NotInHistory
-from ramet.protocol.fields import Content
+from ramet.protocol.fields import _NO_NUL, Content
 from ramet.protocol.history.commits import BranchName, CommitReply, CommitRow, Count, Hash, Place, Tokens
 from ramet.protocol.history.drafts import DraftSummary
 from ramet.protocol.operation import Change, Operation, Request
@@ -13,7 +13,7 @@ from ramet.protocol.pages import Limit, Pages
 
 Format = Literal["text", "openai", "anthropic"]
 
-Cursor = Annotated[str, Meta(min_length=1, max_length=400)]
+Cursor = Annotated[str, Meta(min_length=1, max_length=400, pattern=_NO_NUL)]
 """A place in a context, together with the commits that the whole of it was made of."""
 
 CompressMethod = Literal["extract", "model"]
@@ -57,7 +57,7 @@ class Compile(Request[Compiled], frozen=True, kw_only=True):
         errors=(BranchNotFound, CommitNotFound),
         ring="chain",
         is_long=True,
-        pages=Pages(items=("messages",)),
+        pages=Pages(items=("messages",), unless="since"),
     )
 
     branch: BranchName | None = None

@@ -110,11 +110,10 @@ SELECT (SELECT count(*) FROM projects), (SELECT count(*) FROM tasks), (SELECT co
 
 -- name: mistimed
 -- Sessions whose use by time is not what they have used.
-SELECT coalesce(u.session_id, t.session_id)
-FROM (SELECT session_id, sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) AS tokens,
-             sum(coalesce(cost_usd, estimated_usd, 0.0)) AS cost_usd FROM usage GROUP BY session_id) u
-FULL JOIN (SELECT session_id, sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) AS tokens,
-                  sum(coalesce(cost_usd, 0.0) + coalesce(estimated_usd, 0.0)) AS cost_usd
-           FROM usage_times GROUP BY session_id) t ON t.session_id = u.session_id
-WHERE coalesce(u.tokens, 0) <> coalesce(t.tokens, 0)
-   OR abs(coalesce(u.cost_usd, 0.0) - coalesce(t.cost_usd, 0.0)) > 0.000001;
+SELECT session_id
+FROM (SELECT session_id, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens AS tokens,
+             coalesce(cost_usd, estimated_usd, 0.0) AS usd FROM usage
+      UNION ALL
+      SELECT session_id, -(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens),
+             -(coalesce(cost_usd, 0.0) + coalesce(estimated_usd, 0.0)) FROM usage_times) AS both_ways
+GROUP BY session_id HAVING sum(tokens) <> 0 OR abs(sum(usd)) > 0.000001 ORDER BY session_id;
