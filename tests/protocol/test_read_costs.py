@@ -53,4 +53,6 @@ def test_every_read_is_long_or_has_pages_or_a_reason_why_it_is_short() -> None:
 
 
 def test_the_database_itself_is_only_asked_beside_the_event_loop() -> None:
-    assert [each.name for each in OPERATIONS.values() if each.host == "store" and not each.is_long] == []
+    # The end of a purge empties the log of the database: readers cannot write, so it runs on a thread.
+    short = [each.name for each in OPERATIONS.values() if each.host == "store" and not each.is_long]
+    assert short == ["memory.purgePlan"]

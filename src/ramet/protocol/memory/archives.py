@@ -166,7 +166,7 @@ class PurgePlan(Struct, frozen=True, kw_only=True):
 class PlanPurge(Request[PurgePlan], frozen=True, kw_only=True):
     """Find the next branch whose contents are to be removed, and the parts of it that no other history shows."""
 
-    op = Operation("memory.purgePlan", host="store", audience="internal", is_long=True)
+    op = Operation("memory.purgePlan", host="store", audience="internal")
 
     branch: Path | None = None
     """The branch of the plan before this one."""

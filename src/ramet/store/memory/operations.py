@@ -27,7 +27,8 @@ def plan_purge(asked: Asked, request: PlanPurge) -> PurgePlan:
     finally:
         db.rollback()
         db.close()
-    if plan.branch is None and request.is_last and isinstance(asked.store, Store):
+    if plan.branch is None and request.is_last:
+        assert isinstance(asked.store, Store)  # noqa: S101 - it is asked where the database can be written
         asked.store.forget_deleted()
     return plan
 

@@ -1,6 +1,7 @@
 """The store on one SQLite file."""
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -40,6 +41,9 @@ _FEW_ROWS = 100
 """The same for an index that has only some of a table's rows."""
 _CUT_MS = 20
 """How long the end of a purge waits for readers to cut the WAL: nobody can write meanwhile."""
+_CUT_TRIES = 50
+_CUT_REST_SECONDS = 0.1
+"""Then others write, and it tries again."""
 _FREED_PAGES = 64
 """How many free pages one transaction gives back, so that the writer waits only milliseconds for it."""
 
@@ -205,7 +209,10 @@ class SqliteStore(SqliteReadableStore, Store):
                     beside.database.execute(f"PRAGMA incremental_vacuum({_FREED_PAGES})").fetchall()
                 # The first holds nobody up and copies nearly everything; the second holds the writer up for the rest.
                 beside.copy_log()
-                beside.cut_log(_CUT_MS)
+                for _ in range(_CUT_TRIES):
+                    if beside.cut_log(_CUT_MS):
+                        break
+                    time.sleep(_CUT_REST_SECONDS)
         finally:
             beside.close()
 
