@@ -141,6 +141,7 @@ def search_by_meaning(engine: Engine, settings: Settings, environment: Environme
 def build_reader(engine: Engine, settings: Settings, places: Places, clock: Clock) -> ReaderProcess:
     """What a process does that only reads. It opens the database when it is asked something."""
     store = open_to_read(settings.database, places)
+    engine.max_reply_bytes = settings.daemon.max_reply_bytes
     snapshots = Snapshots(store, engine, settings.query, clock)
     return ReaderProcess(snapshots, engine.redactor, engine.index, settings.daemon.max_reply_bytes)
 

@@ -42,6 +42,8 @@ from ramet.store.database.store import Topic
 
 log = logging.getLogger(__name__)
 
+_END_SECONDS = 5.0
+"""How long what is done beside the requests may take to end."""
 _THREADS = 16
 """For what prepares and settles attempts: it waits for git and for the disk, not for the processor."""
 
@@ -166,6 +168,7 @@ async def _follow(server: Server, places: Places, following: Sequence[Coroutine[
     await server.stopping()
     for task in tasks:
         task.cancel()
+    await asyncio.wait(tasks, timeout=_END_SECONDS)
 
 
 def _identity(store: Store, places: Places) -> Identity:

@@ -96,6 +96,8 @@ class Engine:
         if index is None:
             self.feed_on_demand()
         self._semantic: Semantic | None = None
+        self.max_reply_bytes: int | None = None
+        """What a reply may have here, if there is a limit: a read that cannot fit is refused before it is made."""
         self._answers = load()
 
     @classmethod
@@ -195,6 +197,7 @@ class Engine:
         )
         tx.index = self.index
         tx.semantic = self._semantic
+        tx.max_reply_bytes = self.max_reply_bytes
         tx.found_skills = call.found_skills or {}
         tx.start = call.start
         tx.draft = call.draft

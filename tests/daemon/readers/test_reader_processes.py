@@ -51,7 +51,7 @@ def test_a_long_read_takes_no_processor_time_of_the_daemon(sqlite_daemon: Readin
     daemon.query()
     (reader,) = daemon.readers()
     before = _seconds(daemon.process.pid), _seconds(reader.pid)
-    assert daemon.query(COUNT.format(3_000_000)) == [[3_000_000]]
+    assert daemon.query(COUNT.format(12_000_000)) == [[12_000_000]]
     own, reading = _seconds(daemon.process.pid) - before[0], _seconds(reader.pid) - before[1]
     assert reading > 0.2
     assert own < reading / 4

@@ -11,6 +11,7 @@ from typing import Any
 from ramet.daemon.executors.executor import Done, Executor
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.stalls import LoopMeter
+from ramet.engine import Ready
 from ramet.engine.history.garbage import CollectedInSteps
 from ramet.errors import DaemonStopping, RametError
 from ramet.protocol.history.garbage import Collected, CollectGarbage, GarbageStep
@@ -43,6 +44,8 @@ class GarbageExecutor:
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Run a change; a collection in steps."""
+        if isinstance(request, Ready) and isinstance(request.call.request, CollectGarbage):
+            request = request.call.request
         if not isinstance(request, CollectGarbage):
             return self._executor.submit(operation, request, principal, done)
         task = self._loop.create_task(self._collect(request, principal, done))

@@ -93,7 +93,8 @@ class IndexFeeder:
         try:
             await asyncio.get_running_loop().create_future()
         finally:
-            self.close()
+            # Not here: the thread may wait for an answer that this event loop gives.
+            await asyncio.to_thread(self.close)
 
     def wake(self) -> None:
         """Something was written. Called with every commit, so it does nothing if the thread knows already."""

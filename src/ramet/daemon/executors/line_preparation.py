@@ -88,7 +88,8 @@ def _open(document: bytes | Raw, engine: Engine) -> OpenedRequest:
         operation = frames.find_operation(frame.method)
         request = frames.decode_params(operation, frame.params)
         _refuse_many_values(document, request)
-        if not isinstance(request, Change) or request.needs_model() or request.reads_first():
+        needs_more = operation.host != "engine" or request.needs_model() or request.reads_first()
+        if needs_more or not isinstance(request, Change):
             return OpenedRequest(frame.id, request)
         call = engine.prepare(operation, request, "")
         return OpenedRequest(frame.id, call.request, Ready(call=call))

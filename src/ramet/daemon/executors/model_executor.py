@@ -12,13 +12,14 @@ import threading
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import Raw
 
 from ramet.ai import Models
 from ramet.clock import Clock
 from ramet.daemon.executors.executor import Done, Executor
 from ramet.daemon.stalls import Stopwatch
-from ramet.engine import Engine
+from ramet.engine import Engine, Ready
 from ramet.engine.history.drafts import Drafted
 from ramet.engine.history.model_answers import fill
 from ramet.errors import RametError
@@ -78,7 +79,7 @@ class ModelExecutor:
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Run a change, after asking a model if it needs one."""
-        draft = request.draft()
+        draft = (request.call.request if isinstance(request, Ready) else request).draft()
         if draft is not None:
             return self._read_first(draft, _Item(operation, request, principal, done))
         if not request.needs_model():
@@ -98,8 +99,12 @@ class ModelExecutor:
             if isinstance(found, RametError) and not isinstance(found, item.operation.errors):
                 return item.done(found)
             # A refusal is left to the change itself: it may have been made before, with the same idempotency key.
-            is_read = found is not None and not isinstance(found, RametError)
-            request = Drafted(asked=item.request, found=_decoded(draft, found)) if is_read else item.request
+            request = item.request
+            if found is not None and not isinstance(found, RametError):
+                try:
+                    request = Drafted(asked=item.request, found=_decoded(draft, found))
+                except msgspec.MsgspecError:
+                    log.exception("a draft could not be read method=%s", draft.op.name)
             return self._executor.submit(item.operation, request, item.principal, item.done)
 
         self._executor.read(draft.op, draft, item.principal, answered)

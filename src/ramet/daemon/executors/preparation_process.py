@@ -20,7 +20,7 @@ import struct
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
@@ -207,7 +207,15 @@ class PreparationProcess(asyncio.Protocol):
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="preparation")
         future = self._thread.submit(prepare_job, job, self.engine)
-        future.add_done_callback(lambda _: self._loop.call_soon_threadsafe(lambda: done(future.result())))
+        future.add_done_callback(lambda _: self._loop.call_soon_threadsafe(self._done_here, future, job, done))
+
+    def _done_here(self, future: "Future[Any]", job: Job, done: Callable[[Any], None]) -> None:
+        failure = future.exception()
+        if failure is None:
+            done(future.result())
+        else:
+            log.error("a request could not be prepared", exc_info=failure)
+            done(_failed(job, RametError()))
 
     # What the event loop tells.
 
@@ -226,7 +234,9 @@ class PreparationProcess(asyncio.Protocol):
                 reply = pickle.loads(view[_LENGTH.size : _LENGTH.size + size])  # noqa: S301 - from our own process
             rest = self._received[_LENGTH.size + size :]
             self._received = rest  # another buffer: this one may be large
-            self._orders.popleft().done(reply)
+            order = self._orders.popleft()
+            is_refused = isinstance(reply, OpenedLine) and not isinstance(order.job, bytes)
+            order.done(RequestTooLarge("the change takes too much memory") if is_refused else reply)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self._transport = self._connecting = None
@@ -238,7 +248,12 @@ class PreparationProcess(asyncio.Protocol):
         for order in others:
             self._do_here(order.job, order.done)
         error = RametError("the process that prepares large requests ended; the request was not performed")
-        lost.done(OpenedLine([OpenedRequest(error=error)]) if isinstance(lost.job, bytes) else error)
+        lost.done(_failed(lost.job, error))
+
+
+def _failed(job: Job, error: RametError) -> OpenedLine | RametError:
+    """What stands for the result of a job that failed."""
+    return OpenedLine([OpenedRequest(error=error)]) if isinstance(job, bytes) else error
 
 
 async def _connect(loop: asyncio.AbstractEventLoop, protocol: PreparationProcess, link: socket.socket) -> None:

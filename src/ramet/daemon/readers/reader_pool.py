@@ -314,7 +314,10 @@ class ReaderPool:
         self._reads.pop(read, None)
         if not isinstance(reply, StreamedReply):
             self._lanes(read).remove(read)
-        read.done(reply)
+        try:
+            read.done(reply)
+        except Exception:
+            log.exception("a reply could not be given method=%s", read.request.op.name)
         self._advance()
 
     def _stop_sending(self, link: ReaderConnection) -> None:

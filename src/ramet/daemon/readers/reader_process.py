@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from ramet.daemon.log import describe_error
+from ramet.daemon.memory import give_back_memory
 from ramet.daemon.readers.json_limit import encode_within
 from ramet.daemon.readers.messages import Header, Order, encode_header, receive_order
 from ramet.daemon.readers.snapshots import Snapshots
@@ -77,6 +78,8 @@ class ReaderProcess:
         """Send the answer to an order; True if it is the last."""
         kind, body = self._perform(order)
         gc.collect(1)
+        if len(body) > _LITTLE_BYTES:
+            give_back_memory()  # the client may take long to read the reply
         grown_bytes = max(_private_bytes() - self._started_bytes - len(body), 0)
         is_last = grown_bytes > _GROWN_BYTES
         header = Header(kind, len(body), grown_bytes, is_last, self._index.is_damaged)

@@ -22,7 +22,11 @@ _LEAST_PROGRESS_BYTES = 64 * 1024
 class Sender(Protocol):
     """A connection, as far as what it sends is concerned."""
 
-    def hold_back(self, *, is_held_back: bool) -> None:
+    @property
+    def is_read(self) -> bool:
+        """Whether it is read now."""
+
+    def hold_back(self, by: "Intake", *, is_held_back: bool) -> None:
         """Read no more of it for the moment, or read on."""
 
     def refuse(self, error: RametError) -> None:
@@ -96,7 +100,7 @@ class Intake:
         if found.is_held_back != is_held_back:
             found.is_held_back = is_held_back
             found.before = 0  # its progress counts from when it is read again
-            sender.hold_back(is_held_back=is_held_back)
+            sender.hold_back(self, is_held_back=is_held_back)
 
     def _read_on(self) -> None:
         """Read all of them if there is room, or else the oldest."""
@@ -126,7 +130,8 @@ class Intake:
         for sender, found in tuple(self._unfinished.items()):
             if found.is_held_back or sender not in self._unfinished:
                 continue
-            found.seconds += _TICK_SECONDS
+            if sender.is_read:  # otherwise it waits for us, and not we for it
+                found.seconds += _TICK_SECONDS
             progress, found.before = found.size - found.before, found.size
             if found.seconds >= self._max_seconds:
                 self._refuse(sender, f"it took longer than {self._max_seconds:g} seconds")
@@ -139,7 +144,7 @@ class Intake:
 
     def start(self, sender: Sender, size: int) -> bool:
         """Count a large request as being worked on. False if there is no room: `go_on` is called when there is."""
-        if self.open_bytes and self.open_bytes + size > self._max_bytes // 2:
+        if self.open_bytes and (self._waiting or self.open_bytes + size > self._max_bytes // 2):
             if sender not in self._waiting:
                 self._waiting.append(sender)
             return False

@@ -32,6 +32,8 @@ from ramet.daemon.wire.socket_file import peer_pid
 from ramet.errors import InvalidRequest, RametError, ReplyTooLarge, RequestTooLarge
 from ramet.model.principal import USER
 from ramet.model.redaction import Redactor
+from ramet.protocol.hooks.hooks import RecordHook
+from ramet.protocol.hooks.transcripts import AddEntries
 from ramet.protocol.system.daemon import SendPart
 from ramet.protocol.wire import frames
 
@@ -92,7 +94,7 @@ class Connection(asyncio.Protocol):
         self._lines = Lines(service.max_request_bytes)
         self._parts = Parts(service.max_parts_bytes)
         self._unfinished_bytes = 0
-        self._is_held_back = False
+        self._held_back_by: set[Intake] = set()
         self._is_opening = False
         """Whether a large line is being decoded elsewhere. Nothing overtakes it."""
         self._calls: deque[Call] = deque()
@@ -208,9 +210,14 @@ class Connection(asyncio.Protocol):
         self.flush()
         self._transport.close()
 
-    def hold_back(self, *, is_held_back: bool) -> None:
+    @property
+    def is_read(self) -> bool:
+        """Whether what the client sends is read now."""
+        return self._is_reading
+
+    def hold_back(self, by: Intake, *, is_held_back: bool) -> None:
         """Read no more for the moment, or read on."""
-        self._is_held_back = is_held_back
+        (self._held_back_by.add if is_held_back else self._held_back_by.discard)(by)
         self._settle()
 
     def go_on(self) -> None:
@@ -219,8 +226,10 @@ class Connection(asyncio.Protocol):
 
     def add_part(self, part: SendPart) -> int:
         """Keep a part of a request; the last one makes it a line that is taken next. How much there is of it."""
-        line = self._parts.add(part)
-        self._service.parts_intake.hold(self, self._parts.size)
+        try:
+            line = self._parts.add(part)
+        finally:
+            self._service.parts_intake.hold(self, self._parts.size)
         if line is None:
             return self._parts.size
         self._lines.put_first(line)
@@ -293,8 +302,8 @@ class Connection(asyncio.Protocol):
         """Changes may follow changes if the database keeps their order, and reads may follow reads; everything else
         waits.
 
-        A change for which a model is asked first, or files are read, runs alone: it reads before it is submitted. A
-        short change waits for long ones, because it would be written first.
+        A change for which a model is asked first, or files are read, runs alone: it reads before it is submitted. Short
+        changes and long ones wait for each other, because they are written by turns.
         """
         open_calls = self._open_changes + self._open_reads
         if not open_calls:
@@ -303,7 +312,7 @@ class Connection(asyncio.Protocol):
             return False
         if self._is_reading_first or _reads_first(call):
             return False
-        if self._open_long_changes and not call.operation.is_long:
+        if self._open_changes and bool(self._open_long_changes) != call.operation.is_long:
             return False
         return not (self._open_reads if call.operation.changes else self._open_changes)
 
@@ -321,7 +330,7 @@ class Connection(asyncio.Protocol):
         if not self.is_open or self._transport.is_closing():
             return
         is_waiting = bool(self._calls or self._lines or self._is_opening)
-        wants_more = not (is_waiting or self._is_held_back)
+        wants_more = not (is_waiting or self._held_back_by)
         if self._is_ending:
             if not (is_waiting or self._open_changes or self._open_reads):
                 self.flush()
@@ -429,4 +438,6 @@ def _too_large(size: int, batch: Batch | None) -> ReplyTooLarge:
 
 
 def _reads_first(call: Call) -> bool:
+    if call.operation in (RecordHook.op, AddEntries.op):
+        return True  # they take another way to the writer than other changes, and would overtake them or be overtaken
     return call.request.needs_model() or call.request.reads_first() or call.request.draft() is not None

@@ -102,6 +102,7 @@ class Output:
         self._stream = None
         for stream in streams:
             stream.reply.abandon()
+            stream.ended()  # the call counts as answered: nobody waits for it any more
 
     def _begin_stream(self) -> None:
         if self._stream is None and self._streams:

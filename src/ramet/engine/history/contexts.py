@@ -4,12 +4,15 @@ from ramet.engine.answers import answers
 from ramet.engine.history import compiler, context_pages, references
 from ramet.engine.history.context_view import ContextView
 from ramet.engine.transaction import Transaction
+from ramet.errors import ReplyTooLarge
 from ramet.model.history.branch import Point
 from ramet.model.history.compilation import Piece, within_budget, within_window
 from ramet.model.history.provider_messages import RENDERERS, Renderer
 from ramet.protocol.history.contexts import Compile, Compiled, Window
 
 _EVERY_MESSAGE = 2**31 - 1
+_LEAST_TOKEN_BYTES = 2
+"""Hardly any text has fewer bytes for each token."""
 
 
 @answers(Compile)
@@ -19,11 +22,23 @@ def compile_branch(tx: Transaction, request: Compile) -> Compiled:
         return context_pages.compile_page(tx, request, request.limit or _EVERY_MESSAGE)
     point = references.either(tx, request.branch, request.hash)
     if request.window is None and request.max_tokens is None:
+        if request.since is None:
+            _refuse_too_long(tx, point)
         kept = compiler.compile_context(tx, point)
         reply = _reply(point, compiler.render(tx, kept, request.format), kept.context.visible(), 0)
     else:
         reply = _compile_part(tx, point, request)
     return reply if request.since is None else _since(tx, request, request.since, reply)
+
+
+def _refuse_too_long(tx: Transaction, point: Point | None) -> None:
+    """Refuse a context whose texts cannot fit in a reply, without reading them. What is hidden does not count."""
+    most = tx.max_reply_bytes
+    if most is None or point is None or point.token_sum * _LEAST_TOKEN_BYTES <= most:
+        return
+    size = ContextView(tx, point).tokens() * _LEAST_TOKEN_BYTES
+    if size > most:
+        raise ReplyTooLarge(f"the context has more than {size} bytes, and a reply at most {most}", field="limit")
 
 
 def _compile_part(tx: Transaction, point: Point | None, request: Compile) -> Compiled:
