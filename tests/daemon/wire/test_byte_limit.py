@@ -1,5 +1,6 @@
 """Unfinished requests, over all connections: their size and their age are limited, and memory goes back."""
 
+import asyncio
 import time
 
 import pytest
@@ -8,6 +9,8 @@ from tests.daemon.harness import PATIENCE_SECONDS, Client, Database, RunningServ
 from tests.daemon.process import Home, resident_bytes, wait_until
 
 from ramet.config.settings import DaemonSettings
+from ramet.daemon.wire.byte_limit import Intake
+from ramet.errors import RametError
 
 KIB = 1024
 MIB = 1024 * 1024
@@ -141,3 +144,48 @@ def test_sixty_unfinished_requests_of_nearly_the_largest_size_leave_the_daemon_s
     for client in clients:
         client.close()
     wait_until(lambda: resident_bytes(pid) < before + 40 * MIB)
+
+
+class Waiting:
+    """A connection whose large request waits for room."""
+
+    is_read = True
+
+    def __init__(self, order: list[str], name: str) -> None:
+        self._order = order
+        self._name = name
+
+    def hold_back(self, by: Intake, *, is_held_back: bool) -> None:
+        """It is never unfinished here."""
+
+    def refuse(self, error: RametError) -> None:
+        """Nor refused."""
+
+    def go_on(self) -> None:
+        self._order.append(self._name)
+
+
+def test_large_requests_start_in_the_order_in_which_they_came() -> None:
+    order: list[str] = []
+    loop = asyncio.new_event_loop()
+    intake = Intake(100, 30, "daemon.max_unfinished_bytes", loop)
+    largest, small = Waiting(order, "largest"), Waiting(order, "small")
+    assert intake.start(Waiting(order, "first"), 40)
+    assert not intake.start(largest, 90)
+    assert not intake.start(small, 1), "it would overtake the one that waits"
+    intake.finish(40)
+    assert (order, intake.open_bytes) == (["largest", "small"], 0)
+    loop.close()
+
+
+def test_a_client_that_leaves_during_its_reply_gives_back_the_room_of_its_request(home: Home) -> None:
+    home.settings["query"] = {"max_bytes": 2**30}
+    home.serve(max_request_bytes=100 * KIB, max_unfinished_bytes=200 * KIB)
+    leaving = home.connect()
+    leaving.ask("db.query", sql="SELECT hex(zeroblob(10000000)) --" + " " * 90_000)
+    assert leaving.socket.recv(1000)
+    leaving.close()
+    client = home.connect()
+    assert "result" in client.call("history.branch", name="main")
+    text = "to be or not to be " * 4000
+    assert "result" in client.call("history.commit", branch="main", content_type="dialogue", text=text)
