@@ -324,6 +324,30 @@ def test_an_agents_page_of_branches_is_not_empty_because_others_come_first(world
     assert not any(row.name.startswith("a") for row in found)
 
 
+@pytest.mark.requirement("R343", "R335")
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_the_pages_of_an_agents_branches_name_no_others(world: World, limit: int) -> None:
+    own = family.parent(world)
+    family.spawn(world, own)
+    family.parent(world, "host/9", instance="keeper09")
+    for name in "a", "b", "zz", "session/0", "session/999":
+        world.call("history.branch", name=name)
+    allowed = [row.name for row in family.as_agent(world, own, "history.branches").items]
+    assert own.session.branch in allowed
+    assert len(allowed) < len(world.call("history.branches").items)
+    shown: list[str] = []
+    cursor: dict[str, Any] = {}
+    while True:
+        page = family.as_agent(world, own, "history.branches", limit=limit, **cursor)
+        shown += [row.name for row in page.items]
+        if page.next is None:
+            break
+        assert page.next == shown[-1]
+        assert len(page.items) == limit
+        cursor = {"cursor": page.next}
+    assert shown == allowed
+
+
 @pytest.mark.requirement("R343")
 def test_an_agents_pages_of_a_tree_are_its_own_part_with_the_same_totals(world: World) -> None:
     root = family.parent(world)

@@ -233,6 +233,20 @@ def test_results_that_are_longer_than_an_answer_follow_in_the_next_one(scripted:
 
 
 @pytest.mark.requirement("R343")
+def test_a_refused_child_is_in_the_answer_although_it_is_full(scripted: Start) -> None:
+    no = {"childSessionId": None, "outcome": "error", "notes": "the budget is spent; " + "n" * 1000, "code": "refused"}
+    long = [result(each, "success", "ended", str(each) * 30_000) for each in (1, 2, 3)]
+    daemon = scripted(lambda method, _: greet(method) or {"results": [long[0], no, long[1], no, long[2], no]})
+    goals = [{"goal": f"look {each}"} for each in range(6)]
+    page = anyio.run(call, daemon, "spawn_agent", {"agents": goals})
+    assert [each["childSessionId"] for each in page["results"]] == [1, None, None, None]
+    assert page["nextSessionIds"] == [2, 3]
+    assert all(each["notes"].startswith("the budget is spent") for each in page["results"][1:])
+    assert page["results"][1]["notes"] == no["notes"]
+    assert page["results"][2]["notes"].endswith("[721 more characters are not shown]")
+
+
+@pytest.mark.requirement("R343")
 def test_a_single_result_that_is_longer_than_an_answer_says_how_much_is_missing(scripted: Start) -> None:
     long = result(12, "success", "ended", "x" * 41_000)
     daemon = scripted(lambda method, _: greet(method) or {"results": [long]})

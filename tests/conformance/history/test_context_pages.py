@@ -65,6 +65,28 @@ def test_calls_that_are_open_at_the_end_of_a_page_are_answered_on_the_next(world
     assert compiled(world, limit=9, cursor=page.next).messages == whole[3:]
 
 
+@pytest.mark.parametrize("part", [{"max_tokens": 1000}, {"window": {"first": 3, "last": 3}}])
+def test_a_page_of_chosen_messages_is_refused_after_an_annotation(world: World, part: dict[str, Any]) -> None:
+    said = say(world, *"abcdef")
+    page = compiled(world, limit=2, **part)
+    assert rest(world, page, limit=2, **part) == list("abcdef")
+    say(world, "g")
+    assert rest(world, page, limit=2, **part) == list("abcdef")
+    world.call("history.annotate", hash=said[0], priority="skip")
+    with pytest.raises(InvalidParams, match="annotated since") as refused:
+        compiled(world, limit=2, cursor=page.next, **part)
+    assert (refused.value.field, refused.value.value) == ("cursor", page.next)
+    assert "without the cursor" in str(refused.value.fix)
+    assert rest(world, compiled(world, limit=2, **part), limit=2, **part)[0] == "b"
+
+
+def test_an_annotation_between_pages_of_all_messages_moves_no_others(world: World) -> None:
+    said = say(world, *"abcdef")
+    page = compiled(world, limit=2)
+    world.call("history.annotate", hash=said[0], priority="skip")
+    assert rest(world, page, limit=2) == list("abcdef")
+
+
 def test_a_cursor_without_a_limit_gives_all_that_is_left(world: World) -> None:
     say(world, *"abcd")
     page = compiled(world, limit=1)

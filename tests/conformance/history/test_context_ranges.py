@@ -59,15 +59,16 @@ def test_a_page_in_the_middle_reads_its_own_texts(tmp_path: Path, migrated_file:
 
 
 @pytest.mark.requirement("R460")
-def test_special_commits_are_found_without_reading_the_others(world: World) -> None:
+@pytest.mark.parametrize(("query", "index"), [("special", "idx_commits_special"), ("merges", "idx_commits_merges")])
+def test_special_commits_are_found_without_reading_the_others(world: World, query: str, index: str) -> None:
     say(world, *"abc")
     segment = world.sql("SELECT max(segment_id) FROM commits")[0][0]
     if not world.is_sqlite:
         world.sql("SET enable_seqscan = off")
-    shown = plan(world, "history/commits", "special", segment_id=segment, first=1, last=9)
+    shown = plan(world, "history/commits", query, segment_id=segment, first=1, last=9)
     if not world.is_sqlite:
         world.sql("RESET enable_seqscan")
-    assert "idx_commits_special" in shown
+    assert index in shown
 
 
 def test_an_edit_of_a_hidden_commit_does_not_change_the_summary_in_its_place(world: World) -> None:

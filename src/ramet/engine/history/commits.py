@@ -1,5 +1,7 @@
 """Histories: commits, branches, and the moves by which every rewrite can be taken back."""
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Generic
 
 import msgspec
@@ -191,11 +193,26 @@ def create_branch(tx: Transaction, request: CreateBranch) -> BranchRow:
 
 @answers(ListBranches)
 def list_branches(tx: Transaction, request: ListBranches) -> Page[BranchRow]:
-    """The branches whose names start with a prefix."""
+    """The branches whose names start with a prefix.
+
+    Those that the asker cannot reach are passed over, so that no `next` names one of them.
+    """
     limit = min(request.limit or tx.limits.page_max, tx.limits.page_max)
-    found = branches.list_all(tx.db, request.prefix or "", after=request.cursor or "", limit=limit + 1)
-    reachable = [row for row in found[:limit] if scopes.has_branch(tx, row.name)]
-    return Page(items=reachable, next=found[limit - 1].name if len(found) > limit else None)
+    found = list(islice(_reachable(tx, request, limit + 1), limit + 1))
+    return Page(items=found[:limit], next=found[limit - 1].name if len(found) > limit else None)
+
+
+def _reachable(tx: Transaction, request: ListBranches, wanted: int) -> Iterator[BranchRow]:
+    """The branches behind the cursor that the asker reaches."""
+    # An agent reaches few of them, so that more are read at a time than it wants.
+    size = wanted if tx.asker is None else max(wanted, tx.limits.page_max)
+    after = request.cursor or ""
+    while True:
+        found = branches.list_all(tx.db, request.prefix or "", after=after, limit=size)
+        yield from (row for row in found if scopes.has_branch(tx, row.name))
+        if len(found) < size:
+            return
+        after = found[-1].name
 
 
 @answers(DeleteBranch)

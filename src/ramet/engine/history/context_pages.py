@@ -3,6 +3,9 @@
 A cursor names the head, so that all pages are of the same context although the branch moves on. It also names the place
 of a piece with which the messages can be begun anew, and how many of the messages from there were in earlier pages. So
 a page needs nothing of those before it.
+
+An annotation can change which pieces a window or a budget chooses. So the cursor of such a page also names the revision
+of the annotations, and is refused after another one.
 """
 
 import re
@@ -18,8 +21,9 @@ from ramet.model.history.branch import Point
 from ramet.model.history.budget import Placed
 from ramet.model.history.provider_messages import RENDERERS, Message, Renderer, hash_pieces, list_system
 from ramet.protocol.history.contexts import Compile, Compiled
+from ramet.store.history import commits
 
-_CURSOR = re.compile(r"([0-9a-f]{64}):([0-9]{1,10}):([0-9]{1,10})")
+_CURSOR = re.compile(r"([0-9a-f]{64}):([0-9]{1,10}):([0-9]{1,10})(?::([0-9]{1,19}))?")
 
 
 class Place(Struct, frozen=True):
@@ -40,9 +44,10 @@ def compile_page(tx: Transaction, request: Compile, limit: int) -> Compiled:
             value=request.since,
             fix="compile with `since` and without `limit`, or with `limit` and `cursor` only",
         )
-    point, place = _start(tx, request)
-    view = ContextView(tx, point)
     is_all = request.window is None and request.max_tokens is None
+    revision = None if is_all else commits.find_revision(tx.db)
+    point, place = _start(tx, request, revision)
+    view = ContextView(tx, point)
     pieces: Pieces = view if is_all else view.choose(request.window, request.max_tokens)
     page = _Page(RENDERERS[request.format](), place, limit)
     messages, following = page.fill(view.in_chunks(pieces.forward(place.piece)))
@@ -58,7 +63,7 @@ def compile_page(tx: Transaction, request: Compile, limit: int) -> Compiled:
         omitted=view.count - pieces.count,
         head=point.hash.hex() if point else None,
         system=_system(view, pieces) if is_first and request.format == "anthropic" else None,
-        next=None if following is None or point is None else _spell(point, following),
+        next=None if following is None or point is None else _spell(point, following, revision),
     )
 
 
@@ -96,8 +101,10 @@ def _system(view: ContextView, pieces: Pieces) -> str | None:
     return "\n\n".join(piece.text for _, piece in view.in_chunks(found)) or None
 
 
-def _start(tx: Transaction, request: Compile) -> tuple[Point | None, Place]:
-    """The head and the place that a request's cursor names; the whole branch if it has none."""
+def _start(tx: Transaction, request: Compile, revision: int | None) -> tuple[Point | None, Place]:
+    """The head and the place that a request's cursor names; the whole branch if it has none. With a revision, the
+    cursor must be of the same one.
+    """
     if request.cursor is None:
         return references.either(tx, request.branch, request.hash), Place()
     found = _CURSOR.fullmatch(request.cursor)
@@ -109,8 +116,16 @@ def _start(tx: Transaction, request: Compile) -> tuple[Point | None, Place]:
             fix="use the `next` of the page before, or leave the cursor out to start again",
         )
     references.either(tx, request.branch, request.hash)
+    if revision is not None and found[4] != str(revision):
+        raise InvalidParams(
+            "the branch was annotated since",
+            field="cursor",
+            value=request.cursor,
+            fix="start again without the cursor",
+        )
     return references.commit(tx, found[1], "cursor"), Place(int(found[2]), int(found[3]))
 
 
-def _spell(point: Point, place: Place) -> str:
-    return f"{point.hash.hex()}:{place.piece}:{place.skip}"
+def _spell(point: Point, place: Place, revision: int | None) -> str:
+    spelt = f"{point.hash.hex()}:{place.piece}:{place.skip}"
+    return spelt if revision is None else f"{spelt}:{revision}"

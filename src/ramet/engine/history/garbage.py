@@ -36,6 +36,8 @@ def collect(tx: Transaction, given: CollectGarbage | Collected) -> Collected:
     """Delete what no branch, recent move, spawn, collapse or transcript reaches."""
     if isinstance(given, Collected):
         return _record(tx, given)
+    # Before the plan is read: in one transaction, a step cannot find out that a branch moves while it waits.
+    garbage.hold_branches(tx.db)
     running = garbage_steps(given.retention_days)
     reply: Any = None
     try:

@@ -32,9 +32,9 @@ def taken_head(tx: Transaction, branch: str, field: str = "branch") -> Head:
 
 
 def head_or_new(tx: Transaction, branch: str) -> Head:
-    """The head of a branch; a branch that does not exist is empty."""
+    """The head of a branch to write behind, which no other transaction moves; one that does not exist is empty."""
     scopes.require_branch(tx, branch, "branch")
-    found = segments.find_head(tx.db, branch)
+    found = segments.take_head(tx.db, branch)
     if found is not None:
         return found
     return Head(segments.create_branch(tx.db, branch, None, tx.now_ms), None, 0, None, None, 0)

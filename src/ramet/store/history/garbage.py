@@ -33,9 +33,14 @@ class Deleted(Struct, frozen=True, kw_only=True):
     segments: int = 0
 
 
+def hold_branches(db: Connection) -> None:
+    """Let nobody move a branch until this transaction ends. On a server, what is read after it is not older."""
+    db.run(_sql.hold_branches)
+
+
 def delete(db: Connection, step: GarbageStep) -> Deleted | None:
     """Delete the rows of a step; None if the plan is stale."""
-    db.run(_sql.hold_branches)  # first: on a server, what is read after it is not older than the lock
+    hold_branches(db)
     if step.move_ids:
         db.run(_sql.delete_moves, ids=to_json(step.move_ids), since_ms=step.seen.since_ms)
         return Deleted(done=len(step.move_ids))

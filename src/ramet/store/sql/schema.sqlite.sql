@@ -60,6 +60,9 @@ CREATE INDEX idx_commits_boundaries ON commits (segment_id, seq) WHERE content_t
 CREATE INDEX idx_commits_special ON commits (segment_id, seq)
 WHERE target_id IS NOT NULL OR content_type NOT IN ('dialogue', 'freeform', 'reasoning', 'tool_io');
 
+-- Merges, of which a long history has few: no summary takes the place of one, whatever its type.
+CREATE INDEX idx_commits_merges ON commits (segment_id, seq) WHERE second_parent_id IS NOT NULL;
+
 CREATE TABLE branches (
     id         INTEGER PRIMARY KEY,
     name       TEXT NOT NULL UNIQUE,

@@ -39,10 +39,9 @@ WHERE segment_id = :segment_id AND seq >= :first AND seq <= :last AND target_id 
 ORDER BY seq DESC LIMIT 1;
 
 -- name: merges
--- A merge in a run, if there is one. Merges are of the type metadata, so they are among the special commits.
+-- A merge in a run, if there is one. Those of an earlier system are of any type.
 SELECT seq FROM commits
-WHERE segment_id = :segment_id AND seq >= :first AND seq <= :last AND second_parent_id IS NOT NULL
-  AND (target_id IS NOT NULL OR content_type NOT IN ('dialogue', 'freeform', 'reasoning', 'tool_io')) LIMIT 1;
+WHERE segment_id = :segment_id AND seq >= :first AND seq <= :last AND second_parent_id IS NOT NULL LIMIT 1;
 
 -- name: range
 -- What compiling needs of a run of commits, in order.
