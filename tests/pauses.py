@@ -14,7 +14,7 @@ import pytest
 from ramet.daemon.stalls import Pauses
 
 MOST_PROCESSOR_MS = 150 if any(name.startswith("COVERAGE") for name in os.environ) else 50
-"""In all of tests/daemon and tests/cli, the most was 25 ms. Measuring coverage makes everything slower."""
+"""In the part of tests/daemon and tests/cli that was measured, the most was 25 ms. Coverage makes everything slower."""
 
 _FIGURE = re.compile(r"paused by=.* processor_ms=(\d+)|most processor time by=.* processor_ms=(\d+)")
 
