@@ -54,7 +54,11 @@ def running(places: Places, settings: Settings | None = None) -> Iterator["subpr
         yield process
     finally:
         process.terminate()
-        process.wait(STARTED)
+        try:
+            process.wait(STARTED)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def make_sessions(socket: Path, count: int) -> list[int]:

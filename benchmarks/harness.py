@@ -70,24 +70,33 @@ def flush_cost_ms() -> float:
     return statistics.median(samples)
 
 
+def save(rows: list[Row], file: Path) -> None:
+    """Write what was measured so far."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(_document(rows) + "\n", encoding="utf-8")
+
+
 def report(rows: list[Row], file: Path | None) -> None:
     """Print the table for people and the JSON for programs."""
-    machine = {
-        "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "flush_4k_ms": round(flush_cost_ms(), 3),
-    }
-    document = json.dumps({"machine": machine, "rows": [asdict(row) for row in rows]}, indent=2)
     width = max(len(row.what) for row in rows)
     print(f"\n{'what':<{width}}  {'ratio':>7}  {'target':<8}        compared with")
     for row in rows:
         mark = ("reached" if row.is_reached else "MISSED ") if row.reach else "       "
         print(f"{row.what:<{width}}  {row.ratio:>7.2f}  {row.reach:<8} {mark} {row.against}")
         print(f"{'':<{width}}  " + ", ".join(f"{name} {value:g}" for name, value in row.details.items()))
-    print(f"\nflush of 4 KiB: {machine['flush_4k_ms']} ms, Python {machine['python']}")
+    print(f"\nflush of 4 KiB: {flush_cost_ms():.3f} ms, Python {platform.python_version()}")
     if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(document + "\n", encoding="utf-8")
+        save(rows, file)
         print(f"JSON: {file}", file=sys.stderr)
     else:
-        print(document)
+        print(_document(rows))
+
+
+def _document(rows: list[Row]) -> str:
+    machine = {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "flush_4k_ms": round(flush_cost_ms(), 3),
+        "load": os.getloadavg(),
+    }
+    return json.dumps({"machine": machine, "rows": [asdict(row) for row in rows]}, indent=2)

@@ -129,7 +129,7 @@ def _default_channel(count: int) -> Iterator[Row]:
 def _growth(count: int) -> Iterator[Row]:
     """Ten times as many turns: what an empty database weighs does not count any more."""
     with scratch() as folder:
-        _fill(folder, "main", messages(count))
+        fill_history(folder, "main", messages(count))
         ours = (folder / "ramet.db").stat().st_size
     raw = sum(len(text.encode()) for text in messages(count))
     yield _at_most(f"{count:,} turns: size", "the raw text", 0.5, ours / raw, {"bytes": ours, "raw": raw})
@@ -139,8 +139,8 @@ def _depth(depth: int) -> Iterator[Row]:
     """A commit far down a long history, against one near the beginning of a short one, one by one in turn."""
     texts = [text[:1500] for text in messages(2000)]
     with scratch() as deep, scratch() as shallow:
-        _fill(deep, "main", [f"{number} {texts[number % len(texts)]}" for number in range(depth)])
-        _fill(shallow, "main", [f"{number} {texts[number]}" for number in range(100)])
+        fill_history(deep, "main", [f"{number} {texts[number % len(texts)]}" for number in range(depth)])
+        fill_history(shallow, "main", [f"{number} {texts[number]}" for number in range(100)])
         with ramet.open(deep / "ramet.db") as far, ramet.open(shallow / "ramet.db") as near:
             samples: dict[str, list[float]] = {"far": [], "near": []}
             for number in range(400):
@@ -157,7 +157,7 @@ def _compile(count: int, rounds: int) -> Iterator[Row]:
     texts = messages(count)
     cold, warm, floor = [], [], []
     with scratch() as folder:
-        _fill(folder, "main", texts)
+        fill_history(folder, "main", texts)
         _fill_plain(folder / "plain.db", texts)
         for number in range(rounds):
             floor.append(_read_plain(folder / "plain.db"))
@@ -177,7 +177,7 @@ def _forks(count: int) -> Iterator[Row]:
     """Branches from, and children of, a history of 100,000 tokens."""
     with scratch() as folder:
         file = folder / "ramet.db"
-        _fill(folder, "main", messages(200))
+        fill_history(folder, "main", messages(200))
         sizes = [file.stat().st_size]
         with ramet.open(file) as opened:
             history = opened.history
@@ -230,7 +230,7 @@ def _peers(names: Sequence[str]) -> dict[str, Contender]:
     return found
 
 
-def _fill(folder: Path, branch: str, texts: Sequence[str]) -> None:
+def fill_history(folder: Path, branch: str, texts: Sequence[str]) -> None:
     """A history, quickly: many commits to a transaction."""
     clock, engine = SystemClock(), Engine(Rules(), codec=Codec(), redactor=Redactor())
     settings = DatabaseSettings(durability="process")

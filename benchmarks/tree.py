@@ -80,13 +80,14 @@ class Site:
     def read_raw(self) -> int:
         """The same rows, as the database's own module gives them."""
         database: Any = self.db.database  # type: ignore[attr-defined]
-        params = {"ids": "[1]", "characters": 200, "now": _AT}
+        params = {"ids": "[1]", "only": None, "characters": 200, "now": _AT}
         text = _TREE.sqlite if isinstance(database, apsw.Connection) else _TREE.postgres
         return len(database.execute(text, params).fetchall())
 
 
 @contextmanager
-def _opened(folder: Path, url: str | None) -> Iterator[Site]:
+def opened(folder: Path, url: str | None) -> Iterator[Site]:
+    """An engine on the database of a folder, or of a server."""
     settings = DatabaseSettings() if url is None else DatabaseSettings(type="postgres", url=url)
     store = open_store(settings, places_in(folder), clock=SystemClock(), faults=Faults())
     db = store.connect()
@@ -99,8 +100,8 @@ def _opened(folder: Path, url: str | None) -> Iterator[Site]:
 
 
 def _compare(database: str, folder: Path, url: str | None, number: int, rounds: int) -> Row:
-    with _opened(folder, url) as site:
-        _plant(site, number)
+    with opened(folder, url) as site:
+        plant(site, number)
         return _against_raw(f"{database}: tree of {number:,} sessions with status and cost", site, number, rounds)
 
 
@@ -123,7 +124,7 @@ def _against_raw(what: str, site: Site, number: int, rounds: int) -> Row:
     return Row(what, "one raw query of the same rows", "<= 2", ours / floor, ours / floor <= 2, rounded)
 
 
-def _plant(site: Site, number: int) -> None:
+def plant(site: Site, number: int) -> None:
     """A tree: many children of the root, and the others anywhere below; every hundredth is at work."""
     site.ask("db.project.upsert", path="/bench")
     site.ask("db.task.upsert", dir_path="/bench/task")
@@ -153,7 +154,14 @@ def _plant(site: Site, number: int) -> None:
         ),
     )
     calls = ((each, f"call {call}") for each in numbers for call in range(_CALLS))
-    site.write("INSERT INTO usage VALUES (?, ?, 'model', 900, 100, 5000, 0, 0.01)", calls)
+    columns = "model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd"
+    site.write(f"INSERT INTO usage (session_id, key, {columns}) VALUES (?, ?, 'model', 900, 100, 5000, 0, 0.01)", calls)
+    # The same by time, as `db.check` wants it.
+    site.write(
+        f"INSERT INTO usage_times (session_id, at_ms, calls, {columns})"
+        f" VALUES (?, 0, {_CALLS}, 'model', {_CALLS * 900}, {_CALLS * 100}, {_CALLS * 5000}, 0, {_CALLS * 0.01})",
+        ((each,) for each in numbers),
+    )
 
 
 def _state(session: int) -> tuple[str, str | None, str | None]:
@@ -164,7 +172,7 @@ def _growth(small: int, large: int, rounds: int) -> Iterator[Row]:
     """A spawn with a budget of its own, and a call that counts for the root's: in a small tree and in a large one, in
     turn.
     """
-    with scratch() as one, scratch() as other, _opened(one, None) as few, _opened(other, None) as many:
+    with scratch() as one, scratch() as other, opened(one, None) as few, opened(other, None) as many:
         spawns, calls = zip(*(_grown(site, number) for site, number in ((few, small), (many, large))), strict=True)
         yield _against_raw(f"SQLite: tree of {large:,} spawns from one root", many, large + 1, rounds // 10)
         for name, jobs in (("a spawn with a budget", spawns), ("a call that a budget counts", calls)):

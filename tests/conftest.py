@@ -17,6 +17,7 @@ from unittest import mock
 import hypothesis
 import psutil
 import pytest
+from tests.pauses import check_logs
 from tests.world import DATABASE_NAME, FakeClock, World, open_in, open_world
 
 from ramet.store import Store
@@ -185,7 +186,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
 
 
 @pytest.fixture
-def home() -> Iterator[dict[str, str]]:
+def home(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
     """The environment of a user who has configured nothing; the path is short, because a socket's name must be."""
     folder = Path(tempfile.mkdtemp(prefix="ramet-"))
     environ = {
@@ -200,6 +201,7 @@ def home() -> Iterator[dict[str, str]]:
     # A test run that measures coverage measures the processes it starts too.
     environ.update({name: value for name, value in os.environ.items() if name.startswith("COV")})
     yield environ
+    check_logs(request, folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 

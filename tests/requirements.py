@@ -777,6 +777,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "purged ones; `compile` and `show` print `[purged]`; export and import keep tombstones; the text is in no file "
         "under `RAMET_HOME` afterwards (free pages and WAL included).",
     ),
+    "R343": due(
+        "Replies, half-read input, decompression, query results, settings files and connections are bounded "
+        "in bytes, count and age; the daemon's resident memory stays below 300 MB under each of these attacks "
+        "and returns below 120 MB within a minute; short queries are answered while long ones run."
+    ),
     "R344": due(
         "In `sandbox: workspace` and `strict` an agent can commit in its worktree, keep its vendor's session and call "
         "Ramet through `agents.sock`, and cannot: write elsewhere, change the repository's configuration or hooks, "
@@ -997,6 +1002,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Inside a project every listing, `work`, `inbox` and clean-up command is limited to that project; "
         "`-A` shows all with a project column.",
     ),
+    "R447": due(
+        "No request delays another client's hook or durable write by more than 50 ms on a quiet machine, "
+        "whatever it reads; memory stays within 200 MB; readers are interrupted when the daemon stops."
+    ),
     "R451": due(
         "No check, set-up command or driver that a branch adds or changes runs before the owner has trusted it: not by "
         "an agent's default policy, not by `land`, not by `doctor`. A landing that changes `ramet.yaml`, "
@@ -1032,6 +1041,16 @@ REQUIREMENTS: dict[str, Requirement] = {
         "lock files are unchanged; each worktree gets `RAMET_PORT_BASE`, a free block of ten ports; a failing"
         " set-up is an infrastructure outcome with its log.",
         later_part="landing prepares its worktrees in the same way",
+    ),
+    "R459": due(
+        "Upkeep (idempotency replies, leases, caches) runs by deadline and not when the queue happens to be "
+        "idle: with a write every 0.2 s a stale reply is removed; the WAL returns to its size limit after a "
+        "long reader; `ramet daemon stop` interrupts running reads; `ramet doctor` takes at most 2 s on a 1 "
+        "GB database and names `ramet db check` for the rest, which shows progress and at most 100 findings."
+    ),
+    "R460": due(
+        "A compile with `max_tokens` reads only the range that it needs; the compile cache is bounded in "
+        "bytes; text above the request limit can be sent in parts."
     ),
     "R461": due(
         "Also with the real programs: `.mcp.json` loads our tools before the first turn; messages of the "

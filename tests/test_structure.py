@@ -166,10 +166,10 @@ PLAIN_NOUNS = set(
     """
     branch byte channel child commit compiler composition compression connection content context
     conversation daemon effort engine event exit feed file garbage identity json kernel kill lifecycle limit
-    line listener log machine merge model name operation output pid prompt preparation process result review
+    line listener log loop machine merge model name operation output pid prompt preparation process result review
     secret server service setup socket start subscription sweep text thread time timing tree undo usage work
     calling repeated unrecorded
-    checkout fact made redacted why call move
+    checkout fact made redacted why call move partial snapshot memory
     """.split()  # noqa: SIM905
 )
 """Words of module names that mean what every programmer takes them for."""

@@ -29,9 +29,11 @@ from ramet.model.history.content import Priority
 from ramet.model.record.effort import Failure, Lifecycle, Outcome
 from ramet.model.record.message import Role
 from ramet.protocol.history.branches import Strategy
-from ramet.protocol.history.child_branches import CollapseReply, Inheritance, SpawnRow, SpawnTree
+from ramet.protocol.history.child_branches import CollapseReply, SpawnRow, SpawnTree
 from ramet.protocol.history.contexts import CompressMethod, Format
+from ramet.protocol.history.inheritance import Inheritance
 from ramet.protocol.operations import OPERATIONS, Operation
+from ramet.protocol.pages import paged
 from ramet.protocol.system.events import Subscribed
 from ramet.protocol.wire.describe import describe, describe_events
 
@@ -49,7 +51,7 @@ CLOSED_SETS: dict[Any, tuple[str, str]] = {
     Priority: ("ramet.model.history.content", "Priority"),
     CompressMethod: ("ramet.protocol.history.contexts", "CompressMethod"),
     Format: ("ramet.protocol.history.contexts", "Format"),
-    Inheritance: ("ramet.protocol.history.child_branches", "Inheritance"),
+    Inheritance: ("ramet.protocol.history.inheritance", "Inheritance"),
     Strategy: ("ramet.protocol.history.branches", "Strategy"),
 }
 GENERIC: dict[Any, tuple[str, str]] = {
@@ -72,6 +74,10 @@ POSITIONAL: dict[str, str] = {
     "history.latest": "prefix",
 }
 """The optional parameter that may be given by position, after the required ones."""
+
+
+NOT_ITERATED = ("limit", "newest")
+"""The parameters that an iterator does not have: it gives everything, in the order of the list."""
 
 
 class Names:
@@ -149,7 +155,10 @@ def _render_namespace(tree: dict[str, Any], path: tuple[str, ...], names: Names,
         if isinstance(node, dict)
     }
     methods = [
-        _render_method(verb, operation, names) for verb, operation in tree.items() if isinstance(operation, Operation)
+        render(verb, operation, names)
+        for verb, operation in tree.items()
+        if isinstance(operation, Operation)
+        for render in ([_render_method, _render_iterator] if _has_iterator(operation) else [_render_method])
     ]
     own_name = "".join(part.capitalize() for part in path) + "Operations"
     title = f"`{'.'.join(path)}.…`" if path else "Every operation, by namespace."
@@ -177,14 +186,55 @@ def _render_method(verb: str, operation: Operation, names: Names) -> str:
     )
     named = ["*", *(parameter.signature for parameter in optional)] if optional else []
     params = ", ".join(f'"{parameter.wire_name}": {parameter.python_name}' for parameter in parameters)
-    is_stream = operation.reply is Subscribed
     request = names.use(operation.request.__module__, operation.request.__name__)
-    call = f"self._{'subscribe' if is_stream else 'call'}({request}, {{{params}}})"
+    call = f"self.{_way(operation)}({request}, {{{params}}})"
     reply, body = _render_reply(operation, call, names)
     signature = ", ".join(["self", *positional, *named])
     purpose = "\n".join(textwrap.wrap(operation.purpose, 112, initial_indent='        """', subsequent_indent=" " * 8))
     end = '"""' if "\n" not in purpose else '\n        """'
     return f"    def {_spelled(verb)}({signature}) -> {reply}:\n{purpose}{end}\n        return {body}\n"
+
+
+def _way(operation: Operation) -> str:
+    """The method of a namespace that performs an operation."""
+    if operation.reply is Subscribed:
+        return "_subscribe"
+    limits = [field for field in msgspec.structs.fields(operation.request) if field.name == "limit"]
+    return "_call_all" if operation.pages is not None and limits and limits[0].default is None else "_call"
+
+
+def _has_iterator(operation: Operation) -> bool:
+    """Whether a list of an operation can be long, and is its only one."""
+    return operation.pages is not None and len(operation.pages.items) == 1 and operation.reply not in RETURNED
+
+
+def _render_iterator(verb: str, operation: Operation, names: Names) -> str:
+    """A method that gives the items of all pages, one after the other."""
+    (name,) = paged(operation).items
+    (item,) = get_args(get_type_hints(get_origin(operation.reply) or operation.reply)[name])
+    item = get_args(operation.reply)[0] if get_origin(operation.reply) else _bound_item(operation.reply, item)
+    parameters = [
+        _Parameter(operation, field, names)
+        for field in msgspec.structs.fields(operation.request)
+        if field.name not in NOT_ITERATED
+    ]
+    positional = [each.signature for each in parameters if each.is_positional]
+    named = [each.signature for each in parameters if not each.is_positional]
+    signature = ", ".join(["self", *positional, *(["*", *named] if named else [])])
+    params = ", ".join(f'"{each.wire_name}": {each.python_name}' for each in parameters)
+    request = names.use(operation.request.__module__, operation.request.__name__)
+    reply = f"{names.use('collections.abc', 'Iterator')}[{names.spell(item)}]"
+    return (
+        f"    def iter_{verb}({signature}) -> {reply}:\n"
+        f'        """Iterate over all items of `{verb}`, with one page at a time in memory."""\n'
+        f"        return self._iterate({request}, {{{params}}})\n"
+    )
+
+
+def _bound_item(reply: Any, item: Any) -> Any:
+    """The type of an item, if a reply names it only in its base: `class MessagePage(Page[Message])`."""
+    bases = getattr(reply, "__orig_bases__", ())
+    return get_args(bases[0])[0] if not isinstance(item, type) and bases else item
 
 
 def _render_reply(operation: Operation, call: str, names: Names) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
     RametError
     ├── BadRequest                   the request is wrong                    exit 2
-    │   ├── ParseError · InvalidRequest · RequestTooLarge · UnknownMethod
+    │   ├── ParseError · InvalidRequest · RequestTooLarge · ReplyTooLarge · TooMuchInput · UnknownMethod
     │   ├── InvalidParams · UnknownFilter
     │   ├── UnknownSkill · UnknownPhase · InvalidProof · UnknownContentType · InvalidRange · UnknownDriver
     │   ├── PathOutside · TaskFileInvalid (TaskCycle) · SkillFileInvalid · ImportSourceInvalid · InvalidRule · Forbidden
@@ -22,10 +22,11 @@
     │   └── IdempotencyConflict
     ├── StoreError                   the database failed                     exit 5
     │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUntrusted · DatabaseUnreachable
-    │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout
+    │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout · ReadTimeout
     │   └── TooContended
     ├── DaemonError                  the daemon failed                       exit 1
-    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe
+    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe ·
+    │       TooManyConnections · ReadInterrupted
     ├── ModelError                   a model failed                          exit 6
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    this machine cannot run the work        exit 7
@@ -126,7 +127,23 @@ class RequestTooLarge(BadRequest):
 
     code = "request_too_large"
     rpc_code = -32600
-    hint = "send less in one request, or raise daemon.max_request_bytes (`ramet config daemon.max_request_bytes`)"
+    hint = "send it in parts, as `ramet` and its library do, or raise daemon.max_request_bytes"
+
+
+class TooMuchInput(BadRequest):
+    """The daemon holds too many requests that were not finished."""
+
+    code = "too_much_input"
+    rpc_code = -32600
+    hint = "send the whole request at once, and again later"
+
+
+class ReplyTooLarge(BadRequest):
+    """The reply is larger than daemon.max_reply_bytes."""
+
+    code = "reply_too_large"
+    rpc_code = -32600
+    hint = "ask for less: give `limit`, and continue with `cursor` from `next` of the reply"
 
 
 class UnknownMethod(BadRequest):
@@ -690,6 +707,13 @@ class QueryTimeout(StoreError):
     hint = "select less, or raise query.timeout_seconds (`ramet config query.timeout_seconds`)"
 
 
+class ReadTimeout(StoreError):
+    """The read took longer than daemon.read_timeout_seconds."""
+
+    code = "read_timeout"
+    hint = "read less, or raise daemon.read_timeout_seconds (`ramet config daemon.read_timeout_seconds`)"
+
+
 class TooContended(StoreError):
     """The request kept conflicting with other transactions."""
 
@@ -726,6 +750,13 @@ class DaemonStopping(DaemonError):
     hint = "try again in a moment; the next command starts a new daemon"
 
 
+class ReadInterrupted(DaemonError):
+    """The process that answers this read has ended."""
+
+    code = "read_interrupted"
+    hint = "try again; if it happens again, see `ramet daemon logs`"
+
+
 class DaemonFailed(DaemonError):
     """The daemon could not start."""
 
@@ -738,6 +769,15 @@ class SocketUnsafe(DaemonError):
 
     code = "socket_unsafe"
     hint = "remove their access with chmod 700"
+
+
+class TooManyConnections(DaemonError):
+    """The daemon has as many connections as daemon.max_connections allows."""
+
+    code = "too_many_connections"
+    hint = (
+        "close connections that are not used, or raise daemon.max_connections (`ramet config daemon.max_connections`)"
+    )
 
 
 class KeyUnsafe(DaemonError):

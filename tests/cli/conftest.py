@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command_line import CommandLine
+from tests.pauses import check_logs
 
 from ramet.client.stop import stop
 from ramet.errors import RametError
@@ -16,10 +17,11 @@ STOP_TIMEOUT_SECONDS = 60
 
 
 @pytest.fixture
-def home() -> Iterator[Path]:
+def home(request: pytest.FixtureRequest) -> Iterator[Path]:
     """A short path: a socket's name may have about a hundred bytes."""
     path = Path(tempfile.mkdtemp(prefix="ramet-"))
     yield path
+    check_logs(request, path)
     shutil.rmtree(path, ignore_errors=True)
 
 

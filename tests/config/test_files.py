@@ -1,5 +1,6 @@
 """Configuration files that cannot be read say which, and where."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,42 @@ def test_what_is_no_configuration_is_refused(file: Path, content: bytes, complai
     file.write_bytes(content)
     with pytest.raises(InvalidSetting, match=complaint):
         read_file(file)
+
+
+LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 10)
+)
+MERGES = "a0: &a0 {x: 1}\n" + "".join(
+    f"a{level}: &a{level} {{<<: [{', '.join([f'*a{level - 1}'] * 10)}]}}\n" for level in range(1, 10)
+)
+
+
+@pytest.mark.requirement("R343")
+@pytest.mark.parametrize(
+    ("content", "bound"),
+    [
+        pytest.param(LAUGHS, "more than 10000 values", id="aliases of aliases"),
+        pytest.param(MERGES, "more than 10000 values", id="merges of merges"),
+        pytest.param("a: &a [*a]\n", "more than 10000 values", id="an alias of itself"),
+        pytest.param("a: [" + "1," * 20_000 + "1]\n", "more than 10000 values", id="many values"),
+        pytest.param("a: " + "[" * 30 + "]" * 30, "more than 20 levels", id="deep"),
+    ],
+)
+def test_a_small_file_that_means_very_much_is_refused_with_its_path(file: Path, content: str, bound: str) -> None:
+    file.write_text(content)
+    with pytest.raises(InvalidSetting, match=rf"ramet\.yaml .*{bound}") as refusal:
+        read_file(file)
+    assert refusal.value.value == str(file)
+
+
+def test_a_file_may_repeat_a_part_of_itself(file: Path) -> None:
+    file.write_text("a: &a {x: [1, 2]}\nb: {<<: *a, y: 3}\nc: *a\n")
+    assert read_file(file) == {"a.x": [1, 2], "b.x": [1, 2], "b.y": 3, "c.x": [1, 2]}
+
+
+@pytest.mark.requirement("R343")
+def test_a_pipe_or_a_device_in_place_of_a_file_is_refused_at_once(file: Path) -> None:
+    os.mkfifo(file)
+    for path in (file, Path("/dev/zero")):
+        with pytest.raises(InvalidSetting, match=f"{path} is not a regular file"):
+            read_file(path)

@@ -96,6 +96,10 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "history.spawn": {"parent": "main", "child": "young", "purpose": "look"},
     "history.collapse": {"child": "kid", "text": "done"},
     "history.gc": {"retention_days": 0},
+    "history.gcStep": {
+        "seen": {"commit": 0, "hash": "", "move": 0, "message": 0, "since_ms": 0},
+        "total": {"commits": 0, "blobs": 0, "segments": 0},
+    },
     "work.add": {"prompt": "mend it", "task": TASK},
     "work.claim": {"worker": "host/1"},
     "work.renew": {"effort_id": CLAIMED, "generation": 1},
@@ -328,7 +332,7 @@ def test_a_reply_is_kept_for_seven_days(furnished: World, days: float, kept: boo
     first = furnished.call("db.effort.start", task_id=TASK, skill="do", idempotency_key="k")
     furnished.clock.advance(days * DAY_SECONDS)
     furnished.db.begin()
-    furnished.engine.forget_old_replies(furnished.db, furnished.clock.now_ms())
+    furnished.engine.forget_old_replies(furnished.db, furnished.clock.now_ms(), 1000)
     furnished.db.commit()
     again = furnished.call("db.effort.start", task_id=TASK, skill="do", idempotency_key="k")
     assert (again.id == first.id) is kept

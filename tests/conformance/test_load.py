@@ -125,7 +125,7 @@ def test_the_efforts_of_a_task_in_a_state_are_found_by_their_index(loaded: World
             {"task_id": "/shop/1", "open": None, "archived": 0, "project_id": 1, "before": 9, "limit": 5},
         ),
         ("history/segments", "head", {"name": "x/1"}),
-        ("record/efforts", "of_task", {"task_id": "/shop/1"}),
+        ("record/efforts", "of_task", {"task_id": "/shop/1", "after": 0, "limit": 5}),
     ],
 )
 def test_no_question_reads_all_messages(loaded: World, noun: str, query: str, params: Any) -> None:

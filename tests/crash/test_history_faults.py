@@ -92,12 +92,13 @@ def die_and_look(home: Home, point: str, request: Request, before: dict[str, Any
     with home.start().connect() as connection:
         found = look(connection)
         assert is_whole(connection)
-        assert (found == before) == (point == "before_commit")
+        is_one_step = method != "history.gc"  # the next one takes the steps that are left
+        assert (found == before) == (point == "before_commit") or not is_one_step
         connection.call(method, {**params, "idempotency_key": "once"})
         after = look(connection)
         assert is_whole(connection)
         assert after != before
-        if point != "before_commit":
+        if point != "before_commit" and is_one_step:
             assert after == found
     home.close()
 

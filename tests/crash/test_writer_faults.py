@@ -17,7 +17,9 @@ from tests.world import FakeClock, World
 
 from ramet.clock import SystemClock
 from ramet.config.settings import QuerySettings
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.writer import Writer
+from ramet.daemon.stalls import LoopMeter
 from ramet.engine import Engine
 from ramet.engine.answers import answers
 from ramet.engine.transaction import Rules
@@ -104,12 +106,12 @@ async def desk_on(disk: FaultyDisk, path: Path) -> AsyncIterator[Desk]:
     engine = Engine(Rules(), codec=Codec(), redactor=Redactor())
     writer = Writer(
         open_on(disk, path),
-        engine,
+        PreparationProcess(engine),
         QuerySettings(),
         clock=SystemClock(),
         faults=moments,
         on_commit=lambda _topic: None,
-        loop=loop,
+        meter=LoopMeter(loop),
     )
     desk = Desk(writer, moments, loop)
     try:

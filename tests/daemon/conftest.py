@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.daemon.harness import Client, RunningServer, running_server
 from tests.daemon.process import Home
+from tests.pauses import check_logs, check_meters
 
 Serve = Callable[..., RunningServer]
 
@@ -23,14 +24,17 @@ def run_directory() -> Iterator[Path]:
 
 
 @pytest.fixture
-def serve(run_directory: Path) -> Iterator[Serve]:
+def serve(request: pytest.FixtureRequest, run_directory: Path) -> Iterator[Serve]:
     """Start a server; its arguments are those of `running_server` behind the path."""
+    started: list[RunningServer] = []
     with ExitStack() as stack:
 
         def start(**arguments: Any) -> RunningServer:
-            return stack.enter_context(running_server(run_directory / "s", **arguments))
+            started.append(stack.enter_context(running_server(run_directory / "s", **arguments)))
+            return started[-1]
 
         yield start
+    check_meters(request, (server.meter.pauses for server in started))
 
 
 @pytest.fixture
@@ -44,8 +48,9 @@ def client(server: RunningServer) -> Client:
 
 
 @pytest.fixture
-def home(run_directory: Path) -> Iterator[Home]:
+def home(request: pytest.FixtureRequest, run_directory: Path) -> Iterator[Home]:
     """Somewhere for a real daemon's database; its processes end with the test."""
     home = Home(run_directory)
     yield home
     home.close()
+    check_logs(request, home.path)

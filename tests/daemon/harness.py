@@ -10,13 +10,15 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from ramet.config.environment import Environment
 from ramet.config.places import find_places
 from ramet.config.settings import DaemonSettings, Settings
 from ramet.daemon.composition import (
@@ -26,14 +28,17 @@ from ramet.daemon.composition import (
     build_machine,
     new_event_loop,
 )
-from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.machine_threads import MachineThreads
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.server import Identity, Parts, Server
+from ramet.daemon.stalls import LoopMeter, Pauses
 from ramet.daemon.wire.answers import find_answers
 from ramet.daemon.wire.socket_file import open_socket
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
+from ramet.engine import Engine, Ready
 from ramet.faults import Faults
 from ramet.model.event import Event
 from ramet.model.redaction import Redactor
@@ -63,26 +68,38 @@ class Database:
     def __init__(self, *, keeps_order: bool = True, holds: bool = False) -> None:
         self.keeps_order = keeps_order
         self.transactions = 0
+        self.pauses = Pauses("writer")
         self.holds = holds
         self.held: list[Held] = []
         self.started = 0
         self.events: list[Event] = []
         self.principals: list[str] = []
         """Who asked, for each request."""
+        self.askers: list[Asker] = []
+        """Who waits, for each read."""
+        self.stopped: list[Hashable] = []
+        """The clients whose reads were to be stopped."""
         self.answer: Callable[[Any], Any] = echo
         self._changed = threading.Condition()
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         assert operation.changes
         self.principals.append(principal)
-        self._take(operation, request, done)
+        self._take(operation, request.call.request if isinstance(request, Ready) else request, done)
 
-    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         assert not operation.changes
+        self.askers.append(asker)
         self.principals.append(principal)
         if isinstance(request, ListEvents):
             return done(self._page(request))
         return self._take(operation, request, done)
+
+    def stop_reads(self, client: Hashable) -> None:
+        self.stopped.append(client)
+
+    def interrupt_reads(self) -> None:
+        pass
 
     def last_event(self, done: Done) -> None:
         done(len(self.events))
@@ -189,6 +206,7 @@ class RunningServer:
         """What answers with the disk at hand."""
         self.database = database
         self.loop = new_event_loop()
+        self.meter = LoopMeter.install(self.loop)
         self.ended: Future[None] = Future()
         self._clients: list[Client] = []
         self._listening = threading.Event()
@@ -260,7 +278,7 @@ class RunningServer:
 
     def _build_parts(self) -> Parts:
         """What a daemon has, on this database; a test decides what the disk says."""
-        requester = Requester(self.database, self.loop)
+        requester = Requester(self.database, self.loop, self.meter)
         settings = Settings()
         environ = {"HOME": str(self.path.parent), "RAMET_HOME": str(self.path.parent)}
         machine, _ = build_machine(requester, settings, find_places(environ, settings), environ, self.loop)
@@ -270,9 +288,17 @@ class RunningServer:
         work_calls = WorkCalls(crew, SlotLoans(context, crew), requester, self.loop)
         hook_service, _ = build_hook_service(requester, machine, self.loop)
         disk = lambda request: self.disk(request)  # noqa: E731, PLW0108 - tests set it later
-        threads = MachineThreads(disk, lambda *_: ({}, None), requester.ask_from_thread, self.loop)
+        threads = MachineThreads(disk, lambda *_: ({}, None), requester.ask_from_thread, self.loop, self.meter)
         calling_sessions = build_calling_sessions(requester, machine, self.loop)
-        return Parts(work_calls, threads, tokens, hook_service, calling_sessions)
+        preparation = PreparationProcess(_engine())
+        preparation.attach(self.loop)
+        return Parts(work_calls, threads, tokens, hook_service, calling_sessions, preparation.open_large, self.meter)
+
+
+@cache
+def _engine() -> Engine:
+    """What prepares large requests."""
+    return Engine.configured(Settings(), Environment(), {})
 
 
 @contextmanager

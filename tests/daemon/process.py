@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +88,17 @@ def finish(process: subprocess.Popen[bytes]) -> tuple[int, str, str]:
     """Its exit status, what it said and what it complained of."""
     out, err = process.communicate(timeout=PATIENCE_SECONDS)
     return process.returncode, out.decode(), err.decode()
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait for a fact."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def resident_bytes(pid: int) -> int:
+    """The resident memory of a process."""
+    pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGESIZE")

@@ -24,11 +24,11 @@ def test_status_says_where_and_what_the_daemon_is(server: RunningServer, client:
     assert status["resident_bytes"] > 1_000_000
 
 
-_OTHERS = ("work.", "spawn.", "hooks.", "daemon.rotate_key")
+_OTHERS = ("work.", "spawn.", "hooks.", "daemon.rotate_key", "daemon.part")
 OWN = [name for name, row in OPERATIONS.items() if row.host == "daemon" and not name.startswith(_OTHERS)]
 """What the server answers by itself; work needs a crew (tests/crash/test_work.py,
 tests/cli/queue/test_work_command.py), and so do children that are waited for (tests/runner/spawn/test_slot_loans.py);
-hooks are in hooks/test_service.py, and keys in wire/test_tokens.py.
+hooks are in hooks/test_service.py, keys in wire/test_tokens.py, and parts in wire/test_parts.py.
 """
 
 

@@ -34,11 +34,12 @@ STORE_FILES = {
     "database/sqlite/copies.py": {"pathlib"},
     "database/sqlite/connection.py": {"pathlib"},
     "database/sqlite/store.py": {"os", "pathlib"},
+    "database/sqlite/wal.py": {"os", "pathlib"},
     "database/store.py": {"pathlib"},
     "memory/exports/export_file.py": {"os", "pathlib"},
     "memory/index/search_index.py": {"os", "pathlib"},
 }
-"""The parts of the store that name a file: the database, its lock, its backups and exports, and the search index.
+"""The parts of the store that name a file: the database, its lock, its log, its backups and exports, the search index.
 Queries come with the package.
 """
 FOREIGN_DATABASES = SOURCE / "vendors/contract/stored_files/database_file.py"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.hooks.listener import PATIENCE_SECONDS
+from tests.pauses import check_logs
 
 from ramet.config.places import find_places
 from ramet.config.settings import DaemonSettings, HookSettings, Settings
@@ -82,8 +83,9 @@ def imported(report: str) -> set[str]:
 
 
 @pytest.fixture
-def hook() -> Iterator[Hook]:
+def hook(request: pytest.FixtureRequest) -> Iterator[Hook]:
     """A home with a short path, as a socket needs it."""
     home = Path(tempfile.mkdtemp(prefix="ramet-"))
     yield Hook(home)
+    check_logs(request, home)
     shutil.rmtree(home, ignore_errors=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.pauses import check_logs
 
 
 @pytest.fixture(autouse=True)
@@ -23,8 +24,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def daemon_home(home: Path) -> Iterator[Path]:
+def daemon_home(request: pytest.FixtureRequest, home: Path) -> Iterator[Path]:
     """The same, where a daemon may be started: it is stopped at the end."""
     yield home
     command = [str(Path(sys.executable).with_name("ramet")), "daemon", "stop"]
     subprocess.run(command, capture_output=True, timeout=60, check=True)
+    check_logs(request, home)

@@ -8,7 +8,8 @@ import pytest
 
 import ramet
 from ramet.errors import InvalidParams
-from ramet.protocol.history.contexts import Filter, Window
+from ramet.protocol.history.contexts import Window
+from ramet.protocol.history.inheritance import Filter
 
 
 def _without_type(content: dict[str, Any]) -> dict[str, Any]:

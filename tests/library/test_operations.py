@@ -101,6 +101,10 @@ def test_every_changing_method_takes_an_idempotency_key() -> None:
     assert without == []
 
 
+def _has_one_list(operation: Operation) -> bool:
+    return operation.pages is not None and len(operation.pages.items) == 1 and operation.name != "history.spawns"
+
+
 def _public(node: Any, path: str = "") -> set[str]:
     """The dotted names of everything that may be called."""
     names: set[str] = set()
@@ -112,7 +116,24 @@ def _public(node: Any, path: str = "") -> set[str]:
 
 @pytest.mark.requirement("R260", "R323")
 def test_the_library_offers_the_operations_and_nothing_beside_them() -> None:
-    assert _public(Ramet(Recorder())) == {*map(_spelled, OPERATIONS), "close"}
+    offered = {name for name in _public(Ramet(Recorder())) if not name.rpartition(".")[2].startswith("iter_")}
+    assert offered == {*map(_spelled, OPERATIONS), "close"}
+
+
+@pytest.mark.requirement("R343")
+@pytest.mark.parametrize("name", sorted(name for name, each in OPERATIONS.items() if _has_one_list(each)))
+def test_a_list_in_pages_has_an_iterator_with_the_parameters_of_the_list(name: str) -> None:
+    path, _, verb = name.rpartition(".")
+    recorder = Recorder()
+    method = _method(Ramet(recorder), f"{path}.iter_{verb}")
+    listed = inspect.signature(_method(Ramet(recorder), name)).parameters
+    assert list(inspect.signature(method).parameters) == [each for each in listed if each not in ("limit", "newest")]
+    with suppress(Asked):
+        next(method(*(each.name for each in listed.values() if each.default is each.empty)))
+    asked, params = recorder.asked[0]
+    pages = OPERATIONS[name].pages
+    assert pages is not None
+    assert (asked, params["limit"]) == (name, pages.size)
 
 
 def test_leaving_the_block_closes() -> None:

@@ -214,6 +214,47 @@ def test_a_daemon_that_restarts_is_asked_again_and_spawns_only_once(scripted: St
     assert len(daemon.params("spawn.wait")) == 2
 
 
+@pytest.mark.requirement("R343")
+def test_results_that_are_longer_than_an_answer_follow_in_the_next_one(scripted: Start) -> None:
+    children = {each: result(each, "success", "ended", str(each) * 20_000) for each in range(1, 6)}
+
+    def answer(method: str, params: dict[str, Any]) -> Any:
+        return greet(method) or {"results": [children[each] for each in params["session_ids"]]}
+
+    daemon = scripted(answer)
+    found: list[dict[str, Any]] = []
+    ids = list(children)
+    while ids:
+        page = anyio.run(call, daemon, "await_sessions", {"sessionIds": ids})
+        assert len(json.dumps(page)) < 50_000
+        found += page["results"]
+        ids = page.get("nextSessionIds", [])
+    assert [each["notes"] for each in found] == [each["notes"] for each in children.values()]
+
+
+@pytest.mark.requirement("R343")
+def test_a_refused_child_is_in_the_answer_although_it_is_full(scripted: Start) -> None:
+    no = {"childSessionId": None, "outcome": "error", "notes": "the budget is spent; " + "n" * 1000, "code": "refused"}
+    long = [result(each, "success", "ended", str(each) * 30_000) for each in (1, 2, 3)]
+    daemon = scripted(lambda method, _: greet(method) or {"results": [long[0], no, long[1], no, long[2], no]})
+    goals = [{"goal": f"look {each}"} for each in range(6)]
+    page = anyio.run(call, daemon, "spawn_agent", {"agents": goals})
+    assert [each["childSessionId"] for each in page["results"]] == [1, None, None, None]
+    assert page["nextSessionIds"] == [2, 3]
+    assert all(each["notes"].startswith("the budget is spent") for each in page["results"][1:])
+    assert page["results"][1]["notes"] == no["notes"]
+    assert page["results"][2]["notes"].endswith("[721 more characters are not shown]")
+
+
+@pytest.mark.requirement("R343")
+def test_a_single_result_that_is_longer_than_an_answer_says_how_much_is_missing(scripted: Start) -> None:
+    long = result(12, "success", "ended", "x" * 41_000)
+    daemon = scripted(lambda method, _: greet(method) or {"results": [long]})
+    page = anyio.run(call, daemon, "await_sessions", {"sessionIds": [12]})
+    assert page["results"][0]["notes"].endswith("x\n[1000 more characters are not shown]")
+    assert "nextSessionIds" not in page
+
+
 def test_await_sessions_waits_for_as_long_as_it_is_told(scripted: Start) -> None:
     daemon = scripted(lambda method, _: greet(method) or {"results": [result(12, None), result(13, "stuck", "ended")]})
     answer = anyio.run(call, daemon, "await_sessions", {"sessionIds": [12, 13], "timeoutSeconds": 5})

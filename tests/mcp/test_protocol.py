@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from ramet.mcp.tools import TOOLS
-from ramet.protocol.history.child_branches import Inheritance, Report
-from ramet.protocol.history.contexts import Filter
+from ramet.protocol.history.child_branches import Report
+from ramet.protocol.history.inheritance import Filter, Inheritance
 from ramet.protocol.spawn.children import ChildOrder
 
 PATIENCE_SECONDS = 30

@@ -348,7 +348,7 @@ class Life(RuleBasedStateMachine):
         self.world.clock.now += 4 * DAY_MS
         now = self.world.clock.now_ms()
         self.world.db.begin()
-        self.world.engine.forget_old_replies(self.world.db, now)
+        self.world.engine.forget_old_replies(self.world.db, now, 1000)
         self.world.db.commit()
         self.kept = {key: entry for key, entry in self.kept.items() if entry[0] >= now - 7 * DAY_MS}
 

@@ -12,6 +12,7 @@ _CANDIDATES: tuple[Any, ...] = (
     *("user", "success", "tag", "important", "running", ["effort"], [{"id": "a"}], [{"role": "user", "content": "a"}]),
     *({"summary": "a"}, "doc", "gza", [{"skill": "do"}]),
     {"vendor": "claude", "moment": "stop", "name": "Stop", "native_id": "a"},
+    {"commit": 1, "hash": "a", "move": 1, "message": 1, "since_ms": 1},
 )
 
 

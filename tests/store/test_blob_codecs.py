@@ -1,12 +1,16 @@
 """A codec's number means the same for good: what was written with it opens, whatever comes later."""
 
 import hashlib
+import resource
 import threading
 from importlib.resources import files
 
 import pytest
+import zstandard
 
+from ramet.errors import RequestTooLarge
 from ramet.store.database.blobs import (
+    LARGEST_BYTES,
     RAW,
     ZSTD,
     ZSTD_V1,
@@ -85,3 +89,19 @@ def test_a_damaged_blob_is_refused(codec: int) -> None:
 def test_a_codec_from_the_future_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown blob codec 99"):
         Codec().unpack(99, 1, b"x")
+
+
+@pytest.mark.requirement("R343")
+def test_a_blob_that_says_it_is_larger_than_any_content_is_refused_before_it_is_unpacked() -> None:
+    bomb = zstandard.ZstdCompressor(write_content_size=False).compress(b"\0" * (64 * 1024 * 1024))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match=f"no content has more than {LARGEST_BYTES}"):
+        Codec().unpack(ZSTD, 8 * 2**30, bomb)
+    with pytest.raises(ValueError, match="damaged blob"):
+        Codec().unpack(ZSTD, 1000, bomb)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 * 1024
+
+
+def test_a_content_that_could_not_be_read_again_is_not_written() -> None:
+    with pytest.raises(RequestTooLarge, match=str(LARGEST_BYTES)):
+        Codec().pack(bytes(LARGEST_BYTES + 1))

@@ -18,8 +18,6 @@ from ramet.store.database.migrations import Migration, load_migrations, migrate
 from ramet.store.database.sqlite.connection import open_reader
 from ramet.store.database.sqlite.store import APPLICATION_ID, SqliteStore
 
-PARTS = 6
-"""All statements are tried in so many parts, which several processes share."""
 LATEST = load_migrations("sqlite")[-1].number
 
 
@@ -140,11 +138,6 @@ def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path, database_url
         assert world.dump() == before
 
 
-def _statements(dialect: Any) -> int:
-    """How often a whole migration says where it is."""
-    return sum(len(step.statements) + 1 for step in load_migrations(dialect))
-
-
 def _interrupt(folder: Path, url: str | None, number: int) -> None:
     with pytest.raises(MigrationFailed) as failure:
         open_in(folder, url, faults=InterruptAt(number), clock=FakeClock(number))
@@ -152,29 +145,22 @@ def _interrupt(folder: Path, url: str | None, number: int) -> None:
 
 
 @pytest.mark.requirement("R315", "R277")
-@pytest.mark.parametrize("first", range(1, PARTS + 1))
-def test_a_sqlite_migration_interrupted_at_any_statement_is_done_the_next_time(tmp_path: Path, first: int) -> None:
-    whole = schema_in(tmp_path / "whole", None)
-    for number in range(first, _statements("sqlite") + 1, PARTS):
-        folder = tmp_path / str(number)
-        _interrupt(folder, None, number)
-        assert migrate_in(folder, None).after == LATEST
-        assert schema_in(folder, None) == whole
-
-
-@pytest.mark.requirement("R315", "R277")
 @pytest.mark.parametrize("version", range(LATEST))
-def test_a_postgres_migration_interrupted_at_any_statement_is_done_the_next_time(
-    tmp_path: Path, postgres_url: str, only_known: Any, version: int
+def test_a_migration_interrupted_at_any_statement_is_done_the_next_time(
+    tmp_path: Path, database_url: str | None, only_known: Any, version: int
 ) -> None:
+    folder = tmp_path / "interrupted"
     if version:
         only_known(version)
-        migrate_in(tmp_path, postgres_url)
+        migrate_in(folder, database_url)
     only_known(LATEST)
-    for number in range(1, len(load_migrations("postgres")[version].statements) + 2):
-        _interrupt(tmp_path, postgres_url, number)
-    done = migrate_in(tmp_path, postgres_url)
+    dialect: Any = "sqlite" if database_url is None else "postgres"
+    for number in range(1, len(load_migrations(dialect)[version].statements) + 2):
+        _interrupt(folder, database_url, number)
+    done = migrate_in(folder, database_url)
     assert (done.before, done.after) == (version, LATEST)
+    if database_url is None:
+        assert schema_in(folder, None) == schema_in(tmp_path / "whole", None)
 
 
 @pytest.mark.requirement("R315")

@@ -146,10 +146,14 @@ class Invocation:
         return stop(*self.target.way, seconds)
 
     def ask(self, request: "Request[R]") -> "R":
-        """The daemon's reply."""
+        """The daemon's reply; a whole list comes page after page, so that its length does not matter to the daemon."""
         from ramet.cli.connections import ask  # noqa: PLC0415
+        from ramet.protocol.pages import is_for_all, whole  # noqa: PLC0415
 
-        return ask(self.connection, self.redact(request))
+        redacted = self.redact(request)
+        if is_for_all(redacted):
+            return whole(lambda page: ask(self.connection, page), redacted)
+        return ask(self.connection, redacted)
 
     def redact(self, request: "Request[R]") -> "Request[R]":
         """The request without what the project's own patterns match: the daemon knows only the owner's."""

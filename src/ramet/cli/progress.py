@@ -1,7 +1,7 @@
 """Signs of life on the terminal: a spinner while something takes its time, and how far a piece of work is."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
@@ -40,14 +40,23 @@ class Shown(Protocol):
 
 
 @contextmanager
-def working(invocation: Shown, what: str) -> Iterator[None]:
-    """Show a spinner until it is done; only on a terminal, and never on standard output."""
+def progressing(invocation: Shown, what: str) -> Iterator[Callable[[str], None]]:
+    """Show a spinner until it is done, and behind it how far it is; only on a terminal, never on standard output."""
     if invocation.as_json or invocation.is_working or not sys.stderr.isatty():
-        yield
+        yield lambda _: None
         return
     from rich.console import Console  # noqa: PLC0415
 
     invocation.is_working = True
-    with Console(stderr=True).status(f"{what} …"):
+    try:
+        with Console(stderr=True).status(f"{what} …") as status:
+            yield lambda far: status.update(f"{what} · {far}")
+    finally:
+        invocation.is_working = False
+
+
+@contextmanager
+def working(invocation: Shown, what: str) -> Iterator[None]:
+    """Show a spinner until it is done."""
+    with progressing(invocation, what):
         yield
-    invocation.is_working = False

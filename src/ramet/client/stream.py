@@ -46,7 +46,16 @@ class LineStream:
                 if self._wait(select.POLLIN | select.POLLOUT, self.timeout_seconds) & select.POLLIN:
                     self._receive()
             except OSError as error:
+                if self._has_farewell():
+                    return
                 raise self._lost() from error
+
+    def _has_farewell(self) -> bool:
+        """Whether the daemon said something before it closed the connection. It is read instead of a reply."""
+        with suppress(OSError):
+            while b"\n" not in self._received and (chunk := self._socket.recv(_CHUNK_BYTES)):
+                self._received += chunk
+        return b"\n" in self._received
 
     def read_line(self, *, patiently: bool = False) -> bytes:
         """The next line without its end; `patiently` waits for it however long it takes."""

@@ -3,7 +3,10 @@
 PyYAML is imported only if there is a file to read, because most commands run without one.
 """
 
+import os
+import stat
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,10 @@ from ramet.errors import InvalidSetting
 
 MAX_BYTES = 1024 * 1024
 """A larger file is no configuration."""
+MAX_VALUES = 10_000
+"""Values of a file, each counted as often as an alias repeats it: nine lines of ten aliases each are a billion."""
+MAX_DEPTH = 20
+"""Levels of a file. The deepest key has four."""
 
 
 def find_user_file(environ: Mapping[str, str]) -> Path | None:
@@ -71,7 +78,12 @@ def _is_file(path: Path) -> bool:
 def read_bytes(path: Path) -> bytes:
     """The file's content; one byte more than allowed if it is too large."""
     try:
-        with path.open("rb") as file:
+        # A pipe in the file's place would wait for somebody who writes to it.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InvalidSetting(
+                    f"{path} is not a regular file", value=str(path), fix="put a file there, or remove what is there"
+                )
             return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise InvalidSetting(
@@ -94,7 +106,9 @@ def _parse(text: str, path: Path) -> Any:
     import yaml  # noqa: PLC0415
 
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, _loader())  # noqa: S506 - a SafeLoader
+    except _TooMuchError as error:
+        raise InvalidSetting(f"{path} {error}", value=str(path), fix="a configuration has a few lines") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}, line {mark.line + 1}" if mark else str(path)
@@ -105,6 +119,46 @@ def _parse(text: str, path: Path) -> Any:
         raise InvalidSetting(
             f"{path}: a value cannot be read", value=str(path), fix="fix the YAML in that file"
         ) from error
+
+
+class _TooMuchError(Exception):
+    """A file has more than a configuration has. The message says of what."""
+
+
+@cache
+def _loader() -> Any:
+    """A loader that stops as soon as there is too much."""
+    import yaml  # noqa: PLC0415
+
+    class Loader(yaml.SafeLoader):
+        """Counts the values and the levels while it reads."""
+
+        def __init__(self, stream: str) -> None:
+            super().__init__(stream)
+            self._depth = 0
+            self._values = 0
+            self._sizes: dict[yaml.Node, int] = {}
+            """How many values the nodes have that aliases can repeat."""
+
+        def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+            is_alias = self.check_event(yaml.AliasEvent)
+            before = self._values
+            self._values += 1
+            self._depth += 1
+            if self._depth > MAX_DEPTH:
+                raise _TooMuchError(f"is nested more than {MAX_DEPTH} levels deep")
+            node = super().compose_node(parent, index)
+            self._depth -= 1
+            if node is not None:
+                if is_alias:
+                    self._values += self._sizes.get(node, MAX_VALUES)  # an alias of what it is in has no end
+                else:
+                    self._sizes[node] = self._values - before
+            if self._values > MAX_VALUES:
+                raise _TooMuchError(f"has more than {MAX_VALUES} values")
+            return node
+
+    return Loader
 
 
 def _flatten(mapping: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:

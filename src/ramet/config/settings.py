@@ -135,6 +135,46 @@ class DaemonSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=1024, le=2**30, description="Maximum size of a request line, in bytes."),
         OWNER,
     ] = 8 * 1024 * 1024
+    max_reply_bytes: Annotated[
+        int,
+        Meta(ge=65_536, le=2**30, description="Maximum size of a reply, in bytes."),
+        OWNER,
+    ] = 64 * 1024 * 1024
+    read_timeout_seconds: Annotated[
+        int,
+        Meta(
+            ge=1, le=86_400, description="Maximum duration of one long read, such as a check or a backup, in seconds."
+        ),
+        OWNER,
+    ] = 900
+    max_unfinished_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            le=2**32,
+            description="Maximum size of the unfinished requests of all connections, in bytes; at least two requests.",
+        ),
+        OWNER,
+    ] = 32 * 1024 * 1024
+    max_unfinished_seconds: Annotated[
+        int,
+        Meta(ge=1, le=3600, description="Seconds after which an unfinished request is refused."),
+        OWNER,
+    ] = 30
+    max_parts_bytes: Annotated[
+        int,
+        Meta(ge=1024, le=2**32, description="Maximum size of a request that is sent in parts, in bytes."),
+        OWNER,
+    ] = 32 * 1024 * 1024
+    max_connections: Annotated[
+        int,
+        Meta(
+            ge=10,
+            le=100_000,
+            description="Maximum number of connections; agents have at most half of them.",
+        ),
+        OWNER,
+    ] = 1000
     log_max_bytes: Annotated[
         int,
         Meta(ge=10_000, le=2**40, description="Size at which the log file is rotated, in bytes."),
@@ -154,6 +194,11 @@ class QuerySettings(Struct, frozen=True, kw_only=True):
         Meta(ge=1, le=10_000_000, description="Maximum number of rows that one query returns."),
         OWNER,
     ] = 10_000
+    max_bytes: Annotated[
+        int,
+        Meta(ge=1024, le=2**30, description="Maximum size of the rows that one query returns, in bytes."),
+        OWNER,
+    ] = 16 * 1024 * 1024
 
 
 class LimitSettings(Struct, frozen=True, kw_only=True):

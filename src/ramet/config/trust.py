@@ -12,8 +12,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ramet.config.files import read_bytes
 from ramet.config.places import find_home, make_private
-from ramet.errors import ConfigError
+from ramet.errors import ConfigError, InvalidSetting
 
 _VERSION = 1
 _FILE = "trusted.json"
@@ -77,8 +78,8 @@ def _hash(content: bytes) -> str:
 
 def _hash_of_file(path: Path) -> str | None:
     try:
-        return _hash(path.read_bytes())
-    except OSError:
+        return _hash(read_bytes(path))
+    except InvalidSetting:
         return None
 
 

@@ -1,4 +1,6 @@
-"""The daemon's entry point: `python -m ramet.daemon serve|migrate|reset|redact`, started by the client.
+"""The daemon's entry point: `python -m ramet.daemon serve|migrate|reset|redact|readers`.
+
+The client starts it; a daemon starts `readers` if the process that forks its readers is gone.
 
 Settings and places come as one JSON line on standard input, not as arguments, so that no password shows in `ps`.
 If it cannot start, it writes one JSON line to standard error, and its exit status is the error's.
@@ -50,7 +52,7 @@ def main(arguments: list[str]) -> int:
 
 def _run(command: str, start: Start, faults: Faults) -> None:
     # The parts are imported only now, so that what is missing is reported like any other failure.
-    from ramet.daemon import lifecycle, upkeep  # noqa: PLC0415
+    from ramet.daemon import composition, lifecycle, upkeep  # noqa: PLC0415
 
     clock = SystemClock()
     match command:
@@ -58,6 +60,10 @@ def _run(command: str, start: Start, faults: Faults) -> None:
             os.environ.pop(MARKER, None)  # an agent may have started us, and must not take us with it
             environment = read_environment(os.environ, start.settings)
             lifecycle.serve(start.settings, environment, start.places, clock, faults, dict(os.environ))
+        case "readers":
+            environment = read_environment(os.environ, start.settings)
+            control = start.order.get("control")
+            composition.serve_readers(start.settings, environment, start.places, clock, control)
         case "migrate":
             _print(upkeep.migrate(start.settings, start.places, clock, faults))
         case "reset":
@@ -67,7 +73,7 @@ def _run(command: str, start: Start, faults: Faults) -> None:
             environment = read_environment(os.environ, start.settings)
             _print(upkeep.redact(start.settings, environment, start.places, clock, faults, order))
         case _:
-            raise InvalidSetting("usage: python -m ramet.daemon serve|migrate|reset|redact", value=command)
+            raise InvalidSetting("usage: python -m ramet.daemon serve|migrate|reset|redact|readers", value=command)
 
 
 def _read_start(line: bytes) -> Start:

@@ -4,11 +4,14 @@ import asyncio
 import hashlib
 import logging
 import os
+import socket
 import uuid
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
 
 from ramet.ai import Models
 from ramet.ai.vector_sources import open_vector_source
@@ -19,9 +22,11 @@ from ramet.config.layers import load_own
 from ramet.config.settings import Places, RecallSettings, Settings
 from ramet.daemon.executors.content_retention import ContentRetention
 from ramet.daemon.executors.executor import Executor
+from ramet.daemon.executors.garbage_executor import GarbageExecutor
 from ramet.daemon.executors.index_feeder import IndexFeeder
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.executors.model_executor import ModelExecutor
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.executors.writer import Writer
 from ramet.daemon.hooks import vanished_agents
@@ -36,13 +41,19 @@ from ramet.daemon.hooks.transcript_feed import TranscriptFeed
 from ramet.daemon.hooks.unrecorded_sessions import UnrecordedSessions
 from ramet.daemon.hooks.vanished_agents import VanishedAgents
 from ramet.daemon.pid_file import read_pid_file
+from ramet.daemon.readers.fork_server import ForkServer, serve_forks
+from ramet.daemon.readers.reader_pool import ReaderPool
+from ramet.daemon.readers.reader_process import ReaderProcess
+from ramet.daemon.readers.snapshots import Snapshots
+from ramet.daemon.stalls import LoopMeter
 from ramet.daemon.wire.tokens import Tokens
 from ramet.engine import Engine
 from ramet.engine.memory.search.vectors import VectorFeed
-from ramet.errors import ConfigError, DaemonRunning, DatabaseHeld, ModelMissing, RametError
+from ramet.errors import ConfigError, DaemonRunning, DatabaseHeld, InvalidSetting, ModelMissing, RametError
 from ramet.faults import Faults
 from ramet.hooks.program import is_heard_by, keep_program_current
 from ramet.model.hooks.hook import HookEvent
+from ramet.model.memory.search.vector_source import VectorSource
 from ramet.protocol.hooks.hooks import HookFacts
 from ramet.protocol.operation import Ask
 from ramet.runner.context import RunnerContext
@@ -50,15 +61,31 @@ from ramet.runner.machine import Machine
 from ramet.runner.operations import answer
 from ramet.runner.project_files import session_files
 from ramet.runner.project_files.new_work import examine
-from ramet.store import Store, open_store
+from ramet.store import Store, open_store, open_to_read
 from ramet.store.database.blobs import Codec
 from ramet.store.database.sqlite.store import SqliteStore
 from ramet.store.database.store import Topic
-from ramet.vendors import registry
+from ramet.store.memory.index.search_index import SearchIndex
+from ramet.vendors import registry, selection
 from ramet.workspace import surroundings
 from ramet.workspace.git.command import Git
 
 log = logging.getLogger(__name__)
+
+
+class Given(NamedTuple):
+    """What a daemon is made of, before its event loop runs."""
+
+    store: Store
+    preparation: PreparationProcess
+    source: VectorSource | None
+    fork_server: ForkServer
+    settings: Settings
+    environment: Environment
+    places: Places
+    clock: Clock
+    faults: Faults
+    environ: Mapping[str, str]
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -88,21 +115,83 @@ def take_store(settings: Settings, places: Places, clock: Clock, faults: Faults)
         return open_store(settings.database, places, clock=clock, faults=faults)
 
 
+def build_engine(settings: Settings, environment: Environment, places: Places) -> Engine:
+    """What performs operations: in the daemon, and in the processes that read for it."""
+    return Engine.configured(
+        settings,
+        environment,
+        selection.confinements(settings.drivers),
+        resume_commands=registry.resume_commands(),
+        index=SearchIndex(places.index),
+    )
+
+
+def search_by_meaning(engine: Engine, settings: Settings, environment: Environment) -> VectorSource | None:
+    """Where the vectors of texts come from, if that is configured; queries are compared with them."""
+    try:
+        source = open_vector_source(settings, environment)
+    except ModelMissing as error:
+        log.warning("search by meaning is off: %s", error)
+        return None
+    if source is not None:
+        engine.search_by_meaning(source)
+    return source
+
+
+def build_reader(engine: Engine, settings: Settings, places: Places, clock: Clock) -> ReaderProcess:
+    """What a process does that only reads. It opens the database when it is asked something."""
+    store = open_to_read(settings.database, places)
+    engine.max_reply_bytes = settings.daemon.max_reply_bytes
+    snapshots = Snapshots(store, engine, settings.query, clock)
+    return ReaderProcess(snapshots, engine.redactor, engine.index, settings.daemon.max_reply_bytes)
+
+
+def start_line(settings: Settings, places: Places) -> Callable[[int], bytes]:
+    """What `python -m ramet.daemon readers` is told on its standard input, by the number of its control socket."""
+
+    def write(control: int) -> bytes:
+        start = {"settings": settings, "places": places, "order": {"control": control}}
+        return msgspec.json.encode(start, enc_hook=os.fspath) + b"\n"
+
+    return write
+
+
+def fork_readers(engine: Engine, settings: Settings, places: Places, clock: Clock) -> ForkServer:
+    """The process that forks readers. To be called before a thread runs or a database is open."""
+    fork_server = ForkServer(start_line(settings, places))
+    fork_server.fork(build_reader(engine, settings, places, clock))
+    return fork_server
+
+
+def serve_readers(
+    settings: Settings, environment: Environment, places: Places, clock: Clock, control: object
+) -> NoReturn:
+    """Be the process that forks readers, started as a program."""
+    if not isinstance(control, int):
+        raise InvalidSetting("only a daemon starts `readers`", field="control", value=control)
+    engine = build_engine(settings, environment, places)
+    search_by_meaning(engine, settings, environment)
+    serve_forks(socket.socket(fileno=control), build_reader(engine, settings, places, clock))
+
+
 def build_executor(
-    store: Store,
-    engine: Engine,
-    settings: Settings,
-    environment: Environment,
-    *,
-    clock: Clock,
-    faults: Faults,
-    on_commit: Callable[[Topic], None],
-    loop: asyncio.AbstractEventLoop,
+    given: Given, processes: ReaderPool, meter: LoopMeter, *, on_commit: Callable[[Topic], None]
 ) -> Executor:
-    """What runs operations on this kind of database."""
+    """What runs operations on this kind of database, after a model's answer if they need one."""
+    store, preparation, settings, clock = given.store, given.preparation, given.settings, given.clock
+    preparation.attach(meter.loop)
     executor: Executor
     if isinstance(store, SqliteStore):
-        executor = Writer(store, engine, settings.query, clock=clock, faults=faults, on_commit=on_commit, loop=loop)
+        executor = Writer(
+            store,
+            preparation,
+            settings.query,
+            clock=clock,
+            faults=given.faults,
+            on_commit=on_commit,
+            meter=meter,
+            processes=processes,
+        )
     else:
         from ramet.daemon.executors.pool import Pool  # noqa: PLC0415 - needs an optional package
         from ramet.store.database.postgres.store import PostgresStore  # noqa: PLC0415
@@ -110,31 +199,29 @@ def build_executor(
         assert isinstance(store, PostgresStore)  # noqa: S101
         executor = Pool(
             store,
-            engine,
+            preparation,
             settings,
             clock=clock,
-            faults=faults,
+            faults=given.faults,
             on_commit=on_commit,
-            loop=loop,
+            meter=meter,
+            processes=processes,
         )
-    return ModelExecutor(executor, store, engine, Models(settings, environment), clock=clock, loop=loop)
+    executor = GarbageExecutor(executor, meter)
+    models = Models(settings, given.environment)
+    return ModelExecutor(executor, store, preparation.engine, models, clock=clock, loop=meter.loop, meter=meter)
 
 
 def build_index_feeder(
-    store: Store, engine: Engine, settings: Settings, environment: Environment, ask: Ask
+    store: Store, engine: Engine, source: VectorSource | None, processes: ReaderPool, ask: Ask
 ) -> IndexFeeder:
-    """Who keeps the search index behind the database, and gives its texts vectors if that is configured."""
+    """Who keeps the search index behind the database, and gives its texts vectors if there is a source of them."""
     is_shared = not isinstance(store, SqliteStore)
-    try:
-        source = open_vector_source(settings, environment)
-    except ModelMissing as error:
-        log.warning("search by meaning is off: %s", error)
-        source = None
-    if source is None:
-        return IndexFeeder(store, engine.index, is_shared=is_shared)
-    engine.search_by_meaning(source)
-    embed = VectorFeed(engine.index, Codec(), source, ask).step
-    return IndexFeeder(store, engine.index, is_shared=is_shared, embed=embed)
+    embed = None if source is None else VectorFeed(engine.index, Codec(), source, ask).step
+    index_feeder = IndexFeeder(store, engine.index, is_shared=is_shared, embed=embed)
+    processes.freshen = index_feeder.freshen
+    processes.on_damaged_index = index_feeder.note_damage
+    return index_feeder
 
 
 def build_machine(
@@ -146,7 +233,8 @@ def build_machine(
 ) -> tuple[Machine, MachineThreads]:
     """This machine's disk, and what answers with it at hand."""
     machine = Machine(requester.ask_from_thread, settings, places, environ)
-    return machine, MachineThreads(partial(answer, machine), partial(examine, machine), requester.ask_from_thread, loop)
+    ask = requester.ask_from_thread
+    return machine, MachineThreads(partial(answer, machine), partial(examine, machine), ask, loop, requester.meter)
 
 
 def build_context(

@@ -18,15 +18,20 @@ from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
+from ramet.daemon.composition import Given
 from ramet.daemon.executors.index_feeder import IndexFeeder
+from ramet.daemon.executors.preparation_process import forked_preparation
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import LineFormatter, close_log, open_log
+from ramet.daemon.memory import keep_large_buffers_apart
 from ramet.daemon.pid_file import read_pid_file, write_pid_file
+from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.server import Identity, Parts, Server
+from ramet.daemon.stalls import LoopMeter
+from ramet.daemon.wire.connections import allow_files
 from ramet.daemon.wire.socket_file import follow_socket, open_socket
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
-from ramet.engine import Engine
 from ramet.errors import DaemonRunning, DatabaseHeld, RametError
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
@@ -34,11 +39,11 @@ from ramet.runner.attempts.crew import Crew
 from ramet.runner.attempts.slot_loans import SlotLoans
 from ramet.store import Store
 from ramet.store.database.store import Topic
-from ramet.store.memory.index.search_index import SearchIndex
-from ramet.vendors import registry, selection
 
 log = logging.getLogger(__name__)
 
+_END_SECONDS = 5.0
+"""How long what is done beside the requests may take to end."""
 _THREADS = 16
 """For what prepares and settles attempts: it waits for git and for the disk, not for the processor."""
 
@@ -54,20 +59,24 @@ def serve(
     """Run until somebody asks it to stop. `environ` is what agents may be shown a part of."""
     os.umask(0o077)
     handler = open_log(places.log_file, settings.daemon, Redactor(values=environment.denied))
+    fork_server = None
     try:
-        engine = Engine.configured(
-            settings,
-            environment,
-            selection.confinements(settings.drivers),
-            resume_commands=registry.resume_commands(),
-            index=SearchIndex(places.index),
-        )
+        engine = composition.build_engine(settings, environment, places)
         if settings.redaction.enabled:  # the user's own patterns too, now that they are known to be right
             handler.setFormatter(LineFormatter(engine.redactor))
-        store = composition.take_store(settings, places, clock, faults)
-        _log_migration(store)
-        with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
-            runner.run(_live(store, engine, settings, environment, places, clock, faults, environ))
+        source = composition.search_by_meaning(engine, settings, environment)
+        keep_large_buffers_apart()
+        allow_files(settings.daemon.max_connections)
+        # Before the lock, the database and the first thread: a forked process would share them.
+        fork_server = composition.fork_readers(engine, settings, places, clock)
+        with forked_preparation(engine) as preparation:
+            store = composition.take_store(settings, places, clock, faults)
+            _log_migration(store)
+            given = Given(
+                store, preparation, source, fork_server, settings, environment, places, clock, faults, environ
+            )
+            with asyncio.Runner(loop_factory=composition.new_event_loop) as runner:
+                runner.run(_live(given))
     except (DaemonRunning, DatabaseHeld):
         raise  # the log belongs to whoever runs
     except Exception as error:
@@ -75,61 +84,47 @@ def serve(
         log.error("daemon failed pid=%d reason=%s", os.getpid(), reason, exc_info=error)  # noqa: TRY400
         raise
     finally:
+        if fork_server is not None:
+            fork_server.stop()
         close_log(handler)
 
 
-async def _live(
-    store: Store,
-    engine: Engine,
-    settings: Settings,
-    environment: Environment,
-    places: Places,
-    clock: Clock,
-    faults: Faults,
-    environ: Mapping[str, str],
-) -> None:
+async def _live(given: Given) -> None:
+    places = given.places
     tokens = Tokens.of_home(places.home, str(places.socket))  # first: it may be refused, and no thread runs yet
-    loop = asyncio.get_running_loop()
+    loop, engine = asyncio.get_running_loop(), given.preparation.engine
+    meter = LoopMeter.install(loop)
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
+    processes = ReaderPool(given.fork_server, given.settings.daemon, loop)
     executor = composition.build_executor(
-        store,
-        engine,
-        settings,
-        environment,
-        clock=clock,
-        faults=faults,
+        given,
+        processes,
+        meter,
         on_commit=lambda topic: _committed(server, index_feeder, topic),  # both are made below
-        loop=loop,
     )
-    requester = Requester(executor, loop)
-    index_feeder = composition.build_index_feeder(store, engine, settings, environment, requester.ask_from_thread)
-    machine, threads = composition.build_machine(requester, settings, places, environ, loop)
-    context = composition.build_context(requester, machine, tokens, faults, environ)
+    requester = Requester(executor, loop, meter)
+    index_feeder = composition.build_index_feeder(
+        given.store, engine, given.source, processes, requester.ask_from_thread
+    )
+    machine, threads = composition.build_machine(requester, given.settings, places, given.environ, loop)
+    context = composition.build_context(requester, machine, tokens, given.faults, given.environ)
     crew = Crew(context)
     try:
         slot_loans = SlotLoans(context, crew)
         hook_service, transcript_feed = composition.build_hook_service(requester, machine, loop)
         calling_sessions = composition.build_calling_sessions(requester, machine, loop)
         work_calls = WorkCalls(crew, slot_loans, requester, loop)
-        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions)
-        server = Server(executor, settings.daemon, _identity(store, places), loop, engine.redactor, parts)
-        notifications = await composition.begin_notifications(requester, context.name, settings, environ)
-        # Keepers of a former daemon are adopted before anybody can ask for their efforts.
-        await crew.adopt()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, server.stop)
-        sockets = [open_socket(path, os.getuid()) for path in (places.socket, places.agents_socket)]
-        await server.listen(*sockets)
-        write_pid_file(places.pid_file)
-        composition.renew_hook_program(environ, places)
-        log.info("daemon started pid=%d store=%s", os.getpid(), store.describe())
-        _detach()
+        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions, given.preparation.open_large, meter)
+        identity = _identity(given.store, places)
+        server = Server(executor, given.settings.daemon, identity, loop, engine.redactor, parts)
+        notifications = await composition.begin_notifications(requester, context.name, given.settings, given.environ)
+        await _open(server, crew, given)
         following = [
             slot_loans.tend(),
             transcript_feed.follow(),
             composition.build_vanished_agents(requester, machine, transcript_feed).follow(),
             index_feeder.follow(server.count_requests),
-            *composition.follow_memory(requester, settings),
+            *composition.follow_memory(requester, given.settings),
         ]
         if notifications is not None:
             following.append(notifications.follow())
@@ -146,6 +141,21 @@ async def _live(
     log.info("daemon stopped pid=%d", os.getpid())
 
 
+async def _open(server: Server, crew: Crew, given: Given) -> None:
+    """Let clients in, and tell the starter."""
+    # Keepers of a former daemon are adopted before anybody can ask for their efforts.
+    await crew.adopt()
+    loop, places = asyncio.get_running_loop(), given.places
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, server.stop)
+    sockets = [open_socket(path, os.getuid()) for path in (places.socket, places.agents_socket)]
+    await server.listen(*sockets)
+    write_pid_file(places.pid_file)
+    composition.renew_hook_program(given.environ, places)
+    log.info("daemon started pid=%d store=%s", os.getpid(), given.store.describe())
+    _detach()
+
+
 def _committed(server: Server, index_feeder: IndexFeeder, topic: Topic) -> None:
     server.committed(topic)
     index_feeder.wake()
@@ -158,6 +168,7 @@ async def _follow(server: Server, places: Places, following: Sequence[Coroutine[
     await server.stopping()
     for task in tasks:
         task.cancel()
+    await asyncio.wait(tasks, timeout=_END_SECONDS)
 
 
 def _identity(store: Store, places: Places) -> Identity:

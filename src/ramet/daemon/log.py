@@ -31,11 +31,12 @@ class LineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = f"{to_iso(int(record.created * 1000))} {record.levelname} {record.getMessage()}"
         if record.exc_info and record.exc_info[1] is not None:
-            line = f"{line} {_describe(record.exc_info[1])}"
+            line = f"{line} {describe_error(record.exc_info[1])}"
         return self._redactor.redact(" | ".join(part.strip() for part in line.splitlines())).text
 
 
-def _describe(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
+    """Where an error came from and of which kind it is, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     steps = " < ".join(f"{frame.name} {Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
     return f"error={type(error).__name__} at {steps}" if steps else f"error={type(error).__name__}"

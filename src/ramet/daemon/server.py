@@ -14,17 +14,22 @@ from msgspec import Struct
 
 from ramet.config.settings import DaemonSettings
 from ramet.daemon.executors.executor import Executor
+from ramet.daemon.executors.line_preparation import OpenLarge
 from ramet.daemon.executors.machine_threads import MachineThreads
 from ramet.daemon.hooks.calling_sessions import CallingSessions
 from ramet.daemon.hooks.service import HookService
+from ramet.daemon.stalls import LoopMeter, Stopwatch
 from ramet.daemon.wire.answers import Later, answers, find_answers
+from ramet.daemon.wire.byte_limit import Intake
 from ramet.daemon.wire.calls import Call, unforeseen
 from ramet.daemon.wire.connection import Connection
+from ramet.daemon.wire.connections import Connections
+from ramet.daemon.wire.loop_budget import LoopBudget
 from ramet.daemon.wire.socket_file import BACKLOG, peer_uid
 from ramet.daemon.wire.subscriptions import Subscriptions
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
-from ramet.errors import DaemonStopping, Forbidden, RametError
+from ramet.errors import DaemonStopping, Forbidden, RametError, TooManyConnections
 from ramet.model.principal import USER, asking_session, of_session
 from ramet.model.redaction import Redactor
 from ramet.protocol.operation import Change, Request
@@ -34,15 +39,17 @@ from ramet.protocol.system.daemon import (
     DaemonStatusReply,
     Hello,
     HelloReply,
+    PartReceived,
     Ping,
     Pong,
     Rotated,
     RotateKey,
+    SendPart,
     StopDaemon,
     Stopping,
 )
 from ramet.protocol.system.events import Subscribed, SubscribeEvents
-from ramet.protocol.wire.frames import PROTOCOL_VERSION, unknown_method
+from ramet.protocol.wire.frames import PROTOCOL_VERSION, encode_error, unknown_method
 from ramet.store.database.store import Topic
 from ramet.version import __version__
 
@@ -65,7 +72,8 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 class Parts(NamedTuple):
     """What answers beside the executor: who runs queued work, who reads this machine's disk, who knows agents by their
-    tokens, who answers the hooks of agents that people started, and who knows processes by the programs above them.
+    tokens, who answers the hooks of agents that people started, who knows processes by the programs above them, and
+    who decodes large requests, and what times the event loop.
     """
 
     work_calls: WorkCalls
@@ -73,6 +81,8 @@ class Parts(NamedTuple):
     tokens: Tokens
     hook_service: HookService
     calling_sessions: CallingSessions
+    open_large: OpenLarge
+    meter: LoopMeter
 
 
 class Server:
@@ -91,8 +101,9 @@ class Server:
         self._settings = settings
         self._identity = identity
         self._loop = loop
-        self._subscriptions = Subscriptions(executor, loop)
-        self._connections: set[Connection] = set()
+        self._subscriptions = Subscriptions(executor, loop, parts.meter)
+        self._budget = LoopBudget(loop, self._start, parts.meter)
+        self._connections = Connections(settings.max_connections, self._subscriptions.has)
         self._unflushed: list[Connection] = []
         self._listeners: list[asyncio.Server] = []
         self._idle_timer: asyncio.TimerHandle | None = None
@@ -105,8 +116,18 @@ class Server:
         self._answers = {request: method for part in answering for request, method in find_answers(part).items()}
         self._started = loop.time()
         self._requests = 0
+        self._heart = parts.meter
+        self.meter: Stopwatch = parts.meter
         self.keeps_order = executor.keeps_order
         self.max_request_bytes = settings.max_request_bytes
+        self.max_reply_bytes = settings.max_reply_bytes
+        self.max_parts_bytes = settings.max_parts_bytes
+        unfinished = max(settings.max_unfinished_bytes, 2 * settings.max_request_bytes)
+        self.intake = Intake(unfinished, settings.max_unfinished_seconds, "daemon.max_unfinished_bytes", loop)
+        self.parts_intake = Intake(
+            2 * settings.max_parts_bytes, settings.max_unfinished_seconds, "daemon.max_parts_bytes", loop
+        )
+        self.open_large = parts.open_large
         self.redactor = redactor
 
     def count_requests(self) -> int:
@@ -141,17 +162,20 @@ class Server:
         self._work_calls.close()
         for listener in self._listeners:
             listener.close()
-        for connection in tuple(self._connections):
+        self._executor.interrupt_reads()
+        for connection in self._connections:
             connection.end()
         try:
             async with asyncio.timeout(max(self._settings.drain_seconds, _FAREWELL_SECONDS)):
-                while self._connections:
+                while len(self._connections):
                     self._is_empty.clear()
                     await self._is_empty.wait()
         except TimeoutError:
             log.warning("drain cut short connections=%d", len(self._connections))
-            for connection in tuple(self._connections):
+            for connection in self._connections:
                 connection.abort()
+        for pauses in (self.meter.pauses, self._executor.pauses):
+            pauses.log_summary()
 
     # What connections need.
 
@@ -162,19 +186,28 @@ class Server:
         if uid not in (None, self._identity.owner_uid):
             log.warning("peer refused uid=%s", uid)
             return False
-        self._connections.add(connection)
+        try:
+            self._connections.admit(connection)
+        except TooManyConnections as error:
+            transport.write(encode_error(None, error, self.redactor) + b"\n")
+            return False
+        connection.last_active = self._requests
+        self._heart.start_beating()
         self._watch_idleness()
         return True
 
     def deserted(self, connection: Connection) -> None:
+        self._executor.stop_reads(connection)
         self._work_calls.left(connection)
 
     def left(self, connection: Connection) -> None:
         self._connections.discard(connection)
         self._subscriptions.remove(connection)
+        self._executor.stop_reads(connection)
         self._work_calls.left(connection)
         self._watch_idleness()
-        if not self._connections:
+        if not len(self._connections):
+            self._heart.stop_beating()
             self._is_empty.set()
 
     def can_write_again(self) -> None:
@@ -188,16 +221,22 @@ class Server:
     def run(self, call: Call) -> None:
         self._requests += 1
         call.started = self._loop.time()
-        try:
-            self._dispatch(call)
-        except Exception as error:  # noqa: BLE001 - whatever fails, the connection lives on
-            call.done(unforeseen(error))
+        call.connection.last_active = self._requests
+        self._budget.take(call)
 
     def finished(self, call: Call) -> None:
+        self.meter.lap(call.operation.name)
         seconds = self._loop.time() - call.started
         is_waiting = call.operation.host == "daemon" or getattr(call.request, "wait", False)
         if seconds > _SLOW_SECONDS and not is_waiting:
             log.warning("slow request method=%s ms=%d", call.operation.name, seconds * 1000)
+
+    def _start(self, call: Call) -> None:
+        try:
+            self._dispatch(call)
+        except Exception as error:  # noqa: BLE001 - whatever fails, the connection lives on
+            call.done(unforeseen(error))
+        self.meter.lap(call.operation.name)
 
     def _dispatch(self, call: Call) -> None:
         operation, principal = call.operation, call.connection.principal
@@ -216,7 +255,7 @@ class Server:
         elif operation.changes:
             self._change(call, call.request, principal)
         else:
-            self._executor.read(operation, call.request, principal, call.done)
+            self._executor.read(operation, call.request, principal, call.done, call.asker)
 
     def _change(self, call: Call, request: Request[Any], principal: str) -> None:
         """Submit a change, once the files of the skills that it names and the place where it starts have been read."""
@@ -232,19 +271,21 @@ class Server:
         if isinstance(request, Change) and request.reads_first():
             self._machine.discover(call.operation, request, submit, principal)
         else:
-            submit(request)
+            submit(call.prepared or request)
 
     def _flush(self) -> None:
+        self.meter.begin()
         unflushed, self._unflushed = self._unflushed, []
         for connection in unflushed:
             connection.flush()
+        self.meter.end("send")
 
     def _watch_idleness(self) -> None:
         """Start to count when the last connection has gone; stop counting when there is one."""
         if self._idle_timer is not None:
             self._idle_timer.cancel()
             self._idle_timer = None
-        if self._settings.idle_exit_seconds and not self._connections:
+        if self._settings.idle_exit_seconds and not len(self._connections):
             self._idle_timer = self._loop.call_later(self._settings.idle_exit_seconds, self._leave)
 
     def _leave(self) -> None:
@@ -301,6 +342,10 @@ class Server:
     def ping(self, call: Call, request: Ping) -> Pong:  # noqa: ARG002
         return Pong()
 
+    @answers(SendPart)
+    def add_part(self, call: Call, request: SendPart) -> PartReceived:
+        return PartReceived(received_bytes=call.connection.add_part(request))
+
     @answers(DaemonStatus)
     def status(self, call: Call, request: DaemonStatus) -> DaemonStatusReply:  # noqa: ARG002
         import psutil  # noqa: PLC0415 - a few milliseconds that only this question costs
@@ -316,6 +361,8 @@ class Server:
             requests=self._requests,
             transactions=self._executor.transactions,
             resident_bytes=psutil.Process().memory_info().rss,
+            loop_pauses=self.meter.pauses.show(),
+            writer_pauses=self._executor.pauses.show(),
         )
 
     @answers(StopDaemon)

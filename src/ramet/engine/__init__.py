@@ -4,6 +4,6 @@ The engine decides and writes down what it decided, with its events, in the tran
 process, opens no file, does not sleep, and gets the time as an argument.
 """
 
-from ramet.engine.engine import Call, Engine
+from ramet.engine.engine import Call, Engine, Ready
 
-__all__ = ["Call", "Engine"]
+__all__ = ["Call", "Engine", "Ready"]

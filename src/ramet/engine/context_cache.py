@@ -2,22 +2,36 @@
 
 A context is kept by the commit that it leads to, which never changes, and by a revision, which tells when annotations
 changed or commits were deleted (whose ids and places may then name others). Losing what is kept costs only time.
+
+What is kept is bounded in bytes, which are estimated. A context that is larger than the bound is not kept at all.
 """
 
 import threading
 from collections import OrderedDict
+from sys import getsizeof
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from ramet.model.history.branch import Point, Span
 from ramet.model.history.compilation import Context
 from ramet.model.history.content import TypeHints
+from ramet.model.history.outline import Outline
 from ramet.model.history.provider_messages import Renderer
 from ramet.model.runs.window import Window
 
-_MOST_CONTEXTS = 16
-_MOST_WINDOWS = 32
-_MOST_PIECES = 100_000
+_MOST_BYTES = 40 * 2**20
+"""Of contexts with their messages. It holds the context of 10,000 commits of 2 KB in one format."""
+_MOST_WINDOW_BYTES = 16 * 2**20
+_MOST_OUTLINE_BYTES = 8 * 2**20
+PIECE_BYTES = 550
+"""A piece and its place beside its text, measured with tracemalloc; as are the next two."""
+_MESSAGE_BYTES = 700
+"""A message beside its text. With a tool's call it has 750 bytes, without one 300."""
+_SPECIAL_BYTES = 500
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Kept(Struct, frozen=True):
@@ -28,6 +42,17 @@ class Kept(Struct, frozen=True):
     hints: dict[str, TypeHints]
     context: Context
     renderers: dict[str, Renderer]
+    text_bytes: int
+    """The bytes of its texts."""
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        rendered = sum(
+            renderer.count * _MESSAGE_BYTES + (self.text_bytes if renderer.copies_texts else 0)
+            for renderer in self.renderers.values()
+        )
+        return self.text_bytes + len(self.context.pieces) * PIECE_BYTES + rendered
 
 
 class KeptWindow(Struct, frozen=True):
@@ -39,22 +64,78 @@ class KeptWindow(Struct, frozen=True):
     window: Window
 
 
+class KeptOutline(Struct):
+    """What is visible of a history up to a commit."""
+
+    commit_id: int
+    revision: int
+    hints: dict[str, TypeHints]
+    outline: Outline
+    tokens: int | None = None
+    """Of all visible pieces, once somebody has asked for them."""
+
+
+class Bounded(Generic[K, V]):
+    """Values of known sizes, the most recently used last; those that were used longest ago make room."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._kept: OrderedDict[K, tuple[int, V]] = OrderedDict()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def bytes(self) -> int:
+        """About how many bytes they take."""
+        return self._bytes
+
+    def find(self, key: K) -> V | None:
+        """A value, which is then the most recently used one."""
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        self._kept.move_to_end(key)
+        return kept[1]
+
+    def values(self) -> list[V]:
+        """All values."""
+        return [value for _, value in self._kept.values()]
+
+    def keep(self, key: K, value: V, size: int) -> None:
+        """Keep a value, unless it is larger than all may be together."""
+        before = self._kept.pop(key, None)
+        if before is not None:
+            self._bytes -= before[0]
+        if size > self._most_bytes:
+            return
+        self._kept[key] = (size, value)
+        self._bytes += size
+        while self._bytes > self._most_bytes:
+            _, (dropped, _) = self._kept.popitem(last=False)
+            self._bytes -= dropped
+
+
 class ContextCache:
-    """Contexts by the commit that they lead to, the most recently used last. Threads may share it."""
+    """Contexts by the commit that they lead to. Threads may share it."""
 
     def __init__(self) -> None:
         self.windows = WindowCache()
-        self._kept: OrderedDict[int, Kept] = OrderedDict()
+        self.outlines = OutlineCache()
+        self._kept: Bounded[int, Kept] = Bounded(_MOST_BYTES)
         self._lock = threading.Lock()
+
+    @property
+    def bytes(self) -> int:
+        """About how many bytes the contexts take."""
+        return self._kept.bytes
 
     def find(self, commit_id: int, revision: int, hints: dict[str, TypeHints]) -> Kept | None:
         """The context that leads to a commit, if it is still as it was."""
         with self._lock:
-            kept = self._kept.get(commit_id)
-            if kept is None or kept.revision != revision or kept.hints != hints:
-                return None
-            self._kept.move_to_end(commit_id)
-            return kept
+            kept = self._kept.find(commit_id)
+        return None if kept is None or (kept.revision, kept.hints) != (revision, hints) else kept
 
     def find_nearest(self, spans: list[Span], revision: int, hints: dict[str, TypeHints]) -> Kept | None:
         """The longest context that is kept and is a beginning of this one."""
@@ -67,21 +148,18 @@ class ContextCache:
         return max(usable, key=lambda kept: kept.point.seq, default=None)
 
     def keep(self, kept: Kept) -> None:
-        """Keep it, and drop those that were used longest ago."""
+        """Keep it with its renderings; without them if it is too large otherwise."""
         with self._lock:
-            self._kept[kept.point.commit_id] = kept
-            self._kept.move_to_end(kept.point.commit_id)
-            pieces = sum(len(each.context.pieces) for each in self._kept.values())
-            while len(self._kept) > 1 and (len(self._kept) > _MOST_CONTEXTS or pieces > _MOST_PIECES):
-                _, dropped = self._kept.popitem(last=False)
-                pieces -= len(dropped.context.pieces)
+            if kept.size > _MOST_BYTES:
+                kept.renderers.clear()
+            self._kept.keep(kept.point.commit_id, kept, kept.size)
 
 
 class WindowCache:
-    """Windows of runs, in the same way. They hold only the turns that fit, so their number is bound enough."""
+    """Windows of runs, in the same way."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, int], KeptWindow] = OrderedDict()
+        self._kept: Bounded[tuple[int, int], KeptWindow] = Bounded(_MOST_WINDOW_BYTES)
         self._lock = threading.Lock()
 
     def list_beginnings(
@@ -99,13 +177,30 @@ class WindowCache:
         return sorted(usable, key=lambda kept: -kept.point.seq)
 
     def keep(self, kept: KeptWindow) -> None:
-        """Keep it, and drop the one that was kept longest ago."""
+        """Keep it, and drop those that were kept longest ago."""
         with self._lock:
-            place = (kept.point.commit_id, kept.window.max_tokens)
-            self._kept[place] = kept
-            self._kept.move_to_end(place)
-            while len(self._kept) > _MOST_WINDOWS:
-                self._kept.popitem(last=False)
+            size = sum(PIECE_BYTES + getsizeof(turn.content) for turn in kept.window.turns)
+            size += len(kept.window.questions) * _MESSAGE_BYTES
+            self._kept.keep((kept.point.commit_id, kept.window.max_tokens), kept, size)
+
+
+class OutlineCache:
+    """Outlines, in the same way."""
+
+    def __init__(self) -> None:
+        self._kept: Bounded[int, KeptOutline] = Bounded(_MOST_OUTLINE_BYTES)
+        self._lock = threading.Lock()
+
+    def find(self, commit_id: int, revision: int, hints: dict[str, TypeHints]) -> KeptOutline | None:
+        """The outline up to a commit, if it is still as it was."""
+        with self._lock:
+            kept = self._kept.find(commit_id)
+        return None if kept is None or (kept.revision, kept.hints) != (revision, hints) else kept
+
+    def keep(self, kept: KeptOutline) -> None:
+        """Keep it, and drop those that were used longest ago."""
+        with self._lock:
+            self._kept.keep(kept.commit_id, kept, (kept.outline.size + 1) * _SPECIAL_BYTES)
 
 
 def _is_within(point: Point, spans: list[Span]) -> bool:

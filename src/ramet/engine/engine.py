@@ -20,6 +20,8 @@ from ramet.engine.answers import find_preparation, load
 from ramet.engine.contents import Contents
 from ramet.engine.context_cache import ContextCache
 from ramet.engine.history import model_answers
+from ramet.engine.history.drafts import Drafted, ReadyDraft, make_ready
+from ramet.engine.history.garbage import CollectedInSteps
 from ramet.engine.history.model_answers import Filled
 from ramet.engine.memory.search.index_feed import IndexFeed
 from ramet.engine.memory.search.ladder import Semantic
@@ -62,6 +64,14 @@ class Call(Struct, frozen=True):
     """The files of the skills that the request names."""
     start: StartingPoint = StartingPoint()
     """Where the work starts that the request adds."""
+    draft: ReadyDraft[Any] | None = None
+    """What was read of the history before."""
+
+
+class Ready(Request[None], frozen=True, kw_only=True):
+    """A change that was prepared before it was submitted. It never travels to a client or from one."""
+
+    call: Call
 
 
 class Engine:
@@ -86,6 +96,8 @@ class Engine:
         if index is None:
             self.feed_on_demand()
         self._semantic: Semantic | None = None
+        self.max_reply_bytes: int | None = None
+        """What a reply may have here, if there is a limit: a read that cannot fit is refused before it is made."""
         self._answers = load()
 
     @classmethod
@@ -128,10 +140,17 @@ class Engine:
 
     def prepare(self, operation: Operation, request: Request[Any], principal: str) -> Call:
         """What needs no transaction: redact, hash and compress. May run on any thread."""
+        if isinstance(request, Ready):
+            return replace(request.call, principal=principal)
         if isinstance(request, Filled):
             asked, done = secrets.redact(request.asked, self.redactor), request.done
             done = secrets.redact(done, self.redactor) if isinstance(done, Request) else done
             return Call(operation, asked, done, principal, request.answer)
+        if isinstance(request, Drafted):
+            draft = make_ready(request.found, self._contents)
+            return replace(self.prepare(operation, request.asked, principal), draft=draft)
+        if isinstance(request, CollectedInSteps):
+            return Call(operation, request.asked, request.deleted, principal)
         if isinstance(request, Discovered):
             found = {name: self._clean(each) for name, each in request.found.items()}
             start = secrets.redact(request.start or StartingPoint(), self.redactor)
@@ -178,8 +197,10 @@ class Engine:
         )
         tx.index = self.index
         tx.semantic = self._semantic
+        tx.max_reply_bytes = self.max_reply_bytes
         tx.found_skills = call.found_skills or {}
         tx.start = call.start
+        tx.draft = call.draft
         scopes.admit(tx, call.operation)
         return tx
 
@@ -192,9 +213,9 @@ class Engine:
         idempotency.keep(tx.db, call.principal, key, _hash_request(call.operation, request), encoded, tx.now_ms)
         return reply
 
-    def forget_old_replies(self, db: Connection, now_ms: int) -> None:
-        """Delete replies whose keys are too old to be repeated."""
-        idempotency.forget(db, now_ms - self._rules.limits.idempotency_days * DAY_MS)
+    def forget_old_replies(self, db: Connection, now_ms: int, limit: int) -> int:
+        """Delete some of the replies whose keys are too old to be repeated; how many these were."""
+        return idempotency.forget(db, now_ms - self._rules.limits.idempotency_days * DAY_MS, limit)
 
 
 def _find_kept(tx: Transaction, call: Call, request: Change[Any], key: str) -> Raw | None:

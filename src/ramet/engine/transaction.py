@@ -78,7 +78,10 @@ class Transaction:
         self.found_skills: Mapping[str, Any] = {}
         """The files of the skills that the request names (`engine.record.skills`)."""
         self.semantic: Any = None
+        self.max_reply_bytes: int | None = None
         """Finds texts by their meaning (`engine.memory.ladder.Semantic`), if that is configured."""
+        self.draft: Any = None
+        """What was read of the history before this change (`engine.history.drafts.ReadyDraft`)."""
         self.start = StartingPoint()
         """Where the work starts that the request adds."""
 

@@ -38,6 +38,8 @@ from ramet.store.database.operations import answer
 from ramet.store.memory.index.search_index import SearchIndex
 from ramet.vendors import registry, selection
 
+_OLD_REPLIES = 1000
+
 
 class LocalTransport:
     """Performs operations here."""
@@ -155,7 +157,9 @@ class LocalTransport:
         )
 
     def _forget_old_replies(self) -> None:
-        self._in_transaction(lambda: self._engine.forget_old_replies(self._connection, self._clock.now_ms()))
+        """Some of them: a program that opens a database waits for it."""
+        now_ms = self._clock.now_ms()
+        self._in_transaction(lambda: self._engine.forget_old_replies(self._connection, now_ms, _OLD_REPLIES))
 
     def _in_transaction(self, work: Callable[[], Any], *, locks_rows: bool = False) -> Any:
         """Do it and make it durable; again from its start if it conflicts with another program."""

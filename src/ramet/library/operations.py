@@ -6,7 +6,7 @@ Methods and parameters have the names of the wire, except that `from` is `from_`
 
 # ruff: noqa: A002, B008, N802, N803, PLR0913
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from ramet.library.transport import Namespace, Subscription, Transport
 from ramet.model.event import Event, EventKind
 from ramet.model.history.child_branch import CollapseResult, SpawnFamily, SpawnInfo
 from ramet.model.history.content import ContentPayload, Priority
+from ramet.model.memory.search.hit import Hit
 from ramet.model.notice import Notice
 from ramet.model.record.agent import Agent, FleetMember
 from ramet.model.record.budget import BudgetUse
@@ -25,14 +26,12 @@ from ramet.model.record.session import Session
 from ramet.model.record.skill import Skill
 from ramet.model.record.task import Task
 from ramet.model.runs.run import RunLimits
-from ramet.model.spawn.child import SpawnResult
+from ramet.model.spawn.child import SpawnResult, TreeRow
 from ramet.model.work.driver import DriverRow
 from ramet.protocol.history.branches import (
     At,
     BranchRow,
     CheckHistory,
-    Collected,
-    CollectGarbage,
     CreateBranch,
     DeleteBranch,
     ListBranches,
@@ -48,7 +47,6 @@ from ramet.protocol.history.child_branches import (
     Collapse,
     Expand,
     Expanded,
-    Inheritance,
     Latest,
     Report,
     ResumeLatest,
@@ -69,19 +67,12 @@ from ramet.protocol.history.commits import (
     Show,
     Tag,
 )
-from ramet.protocol.history.contexts import (
-    Compile,
-    Compiled,
-    Compress,
-    CompressMethod,
-    Diff,
-    DiffReply,
-    Filter,
-    Format,
-    Window,
-)
+from ramet.protocol.history.contexts import Compile, Compiled, Compress, CompressMethod, Diff, DiffReply, Format, Window
+from ramet.protocol.history.garbage import Collected, CollectGarbage
 from ramet.protocol.history.images import GetImage, ImageReply
+from ramet.protocol.history.inheritance import Filter, Inheritance
 from ramet.protocol.hooks.compactions import (
+    Compaction,
     Compactions,
     Contract,
     ListCompactions,
@@ -126,7 +117,7 @@ from ramet.protocol.hooks.moments import (
 )
 from ramet.protocol.hooks.notes import AppendLog, Logged
 from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
-from ramet.protocol.hooks.transcripts import Ingests, ListIngests
+from ramet.protocol.hooks.transcripts import Ingest, Ingests, ListIngests
 from ramet.protocol.memory.archives import (
     ArchiveSession,
     DatabaseSize,
@@ -242,7 +233,16 @@ from ramet.protocol.system.daemon import (
     StopDaemon,
     Stopping,
 )
-from ramet.protocol.system.database import BackUpDatabase, BackupReport, CheckDatabase, CheckReport, Query, QueryResult
+from ramet.protocol.system.database import (
+    BackUpDatabase,
+    BackupReport,
+    CheckDatabase,
+    CheckReport,
+    Query,
+    QueryResult,
+    SampleDatabase,
+    SampleReport,
+)
 from ramet.protocol.system.events import ListEvents, SubscribeEvents
 from ramet.protocol.system.notices import DismissNotice, ListNotices
 from ramet.protocol.work.attempts import Chain, Prompt, WorkChain, WorkPrompt
@@ -534,9 +534,15 @@ class DbAgentsOperations(Namespace):
         """Show an agent and the effort that it holds."""
         return self._call(GetAgent, {"id": id})
 
-    def list(self, *, project: int | str | None = None) -> Page[Agent]:
+    def list(
+        self, *, project: int | str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Page[Agent]:
         """List all agents and the efforts that they hold."""
-        return self._call(ListAgents, {"project": project})
+        return self._call_all(ListAgents, {"project": project, "limit": limit, "cursor": cursor})
+
+    def iter_list(self, *, project: int | str | None = None, cursor: str | None = None) -> Iterator[Agent]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListAgents, {"project": project, "cursor": cursor})
 
     def register(
         self,
@@ -573,9 +579,13 @@ class DbEffortOperations(Namespace):
         """Show an effort, its holder and the phases that it has entered."""
         return self._call(GetEffort, {"effort_id": effort_id})
 
-    def list(self, task_id: str) -> Page[EffortReply]:
+    def list(self, task_id: str, *, limit: int | None = None, cursor: int | None = None) -> Page[EffortReply]:
         """List the efforts of a task by ordinal."""
-        return self._call(ListEfforts, {"task_id": task_id})
+        return self._call_all(ListEfforts, {"task_id": task_id, "limit": limit, "cursor": cursor})
+
+    def iter_list(self, task_id: str, *, cursor: int | None = None) -> Iterator[EffortReply]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListEfforts, {"task_id": task_id, "cursor": cursor})
 
     def phase(
         self,
@@ -660,13 +670,23 @@ class DbMessagesOperations(Namespace):
         """List the messages of a session's transcript in order, one page at a time."""
         return self._call(ListMessages, {"session_id": session_id, "limit": limit, "offset": offset, "newest": newest})
 
+    def iter_list(self, session_id: int | str, *, offset: int = 0) -> Iterator[Message]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListMessages, {"session_id": session_id, "offset": offset})
+
 
 class DbProjectOperations(Namespace):
     """`db.project.…`"""
 
-    def list(self, *, removed: bool | None = None) -> Page[Project]:
+    def list(
+        self, *, removed: bool | None = None, limit: int | None = None, cursor: int | None = None
+    ) -> Page[Project]:
         """List all projects."""
-        return self._call(ListProjects, {"removed": removed})
+        return self._call_all(ListProjects, {"removed": removed, "limit": limit, "cursor": cursor})
+
+    def iter_list(self, *, removed: bool | None = None, cursor: int | None = None) -> Iterator[Project]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListProjects, {"removed": removed, "cursor": cursor})
 
     def remove(self, project: int | str, *, idempotency_key: str | None = None) -> Project:
         """Take a project off the list. Its records and its files stay, and registering its path again puts it
@@ -699,9 +719,13 @@ class DbSessionOperations(Namespace):
             BindEffort, {"idempotency_key": idempotency_key, "session_id": session_id, "effort_id": effort_id}
         )
 
-    def compactions(self, session_id: int | str) -> Compactions:
+    def compactions(self, session_id: int | str, *, limit: int | None = None, cursor: int | None = None) -> Compactions:
         """List a session's compactions, each with the commit that holds the exact context before it."""
-        return self._call(ListCompactions, {"session_id": session_id})
+        return self._call_all(ListCompactions, {"session_id": session_id, "limit": limit, "cursor": cursor})
+
+    def iter_compactions(self, session_id: int | str, *, cursor: int | None = None) -> Iterator[Compaction]:
+        """Iterate over all items of `compactions`, with one page at a time in memory."""
+        return self._iterate(ListCompactions, {"session_id": session_id, "cursor": cursor})
 
     def continue_(
         self,
@@ -750,9 +774,36 @@ class DbSessionOperations(Namespace):
         project: int | str | None = None,
         archived: bool = False,
         cursor: int | None = None,
+        limit: int | None = None,
     ) -> Page[ListedSession]:
         """Find sessions by task, effort, agent or project, newest first."""
-        return self._call(
+        return self._call_all(
+            FindSessions,
+            {
+                "task_id": task_id,
+                "effort_id": effort_id,
+                "agent_id": agent_id,
+                "open": open,
+                "project": project,
+                "archived": archived,
+                "cursor": cursor,
+                "limit": limit,
+            },
+        )
+
+    def iter_find(
+        self,
+        *,
+        task_id: str | None = None,
+        effort_id: int | None = None,
+        agent_id: str | None = None,
+        open: bool | None = None,
+        project: int | str | None = None,
+        archived: bool = False,
+        cursor: int | None = None,
+    ) -> Iterator[ListedSession]:
+        """Iterate over all items of `find`, with one page at a time in memory."""
+        return self._iterate(
             FindSessions,
             {
                 "task_id": task_id,
@@ -872,17 +923,27 @@ class DbSkillsOperations(Namespace):
         """Delete a project's skill. A built-in skill of the same name applies again."""
         return self._call(DeleteSkill, {"idempotency_key": idempotency_key, "name": name, "project_id": project_id})
 
-    def find(self, query: str, *, project_id: int | None = None) -> Page[Skill]:
+    def find(
+        self, query: str, *, project_id: int | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Page[Skill]:
         """Find registered skills whose name or content contains a word, in one project or in all."""
-        return self._call(FindSkills, {"query": query, "project_id": project_id})
+        return self._call_all(FindSkills, {"query": query, "project_id": project_id, "limit": limit, "cursor": cursor})
+
+    def iter_find(self, query: str, *, project_id: int | None = None, cursor: str | None = None) -> Iterator[Skill]:
+        """Iterate over all items of `find`, with one page at a time in memory."""
+        return self._iterate(FindSkills, {"query": query, "project_id": project_id, "cursor": cursor})
 
     def get(self, name: str, project_id: int) -> Skill:
         """Show a skill of a project: the project's own, or else the built-in one."""
         return self._call(GetSkill, {"name": name, "project_id": project_id})
 
-    def list(self, project_id: int) -> Page[Skill]:
+    def list(self, project_id: int, *, limit: int | None = None, cursor: str | None = None) -> Page[Skill]:
         """List a project's skills, including built-in ones."""
-        return self._call(ListSkills, {"project_id": project_id})
+        return self._call_all(ListSkills, {"project_id": project_id, "limit": limit, "cursor": cursor})
+
+    def iter_list(self, project_id: int, *, cursor: str | None = None) -> Iterator[Skill]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListSkills, {"project_id": project_id, "cursor": cursor})
 
     def upsert(
         self,
@@ -918,14 +979,39 @@ class DbTaskOperations(Namespace):
     """`db.task.…`"""
 
     def find(
-        self, *, query: str | None = None, workspace: str | None = None, project: int | str | None = None
+        self,
+        *,
+        query: str | None = None,
+        workspace: str | None = None,
+        project: int | str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Page[Task]:
-        """Find tasks by keyword, workspace or project."""
-        return self._call(FindTasks, {"query": query, "workspace": workspace, "project": project})
+        """Find tasks by keyword, workspace or project, most recently active first."""
+        return self._call_all(
+            FindTasks, {"query": query, "workspace": workspace, "project": project, "limit": limit, "cursor": cursor}
+        )
 
-    def list(self, *, project: int | str | None = None) -> Page[Task]:
+    def iter_find(
+        self,
+        *,
+        query: str | None = None,
+        workspace: str | None = None,
+        project: int | str | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Task]:
+        """Iterate over all items of `find`, with one page at a time in memory."""
+        return self._iterate(FindTasks, {"query": query, "workspace": workspace, "project": project, "cursor": cursor})
+
+    def list(
+        self, *, project: int | str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Page[Task]:
         """List all tasks, or the tasks of one project, most recently active first."""
-        return self._call(ListTasks, {"project": project})
+        return self._call_all(ListTasks, {"project": project, "limit": limit, "cursor": cursor})
+
+    def iter_list(self, *, project: int | str | None = None, cursor: str | None = None) -> Iterator[Task]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListTasks, {"project": project, "cursor": cursor})
 
     def upsert(
         self,
@@ -968,17 +1054,32 @@ class DbOperations(Namespace):
         """Write a consistent copy of the database to a new SQLite file, without interrupting work."""
         return self._call(BackUpDatabase, {"path": path})
 
-    def check(self) -> CheckReport:
+    def check(self, *, limit: int | None = None, cursor: str | None = None) -> CheckReport:
         """Verify the database's pages, references, hashes and branches."""
-        return self._call(CheckDatabase, {})
+        return self._call(CheckDatabase, {"limit": limit, "cursor": cursor})
 
     def counts(self) -> Counts:
         """Count the projects, tasks, efforts, sessions, messages and agents."""
         return self._call(CountRows, {})
 
-    def query(self, sql: str, *, params: Sequence[str | int | float | bool | None] = ()) -> QueryResult:
-        """Run one read-only SELECT."""
-        return self._call(Query, {"sql": sql, "params": params})
+    def query(
+        self,
+        sql: str,
+        *,
+        params: Sequence[str | int | float | bool | None] = (),
+        limit: int | None = None,
+        cursor: int = 0,
+    ) -> QueryResult:
+        """Run one read-only SELECT. If there are more rows than one reply holds, the same query with `cursor`
+        gives those that follow; it needs an ORDER BY to give each row once.
+        """
+        return self._call(Query, {"sql": sql, "params": params, "limit": limit, "cursor": cursor})
+
+    def sample(self, *, milliseconds: int = 1000) -> SampleReport:
+        """Verify the newest rows and rows at random places, for about as long as is asked for. `db.check`
+        verifies all.
+        """
+        return self._call(SampleDatabase, {"milliseconds": milliseconds})
 
     def size(self) -> SizeReport:
         """Show what takes the space of the database: contents, records, indexes and its files."""
@@ -1020,6 +1121,10 @@ class EventsOperations(Namespace):
         """List the events after an id in order, or the newest events."""
         return self._call(ListEvents, {"after": after, "limit": limit, "kind": kind, "newest": newest})
 
+    def iter_list(self, *, after: int = 0, kind: EventKind | None = None) -> Iterator[Event]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListEvents, {"after": after, "kind": kind})
+
     def subscribe(self, *, after: int | None = None) -> Subscription:
         """Subscribe to events, starting after an id (default: only new events)."""
         return self._subscribe(SubscribeEvents, {"after": after})
@@ -1059,9 +1164,17 @@ class FleetOperations(Namespace):
             },
         )
 
-    def notices(self, *, all: bool = False, project: int | None = None) -> Page[Notice]:
+    def notices(
+        self, *, all: bool = False, project: int | None = None, limit: int | None = None, cursor: int | None = None
+    ) -> Page[Notice]:
         """List the notices that need a person's attention, newest first."""
-        return self._call(ListNotices, {"all": all, "project": project})
+        return self._call_all(ListNotices, {"all": all, "project": project, "limit": limit, "cursor": cursor})
+
+    def iter_notices(
+        self, *, all: bool = False, project: int | None = None, cursor: int | None = None
+    ) -> Iterator[Notice]:
+        """Iterate over all items of `notices`, with one page at a time in memory."""
+        return self._iterate(ListNotices, {"all": all, "project": project, "cursor": cursor})
 
     def stale(self) -> Page[Session]:
         """List the open sessions without a heartbeat for `limits.stale_seconds`."""
@@ -1116,11 +1229,17 @@ class HistoryOperations(Namespace):
         """Create a branch at a commit, or an empty branch. No commit is copied."""
         return self._call(CreateBranch, {"idempotency_key": idempotency_key, "name": name, "from": from_})
 
-    def branches(self, prefix: str | None = None) -> Page[BranchRow]:
+    def branches(
+        self, prefix: str | None = None, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[BranchRow]:
         """List the branches whose names start with a prefix, by name (default: all). An agent gets those it can
         read.
         """
-        return self._call(ListBranches, {"prefix": prefix})
+        return self._call_all(ListBranches, {"prefix": prefix, "limit": limit, "cursor": cursor})
+
+    def iter_branches(self, prefix: str | None = None, *, cursor: str | None = None) -> Iterator[BranchRow]:
+        """Iterate over all items of `branches`, with one page at a time in memory."""
+        return self._iterate(ListBranches, {"prefix": prefix, "cursor": cursor})
 
     def check(self) -> CheckReport:
         """Verify every hash and every pointer in the history."""
@@ -1199,9 +1318,11 @@ class HistoryOperations(Namespace):
         format: Format = "openai",
         window: Window | Mapping[str, Any] | None = None,
         since: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Compiled:
         """Compile a branch into the messages for a model, within a token budget."""
-        return self._call(
+        return self._call_all(
             Compile,
             {
                 "branch": branch,
@@ -1210,6 +1331,33 @@ class HistoryOperations(Namespace):
                 "format": format,
                 "window": window,
                 "since": since,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    def iter_compile(
+        self,
+        branch: str | None = None,
+        *,
+        hash: str | None = None,
+        max_tokens: int | None = None,
+        format: Format = "openai",
+        window: Window | Mapping[str, Any] | None = None,
+        since: str | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Mapping[str, Any]]:
+        """Iterate over all items of `compile`, with one page at a time in memory."""
+        return self._iterate(
+            Compile,
+            {
+                "branch": branch,
+                "hash": hash,
+                "max_tokens": max_tokens,
+                "format": format,
+                "window": window,
+                "since": since,
+                "cursor": cursor,
             },
         )
 
@@ -1244,17 +1392,21 @@ class HistoryOperations(Namespace):
         """
         return self._call(DeleteBranch, {"idempotency_key": idempotency_key, "branch": branch})
 
-    def diff(self, a: str, b: str) -> DiffReply:
+    def diff(self, a: str, b: str, *, limit: int | None = None, cursor: str | None = None) -> DiffReply:
         """Compare two contexts, by commit and by compiled text."""
-        return self._call(Diff, {"a": a, "b": b})
+        return self._call(Diff, {"a": a, "b": b, "limit": limit, "cursor": cursor})
 
     def edit(self, branch: str, target: str, text: str, *, idempotency_key: str | None = None) -> CommitReply:
         """Replace a commit's text. The original commit stays addressable by its hash."""
         return self._call(Edit, {"idempotency_key": idempotency_key, "branch": branch, "target": target, "text": text})
 
-    def expand(self, hash: str) -> Expanded:
+    def expand(self, hash: str, *, limit: int | None = None, cursor: int | None = None) -> Expanded:
         """Show the commits that a collapse or a compression replaced."""
-        return self._call(Expand, {"hash": hash})
+        return self._call_all(Expand, {"hash": hash, "limit": limit, "cursor": cursor})
+
+    def iter_expand(self, hash: str, *, cursor: int | None = None) -> Iterator[CommitRow]:
+        """Iterate over all items of `expand`, with one page at a time in memory."""
+        return self._iterate(Expand, {"hash": hash, "cursor": cursor})
 
     def gc(self, *, retention_days: int = 7, idempotency_key: str | None = None) -> Collected:
         """Delete the commits and contents that no branch, recent move, spawn or collapse reaches."""
@@ -1273,6 +1425,12 @@ class HistoryOperations(Namespace):
     ) -> Page[CommitRow]:
         """List the commits of a branch, newest first."""
         return self._call(Log, {"branch": branch, "hash": hash, "limit": limit, "cursor": cursor})
+
+    def iter_log(
+        self, branch: str | None = None, *, hash: str | None = None, cursor: int | None = None
+    ) -> Iterator[CommitRow]:
+        """Iterate over all items of `log`, with one page at a time in memory."""
+        return self._iterate(Log, {"branch": branch, "hash": hash, "cursor": cursor})
 
     def merge(
         self,
@@ -1295,9 +1453,13 @@ class HistoryOperations(Namespace):
             },
         )
 
-    def moves(self, branch: str, *, limit: int = 100) -> Page[MoveRow]:
+    def moves(self, branch: str, *, limit: int = 100, cursor: int | None = None) -> Page[MoveRow]:
         """List the rewrites of a branch, newest first."""
-        return self._call(ListMoves, {"branch": branch, "limit": limit})
+        return self._call(ListMoves, {"branch": branch, "limit": limit, "cursor": cursor})
+
+    def iter_moves(self, branch: str, *, cursor: int | None = None) -> Iterator[MoveRow]:
+        """Iterate over all items of `moves`, with one page at a time in memory."""
+        return self._iterate(ListMoves, {"branch": branch, "cursor": cursor})
 
     def pick(self, branch: str, hash: str, *, idempotency_key: str | None = None) -> CommitReply:
         """Add a copy of a commit to a branch."""
@@ -1365,9 +1527,9 @@ class HistoryOperations(Namespace):
             )
         )
 
-    def spawns(self, branch: str) -> SpawnFamily:
+    def spawns(self, branch: str, *, limit: int | None = None, cursor: int | None = None) -> SpawnFamily:
         """Show the parent, ancestors and children of a branch."""
-        return spawn_family(self._call(Spawns, {"branch": branch}))
+        return spawn_family(self._call_all(Spawns, {"branch": branch, "limit": limit, "cursor": cursor}))
 
     def tag(self, hash: str, tags: Sequence[str], *, idempotency_key: str | None = None) -> CommitDetail:
         """Set a commit's tags."""
@@ -1606,11 +1768,24 @@ class ImportsOperations(Namespace):
 class IngestOperations(Namespace):
     """`ingest.…`"""
 
-    def list(self, *, session_id: int | str | None = None, path: str | None = None) -> Ingests:
+    def list(
+        self,
+        *,
+        session_id: int | str | None = None,
+        path: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Ingests:
         """List the transcripts that are read, and how far: those of one session, the one in a file, or all. An
         agent gets those of its own session.
         """
-        return self._call(ListIngests, {"session_id": session_id, "path": path})
+        return self._call_all(ListIngests, {"session_id": session_id, "path": path, "limit": limit, "cursor": cursor})
+
+    def iter_list(
+        self, *, session_id: int | str | None = None, path: str | None = None, cursor: str | None = None
+    ) -> Iterator[Ingest]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListIngests, {"session_id": session_id, "path": path, "cursor": cursor})
 
 
 class MemoryNotesOperations(Namespace):
@@ -1732,6 +1907,56 @@ class MemoryOperations(Namespace):
             },
         )
 
+    def iter_search(
+        self,
+        query: str,
+        *,
+        project: int | str | None = None,
+        near: int | str | None = None,
+        kind: Literal[
+            "prompt",
+            "answer",
+            "instruction",
+            "title",
+            "goal",
+            "decision",
+            "note",
+            "finding",
+            "phase",
+            "handoff",
+            "report",
+            "command",
+            "output",
+            "error",
+            "edit",
+            "path",
+            "chunk",
+        ]
+        | None = None,
+        agent: str | None = None,
+        path: str | None = None,
+        since: str | None = None,
+        role: Role | None = None,
+        session: int | str | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Hit]:
+        """Iterate over all items of `search`, with one page at a time in memory."""
+        return self._iterate(
+            SearchMemory,
+            {
+                "query": query,
+                "project": project,
+                "near": near,
+                "kind": kind,
+                "agent": agent,
+                "path": path,
+                "since": since,
+                "role": role,
+                "session": session,
+                "cursor": cursor,
+            },
+        )
+
     def why(
         self, path: str, *, first: int | None = None, last: int | None = None, session_id: int | None = None
     ) -> Why:
@@ -1783,15 +2008,23 @@ class RunOperations(Namespace):
             CleanRuns, {"idempotency_key": idempotency_key, "days": days, "project": project, "dry_run": dry_run}
         )
 
-    def get(self, run_id: int, *, outputs: bool = False) -> RunDetail:
+    def get(
+        self, run_id: int, *, outputs: bool = False, limit: int | None = None, cursor: str | None = None
+    ) -> RunDetail:
         """Show a run with its lines, its conversation and its reviews' findings."""
-        return self._call(GetRun, {"run_id": run_id, "outputs": outputs})
+        return self._call_all(GetRun, {"run_id": run_id, "outputs": outputs, "limit": limit, "cursor": cursor})
 
     def list(
         self, *, all: bool = False, project: int | str | None = None, cursor: int | None = None, limit: int = 100
     ) -> Page[RunReply]:
         """List the runs, newest first; with `all`, including archived ones."""
         return self._call(ListRuns, {"all": all, "project": project, "cursor": cursor, "limit": limit})
+
+    def iter_list(
+        self, *, all: bool = False, project: int | str | None = None, cursor: int | None = None
+    ) -> Iterator[RunReply]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListRuns, {"all": all, "project": project, "cursor": cursor})
 
     def purge(self, run_id: int, purged_by: str, reason: str, *, idempotency_key: str | None = None) -> Purged:
         """Remove the texts of a run that no one attends, and of the sessions of its lines. This cannot be
@@ -1859,9 +2092,13 @@ class RunOperations(Namespace):
             {"idempotency_key": idempotency_key, "run_id": run_id, "line": line, "role": role, "content": content},
         )
 
-    def turns(self, run_id: int) -> Page[TurnRow]:
+    def turns(self, run_id: int, *, limit: int | None = None, cursor: str | None = None) -> Page[TurnRow]:
         """List a run's conversation, oldest turn first. It is empty if the run saves none."""
-        return self._call(ListTurns, {"run_id": run_id})
+        return self._call_all(ListTurns, {"run_id": run_id, "limit": limit, "cursor": cursor})
+
+    def iter_turns(self, run_id: int, *, cursor: str | None = None) -> Iterator[TurnRow]:
+        """Iterate over all items of `turns`, with one page at a time in memory."""
+        return self._iterate(ListTurns, {"run_id": run_id, "cursor": cursor})
 
 
 class SearchOperations(Namespace):
@@ -2046,11 +2283,44 @@ class SpawnOperations(Namespace):
         branch: str | None = None,
         task_id: str | None = None,
         run_id: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Trees:
         """List the ancestors of a session, from its parent up to its root."""
-        return self._call(
+        return self._call_all(
             ListAncestors,
-            {"session_id": session_id, "effort_id": effort_id, "branch": branch, "task_id": task_id, "run_id": run_id},
+            {
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "branch": branch,
+                "task_id": task_id,
+                "run_id": run_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    def iter_ancestors(
+        self,
+        *,
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        branch: str | None = None,
+        task_id: str | None = None,
+        run_id: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[TreeRow]:
+        """Iterate over all items of `ancestors`, with one page at a time in memory."""
+        return self._iterate(
+            ListAncestors,
+            {
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "branch": branch,
+                "task_id": task_id,
+                "run_id": run_id,
+                "cursor": cursor,
+            },
         )
 
     def cancel(
@@ -2075,11 +2345,44 @@ class SpawnOperations(Namespace):
         branch: str | None = None,
         task_id: str | None = None,
         run_id: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Trees:
         """List the sessions that a session spawned."""
-        return self._call(
+        return self._call_all(
             ListChildren,
-            {"session_id": session_id, "effort_id": effort_id, "branch": branch, "task_id": task_id, "run_id": run_id},
+            {
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "branch": branch,
+                "task_id": task_id,
+                "run_id": run_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    def iter_children(
+        self,
+        *,
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        branch: str | None = None,
+        task_id: str | None = None,
+        run_id: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[TreeRow]:
+        """Iterate over all items of `children`, with one page at a time in memory."""
+        return self._iterate(
+            ListChildren,
+            {
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "branch": branch,
+                "task_id": task_id,
+                "run_id": run_id,
+                "cursor": cursor,
+            },
         )
 
     def collapse(
@@ -2129,12 +2432,14 @@ class SpawnOperations(Namespace):
         branch: str | None = None,
         task_id: str | None = None,
         run_id: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
         below: bool = False,
     ) -> Trees:
         """Show the whole tree of a session with status, outcome and cost; with `below`, only the session and
         its descendants.
         """
-        return self._call(
+        return self._call_all(
             ShowTree,
             {
                 "session_id": session_id,
@@ -2142,6 +2447,33 @@ class SpawnOperations(Namespace):
                 "branch": branch,
                 "task_id": task_id,
                 "run_id": run_id,
+                "limit": limit,
+                "cursor": cursor,
+                "below": below,
+            },
+        )
+
+    def iter_tree(
+        self,
+        *,
+        session_id: int | str | None = None,
+        effort_id: int | None = None,
+        branch: str | None = None,
+        task_id: str | None = None,
+        run_id: int | None = None,
+        cursor: str | None = None,
+        below: bool = False,
+    ) -> Iterator[TreeRow]:
+        """Iterate over all items of `tree`, with one page at a time in memory."""
+        return self._iterate(
+            ShowTree,
+            {
+                "session_id": session_id,
+                "effort_id": effort_id,
+                "branch": branch,
+                "task_id": task_id,
+                "run_id": run_id,
+                "cursor": cursor,
                 "below": below,
             },
         )
@@ -2329,6 +2661,18 @@ class WorkOperations(Namespace):
         return self._call(
             ListWork, {"state": state, "task": task, "run": run, "project": project, "cursor": cursor, "limit": limit}
         )
+
+    def iter_list(
+        self,
+        *,
+        state: Lifecycle | None = None,
+        task: str | None = None,
+        run: int | None = None,
+        project: int | str | None = None,
+        cursor: int | None = None,
+    ) -> Iterator[WorkReply]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListWork, {"state": state, "task": task, "run": run, "project": project, "cursor": cursor})
 
     def next(
         self,

@@ -14,6 +14,7 @@ import msgspec
 from ramet.errors import InvalidParams
 from ramet.model.event import Event
 from ramet.protocol.operation import Operation, R, Request
+from ramet.protocol.pages import Place, follow_places, join, paged
 
 
 class Subscription:
@@ -64,6 +65,27 @@ class Namespace:
     def _call(self, request: type[Request[R]], params: Mapping[str, Any]) -> R:
         reply: R = self._transport.call(request.op, params)
         return reply
+
+    def _call_all(self, request: type[Request[R]], params: Mapping[str, Any]) -> R:
+        """The whole list, page after page; with a limit or a cursor, that page. Some requests are never in pages."""
+        pages = paged(request.op)
+        named = ("limit", pages.cursor, pages.unless)
+        if any(params[name] is not None for name in named if name is not None):
+            return self._call(request, params)
+        return join(request.op, self._pages(request, params))
+
+    def _iterate(self, request: type[Request[Any]], params: Mapping[str, Any]) -> Iterator[Any]:
+        """The items, with one page at a time in memory."""
+        (name,) = paged(request.op).items
+        return (item for page in self._pages(request, params) for item in getattr(page, name))
+
+    def _pages(self, request: type[Request[R]], params: Mapping[str, Any]) -> Iterator[R]:
+        pages = paged(request.op)
+
+        def read(place: Place) -> R:
+            return self._call(request, {**params, **place.fields(pages)})
+
+        return follow_places(read, Place(pages.size, params[pages.cursor]))
 
     def _subscribe(self, request: type[Request[Any]], params: Mapping[str, Any]) -> Subscription:
         return self._transport.subscribe(request.op, params)

@@ -7,6 +7,9 @@ from ramet.model.record.budget import BudgetUse
 from ramet.model.spawn.child import BudgetState
 from ramet.protocol.record.budgets import BudgetReply
 
+_CHILDREN = 100
+"""How many children an answer names, the newest: by default, a tree has no more."""
+
 
 def describe_budget(reply: BudgetReply, days: Iterable[BudgetUse]) -> dict[str, Any]:
     """The limits of the session, of those above it, of the day and of the project. A cost is null if it is unknown."""
@@ -28,8 +31,9 @@ def describe_budget(reply: BudgetReply, days: Iterable[BudgetUse]) -> dict[str, 
                 "tokens": child.tokens,
                 "costUsd": child.cost_usd,
             }
-            for child in reply.children
+            for child in reply.children[-_CHILDREN:]
         ],
+        **({"olderChildren": older} if (older := len(reply.children) - _CHILDREN) > 0 else {}),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ramet.errors import DaemonStopping, DaemonUnreachable, RametError, UnknownMethod
 from ramet.mcp import arguments
 from ramet.mcp.budget_view import describe_budget
-from ramet.mcp.results import Answer, failed, is_over, refused
+from ramet.mcp.results import ANSWER_CHARACTERS, Answer, bounded, failed, is_over, refused, shorten
 from ramet.mcp.uplink import Uplink
 from ramet.model.spawn.child import SpawnResult
 from ramet.protocol.history.child_branches import Report
@@ -17,11 +17,9 @@ from ramet.protocol.memory.recall import Recall
 from ramet.protocol.record.budgets import GetBudget
 from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.record.efforts import EnterPhase
-from ramet.protocol.spawn.children import ReportSession, Results, SpawnAgents
+from ramet.protocol.spawn.children import ReportSession, SpawnAgents
 from ramet.protocol.work.queue import GetWork
 
-_PART_CHARACTERS = 40_000
-"""How much of an output one answer has: the programs cut longer ones."""
 _FIRST_SECONDS = 1
 """How long the spawn itself waits for its children. It must be the same whenever the request is repeated, so it is the
 least that may be asked for; the rest is waited for afterwards.
@@ -69,7 +67,7 @@ class Calls:
         results = (await self._uplink.ask(request, self.seconds)).results
         if asked.wait:
             results = await self._wait_for(results, deadline)
-        return Answer(results[0] if asked.is_single else Results(results=results))
+        return Answer(shorten(results[0])) if asked.is_single else bounded(results)
 
     async def _wait_for(self, results: list[SpawnResult], deadline: float) -> list[SpawnResult]:
         """The results when all have ended, or the time is over. A created child stays known in any case."""
@@ -86,7 +84,7 @@ class Calls:
     async def _await_sessions(self, given: dict[str, Any]) -> Answer:
         asked = arguments.check(arguments.AwaitSessions, given)
         seconds = min(self.seconds, asked.timeout_seconds or self.seconds)
-        return Answer(Results(results=await self._uplink.wait(asked.session_ids, seconds)))
+        return bounded(await self._uplink.wait(asked.session_ids, seconds))
 
     async def _report(self, given: dict[str, Any]) -> Answer:
         report = arguments.check(Report, given)
@@ -97,7 +95,7 @@ class Calls:
     async def _read_output(self, given: dict[str, Any]) -> Answer:
         asked = arguments.check(arguments.ReadOutput, given)
         effort = await self._uplink.ask(GetWork(effort_id=asked.effort_id), self.seconds)
-        output, end = effort.output_content, asked.offset + _PART_CHARACTERS
+        output, end = effort.output_content, asked.offset + ANSWER_CHARACTERS
         return Answer(
             {
                 "effortId": effort.id,

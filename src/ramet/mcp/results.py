@@ -1,13 +1,20 @@
 """What the tools answer: one JSON document each. What went wrong is in it, too."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ramet.errors import RametError
 from ramet.model.spawn.child import SpawnResult, explain
+
+ANSWER_CHARACTERS = 40_000
+"""How much text one answer has: the programs cut longer ones."""
+REFUSAL_CHARACTERS = 300
+"""How much of a refusal is in an answer that is full."""
 
 
 class Answer(NamedTuple):
@@ -37,6 +44,33 @@ def refused(error: RametError, given: dict[str, Any]) -> Answer:
 def failed(error: RametError) -> Answer:
     """What could not be answered."""
     return Answer({"error": {"code": error.code, "message": error.message, "fix": error.fix}}, is_error=True)
+
+
+def bounded(results: Sequence[SpawnResult]) -> Answer:
+    """As many results as fit into an answer, and the children whose results follow in the next one.
+
+    Agents keep every answer in their context, and their programs cut longer ones. A child that was never created cannot
+    be asked for in the next one, so that its refusal is in this one.
+    """
+    shown: list[SpawnResult] = []
+    following: list[int] = []
+    left = ANSWER_CHARACTERS
+    for result in results:
+        fits = not shown or (not following and len(result.notes) <= left)
+        if not fits and result.child_session_id is not None:
+            following.append(result.child_session_id)
+            continue
+        shown.append(shorten(result) if fits else shorten(result, REFUSAL_CHARACTERS))
+        left -= len(shown[-1].notes)
+    return Answer({"results": shown, "nextSessionIds": following} if following else {"results": shown})
+
+
+def shorten(result: SpawnResult, most: int = ANSWER_CHARACTERS) -> SpawnResult:
+    """A result that fits into an answer by itself."""
+    if len(result.notes) <= most:
+        return result
+    more = len(result.notes) - most
+    return replace(result, notes=f"{result.notes[:most]}\n[{more} more characters are not shown]")
 
 
 def is_over(result: SpawnResult) -> bool:

@@ -110,14 +110,15 @@ TOOLS = (
         name="await_sessions",
         description=(
             "Wait for children that you spawned. Returns {results: [...]} in the order of `sessionIds`, each as "
-            "spawn_agent returns it; `status: running` means that the child has not ended: call again. Your own time "
-            "limit keeps running."
+            "spawn_agent returns it; `status: running` means that the child has not ended: call again. Call again for "
+            "`nextSessionIds`, too: an answer has at most 40,000 characters. Your own time limit keeps running."
         ),
         schema=_object(
             {
                 "sessionIds": {
                     "type": "array",
                     "minItems": 1,
+                    "maxItems": 1000,
                     "items": _NUMBER,
                     "description": "The childSessionId of each child.",
                 },

@@ -30,6 +30,22 @@ Audience = Literal["public", "internal", "compatibility"]
 R = TypeVar("R")
 
 
+class Pages(Struct, frozen=True):
+    """How an operation gives a long list in parts. `protocol/pages` has the rules, and follows them.
+
+    Every such request has a `limit`, and every such reply a `next`. Only the names of these two differ:
+    """
+
+    cursor: str = "cursor"
+    """The field of the request that takes the `next` of the page before."""
+    items: tuple[str, ...] = ("items",)
+    """The lists of the reply, nearly always one. The lists of all pages, joined in their order, are the whole list."""
+    size: int = 1000
+    """How many items a caller that follows the pages asks for at a time."""
+    unless: str | None = None
+    """A field of the request that excludes pages: with it the reply is always whole."""
+
+
 class Operation(Struct, frozen=True):
     """A name, a purpose, a request, a reply and the errors that can occur."""
 
@@ -55,6 +71,8 @@ class Operation(Struct, frozen=True):
     """Whether it takes so long that it never runs on the event loop. A read then runs on a thread; a change is prepared
     on one, and short changes that wait are written first.
     """
+    pages: Pages | None = None
+    """How its reply is given in parts; None if it is always whole."""
     request: type["Request[Any]"] = None  # type: ignore[assignment]
     reply: Any = None
     purpose: str = ""
@@ -88,6 +106,10 @@ class Request(Struct, Generic[R], frozen=True, kw_only=True, forbid_unknown_fiel
     def needs_model(self) -> bool:
         """Whether the request needs a model's answer first."""
         return False
+
+    def draft(self) -> "Request[Any] | None":
+        """What is read of a history before the change is made, beside the writer; None if that is not worth while."""
+        return None
 
     def skill_names(self) -> frozenset[str]:
         """The skills whose files are read before the request is performed."""

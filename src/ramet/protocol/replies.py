@@ -8,10 +8,12 @@ Item = TypeVar("Item")
 
 
 class Page(Struct, Generic[Item], frozen=True, kw_only=True):
-    """A page of a list. `next` is the cursor of the following page, or null on the last one."""
+    """A page of a list. `next` is the cursor of the following page, or null on the last one: a number, or a text if
+    the list is not ordered by a number.
+    """
 
     items: list[Item]
-    next: int | None = None
+    next: int | str | None = None
 
 
 class Deleted(Struct, frozen=True, kw_only=True):

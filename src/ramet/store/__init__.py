@@ -4,9 +4,9 @@
 nouns (`efforts`, `sessions`, …) are the verbs that the engine calls with a connection.
 """
 
-from ramet.store.database.open import open_store, reset_store
+from ramet.store.database.open import open_store, open_to_read, reset_store
 from ramet.store.database.operations import answer
-from ramet.store.database.store import Store
+from ramet.store.database.store import ReadableStore, Store
 from ramet.store.memory import operations as _memory_operations  # noqa: F401 - registers its answers
 
-__all__ = ["Store", "answer", "open_store", "reset_store"]
+__all__ = ["ReadableStore", "Store", "answer", "open_store", "open_to_read", "reset_store"]

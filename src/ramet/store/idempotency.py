@@ -26,6 +26,6 @@ def keep(db: Connection, principal: str, key: str, request_hash: bytes, reply: b
     db.run(_sql.keep, principal=principal, key=key, request_hash=request_hash, reply=reply, now_ms=now_ms)
 
 
-def forget(db: Connection, before_ms: int) -> None:
-    """Let go of replies from before an instant."""
-    db.run(_sql.forget, before_ms=before_ms)
+def forget(db: Connection, before_ms: int, limit: int) -> int:
+    """Let go of some of the replies from before an instant, the oldest first; how many these were."""
+    return len(db.all(_sql.forget, before_ms=before_ms, limit=limit))

@@ -30,10 +30,10 @@ def add(
     return None if row is None else int(row[0])
 
 
-def list_newest(db: Connection, limit: int, *, all_of_them: bool, project_id: int | None) -> list[Notice]:
-    """What nobody has dismissed, or all there ever was, the newest first."""
+def list_newest(db: Connection, limit: int, *, before: int, all_of_them: bool, project_id: int | None) -> list[Notice]:
+    """What nobody has dismissed, or all there ever was, the newest first, older than one."""
     query = _sql.everything if all_of_them else _sql.open_ones
-    return db.structs(Notice, query, limit=limit, project_id=project_id)
+    return db.structs(Notice, query, limit=limit, before=before, project_id=project_id)
 
 
 def is_there(db: Connection, notice_id: int) -> bool:

@@ -198,3 +198,18 @@ def test_a_range_that_crosses_a_merge_is_refused(world: World) -> None:
     assert (refusal.value.field, refusal.value.value) == ("to", last)
     assert refusal.value.fix
     assert world.dump() == before
+
+
+def test_a_range_that_crosses_an_imported_merge_of_a_plain_type_is_refused(world: World) -> None:
+    first, middle, last = say(world, *"abc")
+    (other,) = say(world, "s", branch="side")
+    # Merges made here are of the type metadata; those of an earlier system have the type that they had there.
+    world.sql(
+        "UPDATE commits SET second_parent_id = (SELECT id FROM commits WHERE hash = :other) WHERE hash = :hash"
+        " RETURNING id",
+        other=bytes.fromhex(other),
+        hash=bytes.fromhex(middle),
+    )
+    with pytest.raises(InvalidRange) as refusal:
+        compress(world, first, last, text="x")
+    assert (refusal.value.field, refusal.value.value) == ("to", last)

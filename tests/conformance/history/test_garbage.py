@@ -14,7 +14,7 @@ from tests.conformance.history.story import (
     spawn,
     texts,
 )
-from tests.world import World
+from tests.world import Counting, World
 
 from ramet.errors import CommitNotFound, NothingToUndo
 
@@ -139,3 +139,22 @@ def test_annotations_and_tags_go_with_their_commit(world: World) -> None:
     collect(world)
     assert world.sql("SELECT count(*) FROM annotations") == [(0,)]
     assert world.sql("SELECT count(*) FROM tags") == [(0,)]
+
+
+def test_the_branches_are_held_before_anything_is_read(world: World) -> None:
+    say(world, "a")
+    world.call("history.delete", branch="main")
+    later(world)
+    world.db = counting = Counting(world.db)
+    assert collect(world).commits == 1
+    world.db = counting.inner
+    # A server shows a transaction what was there at its first statement that reads.
+    assert counting.names[0] == "hold_branches"
+
+
+def test_a_commit_takes_its_branch_before_it_reads_where_that_stands(world: World) -> None:
+    say(world, "a")
+    world.db = counting = Counting(world.db)
+    say(world, "b")
+    world.db = counting.inner
+    assert counting.names.index("take_branch") < counting.names.index("head")

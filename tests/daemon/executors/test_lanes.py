@@ -14,6 +14,8 @@ from tests.world import FakeClock, open_in
 
 from ramet.config.settings import Settings
 from ramet.daemon.executors.pool import Pool, _subject
+from ramet.daemon.executors.preparation_process import PreparationProcess
+from ramet.daemon.stalls import LoopMeter
 from ramet.engine import Engine
 from ramet.engine.transaction import Rules
 from ramet.faults import Faults
@@ -33,14 +35,15 @@ class Lanes:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever)
         self._thread.start()
+        engine = Engine(Rules(), codec=Codec(), redactor=Redactor())
         self.pool = Pool(
             store,
-            Engine(Rules(), codec=Codec(), redactor=Redactor()),
+            PreparationProcess(engine),
             Settings(),
             clock=FakeClock(),
             faults=Faults(),
             on_commit=lambda _: None,
-            loop=self.loop,
+            meter=LoopMeter(self.loop),
         )
 
     def record(self, native_id: str) -> "Future[Any]":

@@ -16,7 +16,7 @@ class Disk:
     """Answers when the test lets it."""
 
     def __init__(self, server: RunningServer) -> None:
-        self.requester = Requester(server.database, server.loop)
+        self.requester = Requester(server.database, server.loop, server.meter)
         self.gate = threading.Event()
         self.begun = threading.Semaphore(0)
         self.reply: Any = "done"

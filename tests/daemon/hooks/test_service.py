@@ -62,7 +62,7 @@ class Hooked:
 
     def _serve(self, server: RunningServer, is_gated: bool) -> HookService:
         return HookService(
-            Requester(server.database, server.loop),
+            Requester(server.database, server.loop, server.meter),
             self._gather,
             self._find_process,
             DiskLookups(Patience.of(HookSettings())),

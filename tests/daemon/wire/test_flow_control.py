@@ -1,8 +1,12 @@
 """A client that does not read its replies costs a bounded amount, and gets all of them when it reads."""
 
+import asyncio
+
 import pytest
 from tests.daemon.conftest import Serve
-from tests.daemon.harness import Database, RunningServer, line
+from tests.daemon.harness import PATIENCE_SECONDS, Database, RunningServer, line
+
+from ramet.daemon.wire import output
 
 READ = "db.agents.get"
 REPLY_BYTES = 50_000
@@ -112,3 +116,45 @@ def test_trouble_with_one_connection_keeps_nobody_else_from_an_answer(
     assert other.receive()["result"] == "done"
     assert troubled.receive() is None
     assert "internal error" in caplog.text
+
+
+@pytest.mark.requirement("R343")
+def test_a_client_that_reads_nothing_for_a_while_is_disconnected(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "_UNREAD_SECONDS", 0.1)
+    server.database.answer = lambda request: "x" * REPLY_BYTES
+    server.connect().send(line(READ, 1, id="a") * 100)
+    server.wait_connections(0)
+
+
+class _SlowTransport(asyncio.Transport):
+    """A client that reads a little at a time, and then nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes = [100, 90, 80, 80]
+        self.is_aborted = asyncio.Event()
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        pass
+
+    def get_write_buffer_size(self) -> int:
+        return self.sizes.pop(0)
+
+    def abort(self) -> None:
+        self.is_aborted.set()
+
+
+@pytest.mark.requirement("R343")
+def test_a_client_that_reads_slowly_is_not_disconnected_until_it_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "_UNREAD_SECONDS", 0.01)
+
+    async def read_slowly() -> None:
+        transport = _SlowTransport()
+        output.Output(transport, lambda: None, lambda: None).pause()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await transport.is_aborted.wait()
+        assert transport.sizes == []
+
+    asyncio.run(read_slowly())

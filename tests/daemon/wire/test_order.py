@@ -64,3 +64,16 @@ def test_thousands_of_reads_answered_at_once_are_all_answered(server: RunningSer
     client = server.connect()
     client.send(b"".join(line(READ, number, id="a") for number in range(5000)))
     assert [client.receive()["id"] for _ in range(5000)] == list(range(5000))
+
+
+LONG = line("memory.addRows", "long", origin="a", exported_at="2026", rows=[])
+
+
+def test_a_long_change_and_short_ones_wait_for_each_other(serve: Serve) -> None:
+    server = serve(database=Database(holds=True))
+    client = server.connect()
+    client.send(line(CHANGE, 1, id="1") + LONG + line(CHANGE, 2, id="2"))
+    for names in ([CHANGE], ["memory.addRows"], [CHANGE]):
+        server.database.wait_started(1)
+        assert server.in_loop(lambda: [held.name for held in server.database.held]) == names
+        server.release(1)

@@ -9,7 +9,7 @@ import pytest
 from tests.daemon.conftest import Serve
 from tests.daemon.harness import Client, Database, RunningServer
 
-from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.errors import StorageFailed
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
@@ -128,7 +128,7 @@ class _FailingOnce(Database):
 
     has_failed = False
 
-    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         if isinstance(request, ListEvents) and not self.has_failed:
             self.has_failed = True
             return done(StorageFailed())
@@ -148,7 +148,7 @@ class _Slow(Database):
         super().__init__()
         self.pages: list[Callable[[], None]] = []
 
-    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         assert isinstance(request, ListEvents)
         self.pages.append(partial(done, self._page(request)))
 

@@ -15,6 +15,7 @@ from ramet.model.record.session import RefusedCall
 from ramet.model.record.skill import BUILT_IN
 from ramet.model.runs.run import Run
 from ramet.model.work.effort_state import State, derive_state
+from ramet.protocol.pages import follow
 from ramet.protocol.record.efforts import EffortRow, nest
 from ramet.protocol.runs.runs import StartedRun
 from ramet.protocol.work.queue import AddedWork, ListWork, WorkReply
@@ -48,12 +49,8 @@ def list_work(
     invocation: Invocation, state: Lifecycle, *, task: str | None = None, project: int | None
 ) -> Iterator[WorkReply]:
     """The efforts of the queue that are in a state, everywhere or in a project, page after page."""
-    cursor: int | None = None
-    while True:
-        page = invocation.ask(ListWork(state=state, task=task, project=project, cursor=cursor, limit=_PAGE))
+    for page in follow(invocation.ask, ListWork(state=state, task=task, project=project, limit=_PAGE)):
         yield from page.items
-        if (cursor := page.next) is None:
-            return
 
 
 def first_line(text: str | None) -> str:

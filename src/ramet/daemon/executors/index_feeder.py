@@ -39,6 +39,24 @@ _MANY_STEPS = 50
 """An index that is further behind is being built: nobody waits for it."""
 
 
+class _Waiting:
+    """A query that waits until the index has what was written before it."""
+
+    def __init__(self, ticket: int, then: Callable[[], None], loop: asyncio.AbstractEventLoop) -> None:
+        self.ticket = ticket
+        self.loop = loop
+        self.timer: asyncio.TimerHandle | None = None
+        self._then: Callable[[], None] | None = then
+
+    def go(self) -> None:
+        """Let it go on, once. On the event loop's thread."""
+        then, self._then = self._then, None
+        if self.timer is not None:
+            self.timer.cancel()
+        if then is not None:
+            then()
+
+
 class IndexFeeder:
     """Feeds one index from one database."""
 
@@ -63,19 +81,20 @@ class IndexFeeder:
         self._db: Connection | None = None
         self._changed = threading.Condition()
         self._is_awake = self._is_stopping = self._is_urgent = False
-        self._asked = self._served = 0
+        self._asked = 0
+        self._waiting: list[_Waiting] = []
         self._steps = 0
         self._thread = threading.Thread(target=self._run, name="index", daemon=True)
 
     async def follow(self, count_requests: Callable[[], int]) -> None:
         """Feed the index until this is cancelled. `count_requests` says how busy the daemon is."""
         self._count_requests = count_requests
-        self._index.freshen = self.freshen
         self._thread.start()
         try:
             await asyncio.get_running_loop().create_future()
         finally:
-            self.close()
+            # Not here: the thread may wait for an answer that this event loop gives.
+            await asyncio.to_thread(self.close)
 
     def wake(self) -> None:
         """Something was written. Called with every commit, so it does nothing if the thread knows already."""
@@ -84,15 +103,24 @@ class IndexFeeder:
                 self._is_awake = True
                 self._changed.notify_all()
 
-    def freshen(self, db: Connection) -> None:  # noqa: ARG002 - the thread has its own
-        """Wait until what was written before is in the index, if that takes only a moment."""
+    def freshen(self, then: Callable[[], None]) -> None:
+        """Call `then` on the event loop's thread once what was written before is in the index, or after a moment."""
+        loop = asyncio.get_running_loop()
         with self._changed:
-            if self._steps > _MANY_STEPS or self._is_stopping:
+            if self._steps <= _MANY_STEPS and self._thread.is_alive() and not self._is_stopping:
+                self._asked += 1
+                waiting = _Waiting(self._asked, then, loop)
+                waiting.timer = loop.call_later(_PATIENCE_SECONDS, waiting.go)
+                self._waiting.append(waiting)
+                self._is_awake = self._is_urgent = True
+                self._changed.notify_all()
                 return
-            self._asked += 1
-            ticket, self._is_awake, self._is_urgent = self._asked, True, True
-            self._changed.notify_all()
-            self._changed.wait_for(lambda: self._served >= ticket or self._is_stopping, _PATIENCE_SECONDS)
+        then()
+
+    def note_damage(self) -> None:
+        """A reader found that the index cannot be read: a new one is built."""
+        self._index.is_damaged = True
+        self.wake()
 
     def close(self) -> None:
         """Stop after the current step, and let go of the file."""
@@ -131,11 +159,19 @@ class IndexFeeder:
             self._rest(time.perf_counter() - started)
             return
         with self._changed:
-            self._steps, self._served, self._is_urgent = 0, asked, self._asked > asked
-            self._changed.notify_all()
+            self._steps, self._is_urgent = 0, self._asked > asked
+            self._tell_waiting(asked)
         if not self._give_vectors():
             self._wait(self._pause_seconds(), lambda: self._is_awake)
             self._wait(_GATHER_SECONDS, lambda: self._is_urgent)
+
+    def _tell_waiting(self, asked: int) -> None:
+        """Let go on who asked up to a number; with the lock."""
+        served = [each for each in self._waiting if each.ticket <= asked]
+        self._waiting = [each for each in self._waiting if each.ticket > asked]
+        for each in served:
+            with suppress(RuntimeError):  # the loop is closed
+                each.loop.call_soon_threadsafe(each.go)
 
     def _give_vectors(self) -> bool:
         """Give a few texts their vectors, now that all words are read; False if there is nothing to do, or a model has

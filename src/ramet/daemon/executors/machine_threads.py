@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from ramet.daemon.executors.executor import Done
+from ramet.daemon.stalls import Stopwatch
 from ramet.engine.record.skills import Discovered, FoundSkills
 from ramet.errors import Forbidden, RametError
 from ramet.model.principal import USER, asking_session
@@ -46,12 +47,15 @@ class _Item(NamedTuple):
 class MachineThreads:
     """Runs operations of the machine, a few at once; what comes on top waits for its turn."""
 
-    def __init__(self, answer: Answer, examine: Examine, ask: AskFor, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, answer: Answer, examine: Examine, ask: AskFor, loop: asyncio.AbstractEventLoop, meter: Stopwatch
+    ) -> None:
         """`ask` asks the engine in the name of whoever asks here."""
         self._answer = answer
         self._examine = examine
         self._ask = ask
         self._loop = loop
+        self._meter = meter
         self._queue: SimpleQueue[_Item] = SimpleQueue()
         self._threads = 0
         self._waiting = 0
@@ -110,5 +114,7 @@ class MachineThreads:
         return replace(item.request, session_id=own)
 
     def _deliver(self, item: _Item, reply: Any) -> None:
+        self._meter.begin()
         self._waiting -= 1
         item.done(reply)
+        self._meter.end(item.operation.name)

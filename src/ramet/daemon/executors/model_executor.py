@@ -1,4 +1,6 @@
-"""Changes for which a model is asked first: read what to ask, ask, and submit what the answer makes of it.
+"""Changes for which something is read first, and a model is asked if one is needed. The answer makes the change.
+
+A change that needs much of a history (`Request.draft`) is submitted with what a reader found.
 
 A model takes seconds, and neither the event loop nor the writer may wait for it; so it is asked on threads that do
 nothing else. They end with the process: a stopping daemon waits for their answers as long as it drains, and no longer.
@@ -10,15 +12,18 @@ import threading
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import Raw
 
 from ramet.ai import Models
 from ramet.clock import Clock
 from ramet.daemon.executors.executor import Done, Executor
-from ramet.engine import Engine
+from ramet.daemon.stalls import Stopwatch
+from ramet.engine import Engine, Ready
+from ramet.engine.history.drafts import Drafted
 from ramet.engine.history.model_answers import fill
 from ramet.errors import RametError
-from ramet.protocol.operation import Request
+from ramet.protocol.operation import Request, decode_reply
 from ramet.protocol.operations import Operation
 from ramet.protocol.system.ai import Question
 from ramet.store import Store
@@ -48,6 +53,7 @@ class ModelExecutor:
         *,
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
+        meter: Stopwatch,
     ) -> None:
         self._executor = executor
         self._store = store
@@ -55,12 +61,16 @@ class ModelExecutor:
         self._models = models
         self._clock = clock
         self._loop = loop
+        self._meter = meter
         self._queue: SimpleQueue[_Item] = SimpleQueue()
         self._threads = 0
         self._waiting = 0
         self.keeps_order = executor.keeps_order
         self.read = executor.read
+        self.stop_reads = executor.stop_reads
+        self.interrupt_reads = executor.interrupt_reads
         self.last_event = executor.last_event
+        self.pauses = executor.pauses
 
     @property
     def transactions(self) -> int:
@@ -69,6 +79,9 @@ class ModelExecutor:
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Run a change, after asking a model if it needs one."""
+        draft = (request.call.request if isinstance(request, Ready) else request).draft()
+        if draft is not None:
+            return self._read_first(draft, _Item(operation, request, principal, done))
         if not request.needs_model():
             return self._executor.submit(operation, request, principal, done)
         self._waiting += 1
@@ -77,6 +90,24 @@ class ModelExecutor:
             self._threads += 1
             threading.Thread(target=self._run, name="model", daemon=True).start()
         return None
+
+    def _read_first(self, draft: Request[Any], item: _Item) -> None:
+        self._waiting += 1
+
+        def answered(found: Any) -> None:
+            self._waiting -= 1
+            if isinstance(found, RametError) and not isinstance(found, item.operation.errors):
+                return item.done(found)
+            # A refusal is left to the change itself: it may have been made before, with the same idempotency key.
+            request = item.request
+            if found is not None and not isinstance(found, RametError):
+                try:
+                    request = Drafted(asked=item.request, found=_decoded(draft, found))
+                except msgspec.MsgspecError:
+                    log.exception("a draft could not be read method=%s", draft.op.name)
+            return self._executor.submit(item.operation, request, item.principal, item.done)
+
+        self._executor.read(draft.op, draft, item.principal, answered)
 
     def pending(self) -> int:
         """How many requests have not been answered."""
@@ -118,8 +149,14 @@ class ModelExecutor:
             db.close()
 
     def _deliver(self, item: _Item, outcome: Any) -> None:
+        self._meter.begin()
         self._waiting -= 1
         if isinstance(outcome, Request):
             self._executor.submit(item.operation, outcome, item.principal, item.done)
         else:
             item.done(outcome)
+        self._meter.end(item.operation.name)
+
+
+def _decoded(draft: Request[Any], found: Any) -> Any:
+    return decode_reply(type(draft), found) if isinstance(found, Raw) else found

@@ -2,25 +2,28 @@
 
 Each change runs SERIALIZABLE in a transaction of its own, and again from its start when it conflicts with another
 transaction, a bounded number of times. Changes to the same thing go to the same thread, so that this daemon's own
-clients do not conflict with each other.
+clients do not conflict with each other. Long changes have a thread of their own, so that no hook waits for one.
 """
 
-import asyncio
 import logging
 import random
 import threading
 import time
-from collections.abc import Callable
-from queue import SimpleQueue
+from collections.abc import Callable, Hashable
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.settings import Settings
 from ramet.daemon.executors.commit_listener import CommitListener
-from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
-from ramet.engine import Call, Engine
+from ramet.daemon.executors.upkeep import Upkeep
+from ramet.daemon.readers.reader_pool import ReaderPool
+from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
+from ramet.engine import Call
 from ramet.errors import DatabaseUnreachable, RametError, TooContended
 from ramet.faults import Faults
 from ramet.protocol.hooks.hooks import RecordHook
@@ -35,7 +38,6 @@ from ramet.store.database.store import Topic
 log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE_SECONDS = 0.05
-_UPKEEP_SECONDS = 3600.0
 _SUBJECTS = (
     "worker",
     "task_id",
@@ -60,27 +62,33 @@ class Pool:
     def __init__(
         self,
         store: PostgresStore,
-        engine: Engine,
+        preparation: PreparationProcess,
         settings: Settings,
         *,
         clock: Clock,
         faults: Faults,
         on_commit: Callable[[Topic], None],
-        loop: asyncio.AbstractEventLoop,
+        meter: LoopMeter,
+        processes: ReaderPool | None = None,
     ) -> None:
         self._store = store
-        self._engine = engine
+        self._engine = engine = preparation.engine
         self._retries = settings.database.retries
         self._clock = clock
         self._faults = faults
         self._on_commit = on_commit
-        self._loop = loop
-        self._readers = Readers(store, engine, settings.query, clock, loop, in_place=False)
-        self._preparation = Preparation(engine, self._put, loop)
+        self._loop = loop = meter.loop
+        self._meter = meter
+        self.pauses = Pauses("writer")
+        self._readers = Readers(store, engine, settings.query, clock, loop, meter, processes=processes, in_place=False)
+        self._preparation = Preparation(preparation, self._put, loop)
         self.transactions = 0
         self._lanes: list[SimpleQueue[_Item | None]] = [SimpleQueue() for _ in range(settings.database.pool_size)]
-        self._threads = [threading.Thread(target=self._run, args=(lane,), name="writer") for lane in self._lanes]
-        self._next_upkeep = 0.0
+        self._long_lane: SimpleQueue[_Item | None] = SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._run, args=(lane,), name="writer") for lane in (*self._lanes, self._long_lane)
+        ]
+        self._upkeep = Upkeep(engine, clock)
         for thread in self._threads:
             thread.start()
         self._listening = CommitListener(store.listen, on_commit, loop)
@@ -89,9 +97,17 @@ class Pool:
         """Queue a change in the lane of what it changes."""
         self._preparation.submit(operation, request, principal, done)
 
-    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         """Answer on a reader's connection."""
-        self._readers.read(operation, request, principal, done)
+        self._readers.read(operation, request, principal, done, asker)
+
+    def stop_reads(self, client: Hashable) -> None:
+        """Stop the long reads of a client that is gone."""
+        self._readers.stop_reads(client)
+
+    def interrupt_reads(self) -> None:
+        """Stop the long reads of all clients."""
+        self._readers.interrupt_reads()
 
     def last_event(self, done: Done) -> None:
         """The id of the newest event that every reader may see."""
@@ -105,7 +121,7 @@ class Pool:
         """Finish queued operations and close."""
         self._listening.close()
         self._preparation.close()
-        for lane in self._lanes:
+        for lane in (*self._lanes, self._long_lane):
             lane.put(None)
         for thread in self._threads:
             thread.join()
@@ -113,12 +129,24 @@ class Pool:
         self._store.close()
 
     def _put(self, call: Call, done: Done) -> None:
-        self._lanes[hash(_subject(call.request)) % len(self._lanes)].put((call, done))
+        if call.operation.is_long:
+            self._long_lane.put((call, done))
+        else:
+            self._lanes[hash(_subject(call.request)) % len(self._lanes)].put((call, done))
 
     def _run(self, lane: "SimpleQueue[_Item | None]") -> None:
         db: Connection | None = None
-        while (item := lane.get()) is not None:
+        watch = Stopwatch(self.pauses)
+        while True:
+            try:
+                item = lane.get(timeout=self._upkeep.seconds_left() if lane is self._lanes[0] else None)
+            except Empty:
+                db = self._keep_up(db)
+                continue
+            if item is None:
+                break
             call, done = item
+            watch.begin()
             try:
                 db = self._begin(db, call)
                 reply = self._persist(db, call)
@@ -128,11 +156,23 @@ class Pool:
             except Exception:
                 log.exception("an operation failed method=%s", call.operation.name)
                 reply = RametError()
+            watch.end(call.operation.name)
             self._loop.call_soon_threadsafe(self._deliver, done, reply)
-            if db is not None and time.monotonic() > self._next_upkeep:
-                self._keep_up(db)
+            if lane is self._lanes[0] and self._upkeep.is_due():
+                db = self._keep_up(db)
         if db is not None:
             db.close()
+
+    def _keep_up(self, db: Connection | None) -> Connection | None:
+        """A step of upkeep, which the first lane takes; the connection that it has then, if the server answers."""
+        try:
+            if db is None or db.is_broken:
+                db = self._store.connect()
+        except RametError as error:
+            self._upkeep.postpone(error)
+            return None
+        self._upkeep.step(db)
+        return db
 
     def _begin(self, db: Connection | None, call: Call) -> Connection:
         """A connection with an open transaction: the one from before, or a new one if the server has closed that."""
@@ -146,17 +186,6 @@ class Pool:
         db = self._store.connect()
         db.begin(locks_rows=call.operation.locks_rows)
         return db
-
-    def _keep_up(self, db: Connection) -> None:
-        """Forget the replies whose keys are too old to come again; what gets in the way now will not the next time."""
-        self._next_upkeep = time.monotonic() + _UPKEEP_SECONDS
-        try:
-            db.begin()
-            self._engine.forget_old_replies(db, self._clock.now_ms())
-            db.commit()
-        except (RametError, Retry) as error:
-            db.rollback()
-            log.warning("upkeep failed error=%s", type(error).__name__)
 
     def _persist(self, db: Connection, call: Call) -> Any:
         """The operation in the transaction that is open, and in others after it, as often as it takes."""
@@ -188,9 +217,11 @@ class Pool:
         return reply
 
     def _deliver(self, done: Done, reply: Any) -> None:
+        self._meter.begin()
         done(reply)
         self._on_commit("work")
         self._listening.committed()
+        self._meter.end("deliver")
 
 
 def _subject(request: Request[Any]) -> Any:

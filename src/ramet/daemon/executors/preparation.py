@@ -1,6 +1,7 @@
-"""Preparing long changes beside the event loop, so that no hook waits until a large text is redacted and compressed.
+"""Preparing changes before the writer gets them, so that no hook waits until a large text is redacted and compressed.
 
-One thread prepares them in the order in which they were submitted, so they also reach the writer in that order.
+What comes in a large line is prepared already (`preparation_process`). One thread prepares long operations in the order
+in which they were submitted, so they also reach the writer in that order.
 """
 
 import asyncio
@@ -12,8 +13,10 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from ramet.daemon.executors.executor import Done
-from ramet.engine import Call, Engine
+from ramet.daemon.executors.preparation_process import PreparationProcess
+from ramet.engine import Call, Ready
 from ramet.errors import RametError
+from ramet.protocol.hooks.transcripts import AddEntries
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
 
@@ -30,9 +33,15 @@ class _Item(NamedTuple):
 class Preparation:
     """Prepares changes, and passes them to the writer: short ones at once, long ones from a thread of their own."""
 
-    def __init__(self, engine: Engine, put: Callable[[Call, Done], None], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        elsewhere: PreparationProcess,
+        put: Callable[[Call, Done], None],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
         """`put` queues what is prepared. It is called on both threads."""
-        self._engine = engine
+        self._engine = elsewhere.engine
+        self._elsewhere = elsewhere
         self._put = put
         self._loop = loop
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
@@ -49,6 +58,10 @@ class Preparation:
 
         self.pending += 1
         item = _Item(operation, request, principal, answered)
+        if isinstance(request, AddEntries):
+            # A piece of a transcript: its reader waits for the reply, so the order of its pieces is kept.
+            self._elsewhere.prepare(request, partial(self._prepared, item))
+            return
         if not operation.is_long:
             self._prepare(item, answered)
             return
@@ -62,6 +75,12 @@ class Preparation:
         if self._thread is not None:
             self._queue.put(None)
             self._thread.join()
+
+    def _prepared(self, item: _Item, ready: Ready | RametError) -> None:
+        if isinstance(ready, Ready):
+            self._prepare(item._replace(request=ready), item.done)
+        else:
+            item.done(ready)
 
     def _run(self) -> None:
         while (item := self._queue.get()) is not None:

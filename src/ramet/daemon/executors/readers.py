@@ -1,29 +1,31 @@
-"""Reading beside the writer: short reads on the event loop, long ones on threads, each on a connection of its own.
+"""Reading beside the writer: short reads on the event loop, long ones in processes of their own.
 
-A point read costs a few microseconds, a hop to a thread a hundred; so what is short is done in place. What could hold
-the loop up (long pages, checks, backups, people's own queries) goes to a thread. No snapshot outlives its request,
-because an open one keeps the WAL from being copied back.
+A point read costs a few microseconds, a hop to a thread a hundred; so what is short is done in place. Long reads
+(`Operation.is_long`) go to reader processes: a thread that computes would hold the interpreter's lock, for which every
+statement of a hook would wait. On a server, where a short read waits for the network, it runs on a thread.
 """
 
 import asyncio
 import logging
-import threading
+from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
-from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.executor import OWN, Asker, Done
+from ramet.daemon.readers.reader_pool import ReaderPool
+from ramet.daemon.readers.snapshots import Snapshots
+from ramet.daemon.stalls import Stopwatch
 from ramet.engine import Engine
-from ramet.errors import DatabaseUnreachable, RametError
+from ramet.errors import RametError
+from ramet.protocol.memory.chunks import QueryChunks, SearchDirectives, SearchDocs, SearchSessions
+from ramet.protocol.memory.recall import Recall
+from ramet.protocol.memory.search import SearchMemory
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-from ramet.protocol.record.messages import ListMessages
 from ramet.protocol.system.events import ListEvents
 from ramet.store import Store
-from ramet.store.database.connection import Connection
-from ramet.store.database.operations import answer
-from ramet.store.events import find_last
 
 log = logging.getLogger(__name__)
 
@@ -41,27 +43,35 @@ class Readers:
         settings: QuerySettings,
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
+        meter: Stopwatch,
         *,
+        processes: ReaderPool | None,
         in_place: bool,
     ) -> None:
-        self._store = store
-        self._engine = engine
-        self._settings = settings
-        self._clock = clock
+        """Without `processes`, long reads run on threads."""
         self._loop = loop
+        self._processes = processes
+        self._meter = meter
         self._in_place = in_place
         """Whether a read is cheap enough for the loop: a file is, a server is not."""
+        self._snapshots = Snapshots(store, engine, settings, clock)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="reader")
-        self._local = threading.local()
-        self._connections: list[Connection] = []
-        self.pending = 0
+        self._on_threads = 0
 
-    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+    @property
+    def pending(self) -> int:
+        """How many reads have not been answered."""
+        return self._on_threads + (0 if self._processes is None else self._processes.pending)
+
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         """Answer an operation that only reads."""
-        if self._in_place and operation.host == "engine" and not _is_long(request):
-            done(self._answer(operation, request, principal))
+        is_long = _is_long(request)
+        if is_long and self._processes is not None:
+            self._processes.read(request, principal, done, asker, freshens=_reads_index(request))
+        elif self._in_place and operation.host == "engine" and not is_long:
+            done(self._answer(request, principal))
         else:
-            self._on_thread(done, self._answer, operation, request, principal)
+            self._on_thread(done, self._answer, request, principal)
 
     def last_event(self, done: Done) -> None:
         """The id of the newest event."""
@@ -70,67 +80,58 @@ class Readers:
         else:
             self._on_thread(done, self._last_event)
 
+    def stop_reads(self, client: Hashable) -> None:
+        """Stop the long reads of a client that is gone."""
+        if self._processes is not None:
+            self._processes.stop_reads(client)
+
+    def interrupt_reads(self) -> None:
+        """Stop the long reads of all clients."""
+        if self._processes is not None:
+            self._processes.interrupt()
+
     def close(self) -> None:
-        """Wait for the reads under way and close their connections."""
+        """End the reads under way and close their connections."""
+        if self._processes is not None:
+            self._processes.close()
         self._threads.shutdown(wait=True)
-        for connection in self._connections:
-            connection.close()
+        self._snapshots.close()
 
     def _on_thread(self, done: Done, work: Any, *arguments: Any) -> None:
-        self.pending += 1
+        self._on_threads += 1
         future: Future[Any] = self._threads.submit(work, *arguments)
         future.add_done_callback(lambda _: self._loop.call_soon_threadsafe(self._deliver, future, done))
 
     def _deliver(self, future: "Future[Any]", done: Done) -> None:
-        self.pending -= 1
+        self._meter.begin()
+        self._on_threads -= 1
         done(future.result())
+        self._meter.end("deliver")
 
-    def _answer(self, operation: Operation, request: Request[Any], principal: str) -> Any:
+    def _answer(self, request: Request[Any], principal: str) -> Any:
         try:
-            if operation.host == "store":
-                return answer(self._store, request, self._settings)
-            return self._perform(operation, request, principal)
+            return self._snapshots.perform(request, principal)
         except RametError as error:
             return error
         except Exception:
-            log.exception("a read failed method=%s", operation.name)
+            log.exception("a read failed method=%s", request.op.name)
             return RametError()
-
-    def _perform(self, operation: Operation, request: Request[Any], principal: str) -> Any:
-        db = self._begin()
-        try:
-            return self._engine.perform(db, self._engine.prepare(operation, request, principal), self._clock.now_ms())
-        finally:
-            db.rollback()
-
-    def _begin(self) -> Connection:
-        """A connection with an open transaction; one that the server has closed since its last use is replaced."""
-        db = self._connection()
-        try:
-            db.begin_reading()
-        except DatabaseUnreachable:
-            db = self._connection()
-            db.begin_reading()
-        return db
 
     def _last_event(self) -> Any:
         try:
-            db = self._begin()
-            try:
-                return find_last(db)
-            finally:
-                db.rollback()
+            return self._snapshots.last_event()
         except RametError as error:
             return error
 
-    def _connection(self) -> Connection:
-        """This thread's own connection; one whose server has gone away is replaced."""
-        connection: Connection | None = getattr(self._local, "connection", None)
-        if connection is None or connection.is_broken:
-            connection = self._local.connection = self._store.connect_reader()
-            self._connections.append(connection)
-        return connection
-
 
 def _is_long(request: Request[Any]) -> bool:
-    return request.op.is_long or (isinstance(request, ListMessages | ListEvents) and request.limit > _SHORT_PAGE)
+    if isinstance(request, ListEvents):
+        return request.limit > _SHORT_PAGE or request.kind is not None  # a rare kind is searched in the whole log
+    return request.op.is_long
+
+
+def _reads_index(request: Request[Any]) -> bool:
+    """Whether it finds what was written just before in the search index. A hook's recall does not wait for that."""
+    if isinstance(request, Recall):
+        return not request.is_hint
+    return isinstance(request, SearchMemory | QueryChunks | SearchSessions | SearchDocs | SearchDirectives)

@@ -6,11 +6,13 @@
 import asyncio
 import threading
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from msgspec import Raw
 
-from ramet.daemon.executors.executor import Done, Executor
+from ramet.daemon.executors.executor import OWN, Asker, Done, Executor
+from ramet.daemon.stalls import Stopwatch
 from ramet.errors import DaemonStopping, RametError
 from ramet.model.principal import RUNNER
 from ramet.protocol.operation import R, Request, decode_reply
@@ -19,9 +21,10 @@ from ramet.protocol.operation import R, Request, decode_reply
 class Requester:
     """Requests to the executor, each named by its type."""
 
-    def __init__(self, executor: Executor, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, executor: Executor, loop: asyncio.AbstractEventLoop, meter: Stopwatch) -> None:
         self._executor = executor
         self._loop = loop
+        self.meter = meter
         self._waiting: set[Future[Any]] = set()
         self._lock = threading.Lock()
         self._is_closed = False
@@ -40,7 +43,9 @@ class Requester:
                 raise DaemonStopping
             self._waiting.add(answered)
         try:
-            self._loop.call_soon_threadsafe(self._start, request, principal, lambda reply: _answer(answered, reply))
+            # Threads do long work for clients, so their reads take turns with the reads of clients.
+            asker, done = Asker(client=answered), partial(_answer, answered)
+            self._loop.call_soon_threadsafe(self._start_for_thread, request, principal, done, asker)
             return _raised(request, answered.result())
         finally:
             self._waiting.discard(answered)
@@ -52,12 +57,17 @@ class Requester:
             for answered in tuple(self._waiting):
                 _answer(answered, DaemonStopping())
 
-    def _start(self, request: Request[Any], principal: str, done: Done) -> None:
+    def _start_for_thread(self, request: Request[Any], principal: str, done: Done, asker: Asker) -> None:
+        self.meter.begin()
+        self._start(request, principal, done, asker)
+        self.meter.end(request.op.name)
+
+    def _start(self, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         operation = request.op
         if operation.changes:
             self._executor.submit(operation, request, principal, done)
         else:
-            self._executor.read(operation, request, principal, done)
+            self._executor.read(operation, request, principal, done, asker)
 
 
 def _answer(answered: "Future[Any] | asyncio.Future[Any]", reply: Any) -> None:

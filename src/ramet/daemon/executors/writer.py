@@ -4,26 +4,30 @@ It takes all waiting operations, runs each in a savepoint inside one transaction
 them: group commit. So fifty clients share the cost of one flush, a failed operation affects no other, and nothing is
 answered before it is durable.
 
-Long operations (imports) have transactions of their own, one at a time, and between two of them everything else that
-waits is written. So a hook waits for one of them at most.
+Hooks are written first, and a batch is short. Long operations (imports) have transactions of their own, one at a time,
+and between two of them everything else that waits is written. So a hook waits for one batch or one of them at most.
 """
 
-import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
-from ramet.daemon.executors.executor import Done
+from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
+from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
-from ramet.engine import Call, Engine
+from ramet.daemon.executors.upkeep import Upkeep
+from ramet.daemon.readers.reader_pool import ReaderPool
+from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
+from ramet.engine import Call
 from ramet.errors import BatchRolledBack, RametError
 from ramet.faults import Faults
+from ramet.protocol.hooks.hooks import RecordHook
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
 from ramet.store.database.sqlite.store import SqliteStore
@@ -31,8 +35,8 @@ from ramet.store.database.store import Topic
 
 log = logging.getLogger(__name__)
 
-_LARGEST_BATCH = 256
-_UPKEEP_SECONDS = 3600.0
+_LARGEST_BATCH = 64
+"""A hook that arrives now waits for this many at most. Larger batches save next to nothing of the flushes."""
 
 _Item = tuple[Call, Done]
 
@@ -45,26 +49,33 @@ class Writer:
     def __init__(
         self,
         store: SqliteStore,
-        engine: Engine,
+        preparation: PreparationProcess,
         settings: QuerySettings,
         *,
         clock: Clock,
         faults: Faults,
         on_commit: Callable[[Topic], None],
-        loop: asyncio.AbstractEventLoop,
+        meter: LoopMeter,
+        processes: ReaderPool | None = None,
     ) -> None:
         self._store = store
         self._db = store.connect()
-        self._engine = engine
+        self._engine = engine = preparation.engine
         self._clock = clock
         self._faults = faults
         self._on_commit = on_commit
-        self._loop = loop
-        self._readers = Readers(store, engine, settings, clock, loop, in_place=True)
+        self._loop = loop = meter.loop
+        self._meter = meter
+        self.pauses = Pauses("writer")
+        self._watch = Stopwatch(self.pauses)
+        self._readers = Readers(store, engine, settings, clock, loop, meter, processes=processes, in_place=True)
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._hooks: deque[_Item] = deque()
+        self._short: deque[_Item] = deque()
         self._long: deque[_Item] = deque()
-        """Long operations that have been taken from the queue, in their order. Only the writer's thread has it."""
-        self._preparation = Preparation(engine, lambda call, done: self._queue.put((call, done)), loop)
+        """What has been taken from the queue, each kind in its order. Only the writer's thread has these."""
+        self._upkeep = Upkeep(engine, clock, store.limit_log)
+        self._preparation = Preparation(preparation, lambda call, done: self._queue.put((call, done)), loop)
         self.transactions = 0
         self._thread = threading.Thread(target=self._run, name="writer")
         self._thread.start()
@@ -73,9 +84,17 @@ class Writer:
         """Queue a change; what can be prepared outside the writer's thread is prepared before."""
         self._preparation.submit(operation, request, principal, done)
 
-    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
+    def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         """Answer beside the writer."""
-        self._readers.read(operation, request, principal, done)
+        self._readers.read(operation, request, principal, done, asker)
+
+    def stop_reads(self, client: Hashable) -> None:
+        """Stop the long reads of a client that is gone."""
+        self._readers.stop_reads(client)
+
+    def interrupt_reads(self) -> None:
+        """Stop the long reads of all clients."""
+        self._readers.interrupt_reads()
 
     def last_event(self, done: Done) -> None:
         """The id of the newest event."""
@@ -94,34 +113,47 @@ class Writer:
         self._store.close()
 
     def _run(self) -> None:
-        self._keep_up()
         is_over = False
-        while not is_over or self._long:
-            batch: list[_Item] = []
-            is_over = self._gather(batch) or is_over
+        while not is_over or self._short or self._long:
+            is_over = self._gather() or is_over
+            batch = self._next_batch()
             if batch:
                 self._answer(batch, self._write(batch))
             if self._long:
                 alone = [self._long.popleft()]
                 self._answer(alone, self._write(alone))
-            elif not batch:
-                self._keep_up()
+            if self._upkeep.is_due():
+                self._watch.begin()
+                self._upkeep.step(self._db)
+                self._watch.end("upkeep")
 
-    def _gather(self, batch: list[_Item]) -> bool:
+    def _gather(self) -> bool:
         """Wait for an operation unless one is there, and take all that wait; True if the end was among them."""
-        while len(batch) < _LARGEST_BATCH:
-            is_idle = not batch and not self._long
-            try:
-                item = self._queue.get(timeout=_UPKEEP_SECONDS if is_idle else 0)
-            except Empty:
-                return False
-            if item is None:
-                return True
-            (self._long if item[0].operation.is_long else batch).append(item)
-        return False
+        timeout = 0.0 if self._short or self._long else self._upkeep.seconds_left()
+        try:
+            while (item := self._queue.get(timeout=timeout)) is not None:
+                self._lane_of(item[0].operation).append(item)
+                timeout = 0.0
+        except Empty:
+            return False
+        return True
+
+    def _lane_of(self, operation: Operation) -> "deque[_Item]":
+        if operation is RecordHook.op:
+            return self._hooks
+        return self._long if operation.is_long else self._short
+
+    def _next_batch(self) -> list[_Item]:
+        """The hooks that wait, and as many others as fit."""
+        batch = list(self._hooks)
+        self._hooks.clear()
+        while self._short and len(batch) < _LARGEST_BATCH:
+            batch.append(self._short.popleft())
+        return batch
 
     def _write(self, batch: list[_Item]) -> list[Any]:
         """One transaction; a reply or an error for each of the batch."""
+        self._watch.begin()
         try:
             self._db.rollback()
             self._db.begin()
@@ -137,6 +169,8 @@ class Writer:
             log.exception("a transaction of %d operations failed", len(batch))
             self._abandon()
             return [BatchRolledBack()] * len(batch)
+        finally:
+            self._watch.end("commit")
         self._faults.reach("after_commit_before_reply")
         return replies
 
@@ -156,8 +190,11 @@ class Writer:
             if not self._db.undo_operation():
                 raise BatchRolledBack(f"the database rolled back the transaction: {error}") from error
             return self._explain(call, error)
-        self._db.keep_operation()
-        return reply
+        else:
+            self._db.keep_operation()
+            return reply
+        finally:
+            self._watch.lap(call.operation.name)
 
     def _explain(self, call: Call, error: Exception) -> RametError:
         if isinstance(error, RametError):
@@ -169,16 +206,8 @@ class Writer:
         self._loop.call_soon_threadsafe(self._deliver, batch, replies)
 
     def _deliver(self, batch: list[_Item], replies: list[Any]) -> None:
+        self._meter.begin()
         for (_, done), reply in zip(batch, replies, strict=True):
             done(reply)
         self._on_commit("work")
-
-    def _keep_up(self) -> None:
-        """Forget the replies whose keys are too old to come again."""
-        try:
-            self._db.begin()
-            self._engine.forget_old_replies(self._db, self._clock.now_ms())
-            self._db.commit()
-        except Exception as error:  # noqa: BLE001 - it is tried again; the writer must go on
-            self._abandon()
-            log.warning("upkeep failed error=%s", type(error).__name__)
+        self._meter.end("deliver")

@@ -135,6 +135,7 @@ class HookService:
             _log_failure(event, error)
         self._timings.add(event.vendor, event.name, time.perf_counter() - start, has_failed=has_failed)
         call.done(output)
+        call.connection.flush()  # now, and not after what else this turn of the event loop has to do
 
     def _is_needless(self, call: Call, request: HookCall, event: HookEvent) -> bool:
         """Whether an event is known already, or that of a session that is not recorded."""

@@ -21,6 +21,11 @@ class Lines:
     def __len__(self) -> int:
         return len(self._waiting)
 
+    @property
+    def unfinished_bytes(self) -> int:
+        """How much has arrived of a line whose end has not."""
+        return len(self._beginning)
+
     def feed(self, data: bytes) -> None:
         """Add what was read."""
         pieces = data.split(b"\n")
@@ -33,6 +38,10 @@ class Lines:
     def take(self) -> bytes | None:
         """The next line, without its newline; None stands in the place of one that was too long."""
         return self._waiting.popleft()
+
+    def put_first(self, line: bytes) -> None:
+        """A line that is taken before all others."""
+        self._waiting.appendleft(line)
 
     def clear(self) -> None:
         """Forget everything."""

@@ -12,11 +12,12 @@ from functools import partial
 from typing import Any
 
 from ramet.daemon.executors.executor import Executor
+from ramet.daemon.stalls import Stopwatch
 from ramet.daemon.wire.connection import Connection
 from ramet.model.event import Event
 from ramet.model.principal import USER
 from ramet.protocol.replies import Page
-from ramet.protocol.system.events import ListEvents
+from ramet.protocol.system.events import ListEvents, SubscribeEvents
 from ramet.protocol.wire.frames import encode_notification
 
 log = logging.getLogger(__name__)
@@ -43,9 +44,10 @@ class _Subscriber:
 class Subscriptions:
     """Everybody who is told of events; a connection at most once."""
 
-    def __init__(self, executor: Executor, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, executor: Executor, loop: asyncio.AbstractEventLoop, meter: Stopwatch) -> None:
         self._executor = executor
         self._loop = loop
+        self._meter = meter
         self._subscribers: dict[Connection, _Subscriber] = {}
         self._is_due = False
         self._timer: asyncio.TimerHandle | None = None
@@ -56,6 +58,10 @@ class Subscriptions:
         if self._timer is None:
             self._timer = self._loop.call_later(_INTERVAL_SECONDS, self._tick)
         self.wake()
+
+    def has(self, connection: Connection) -> bool:
+        """Whether the connection is told events."""
+        return connection in self._subscribers
 
     def remove(self, connection: Connection) -> None:
         """The connection is gone."""
@@ -79,6 +85,7 @@ class Subscriptions:
 
     def _read_on(self) -> None:
         """Ask for the next page of everybody who is not already waiting for one, once for each cursor."""
+        self._meter.begin()
         self._is_due = False
         groups: defaultdict[int, list[_Subscriber]] = defaultdict(list)
         for subscriber in self._subscribers.values():
@@ -92,6 +99,8 @@ class Subscriptions:
                 subscriber.is_behind = False
             page = ListEvents(after=cursor, limit=_PAGE)
             self._executor.read(page.op, page, USER, partial(self._tell, group))
+            self._meter.lap(SubscribeEvents.op.name)
+        self._meter.end(SubscribeEvents.op.name)
 
     def _tell(self, group: list[_Subscriber], reply: Any) -> None:
         for subscriber in group:

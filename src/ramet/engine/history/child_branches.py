@@ -1,19 +1,21 @@
 """Spawns: child histories, what they inherit, and how their work comes back to the parent."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from ramet.engine.answers import answers
 from ramet.engine.history import commits as histories
-from ramet.engine.history import compiler, references
+from ramet.engine.history import drafts, references
 from ramet.engine.history.commits import Kind
 from ramet.engine.history.compression import SUMMARY
+from ramet.engine.history.context_view import ContextView
+from ramet.engine.history.drafts import ReadyDraft
 from ramet.engine.transaction import Transaction
-from ramet.errors import BranchExists, ModelMissing, NothingToExpand, SpawnCycle, SpawnError
+from ramet.errors import BranchExists, InvalidParams, ModelMissing, NothingToExpand, SpawnCycle, SpawnError
 from ramet.model.history.branch import Head, Point
 from ramet.model.history.child_branch import COLLAPSE_OPENING, fit
-from ramet.model.history.compilation import within_budget
 from ramet.model.history.content import (
     COLLAPSE,
     COMPRESSES,
@@ -35,7 +37,8 @@ from ramet.protocol.history.child_branches import (
     SpawnTree,
 )
 from ramet.protocol.history.commits import CommitRow
-from ramet.protocol.history.contexts import Filter
+from ramet.protocol.history.drafts import DraftInheritance, InheritanceDraft
+from ramet.protocol.history.inheritance import Filter
 from ramet.store.history import child_branches, commits, segments
 from ramet.store.history.child_branches import CollapsedChild, NewSpawn, StoredSpawnPointers
 from ramet.store.history.commits import StoredCommit
@@ -52,8 +55,12 @@ def spawn(tx: Transaction, request: Spawn) -> SpawnRow:
     before = references.place(tx, request.parent, "parent")
     if request.inherit == "full_clone":
         segments.create_branch(tx.db, request.child, before.commit_id if before else None, tx.now_ms)
-    else:
-        inherit(tx, request, before)
+        return link(tx, request, before)
+    ready = drafts.find_usable(tx, before, InheritanceDraft)
+    if ready is not None:
+        # The child inherits what the parent was when it was read.
+        before = commits.find(tx.db, bytes.fromhex(ready.draft.head))
+    inherit(tx, request, before, ready)
     return link(tx, request, before)
 
 
@@ -99,20 +106,21 @@ def _refuse_relatives(tx: Transaction, request: Spawn) -> None:
         raise BranchExists(f"branch {request.child!r} already exists", field="child", value=request.child)
 
 
-def inherit(tx: Transaction, request: Spawn, before: Point | None) -> None:
-    """What of the parent is copied into the child."""
+def inherit(
+    tx: Transaction, request: Spawn, before: Point | None, ready: ReadyDraft[InheritanceDraft] | None = None
+) -> None:
+    """What of the parent is copied into the child, as it was read before or as it is now."""
     head = references.head_or_new(tx, request.child)
-    if request.inherit == "none":
-        return
     if request.inherit == "head_snapshot":
-        _snapshot(tx, head, before, request.max_tokens)
-        return
-    require_filter(request.filter)
-    if request.filter is not None:
-        _select(tx, head, before, request.filter)
+        found = ready.content if ready else tx.contents.prepare(snapshot(tx, before, request.max_tokens))
+        if found is not None and found.text:
+            histories.add(tx, head, found, Kind(content_type="instruction", role="system"))
+    elif request.inherit == "selective":
+        chosen = require_filter(request.filter)
+        _copy(tx, head, before, ready.draft.commit_ids if ready else select(tx, before, chosen))
 
 
-def require_filter(chosen: Filter | None) -> None:
+def require_filter(chosen: Filter | None) -> Filter:
     """Refuse a child that inherits a selection but selects nothing."""
     if chosen is None or not _says_something(chosen):
         raise SpawnError(
@@ -120,48 +128,66 @@ def require_filter(chosen: Filter | None) -> None:
             field="filter",
             fix="select commits by type, by tag or by the last turns, or inherit the whole history (full_clone)",
         )
+    return chosen
 
 
 def _says_something(chosen: Filter) -> bool:
     return any(part is not None for part in (chosen.types, chosen.tags, chosen.last_turns))
 
 
-def _snapshot(tx: Transaction, head: Head, before: Point | None, max_tokens: int | None) -> None:
-    """The parent's compiled text in one instruction; what does not fit goes, the oldest first."""
-    pieces = compiler.compile_context(tx, before, is_changing=True).context.visible()
-    chosen = pieces if max_tokens is None else within_budget(pieces, max_tokens)
-    text = "\n\n".join(f"[{piece.role}]: {piece.text}" for piece in chosen)
-    if text:
-        histories.add(tx, head, tx.contents.prepare(text), Kind(content_type="instruction", role="system"))
+@answers(DraftInheritance)
+def draft_inheritance(tx: Transaction, request: DraftInheritance) -> InheritanceDraft | None:
+    """What a child of a branch would inherit now; None of an empty one."""
+    references.head(tx, request.parent, "parent")
+    before = references.place(tx, request.parent, "parent")
+    if before is None:
+        return None
+    head, revision = before.hash.hex(), commits.find_revision(tx.db)
+    if request.inherit == "head_snapshot":
+        text = snapshot(tx, before, request.max_tokens)
+        return InheritanceDraft(head=head, revision=revision, snapshot=text)
+    chosen = select(tx, before, require_filter(request.filter))
+    return InheritanceDraft(head=head, revision=revision, commit_ids=chosen)
 
 
-def _select(tx: Transaction, head: Head, before: Point | None, chosen: Filter) -> None:
-    """Copies of what the filter names, with its last text; instructions always come along."""
+def snapshot(tx: Transaction, before: Point | None, max_tokens: int | None) -> str:
+    """A history's compiled text; what does not fit goes, the oldest first."""
+    view = ContextView(tx, before, is_changing=True)
+    chosen = view.choose(None, max_tokens).forward()
+    return "\n\n".join(f"[{piece.role}]: {piece.text}" for _, piece in view.in_chunks(chosen))
+
+
+def select(tx: Transaction, before: Point | None, chosen: Filter) -> list[int]:
+    """The ids of the commits that a filter names; instructions always come along."""
     spans = references.spans(tx, before)
-    inherited = list(commits.read_newest(tx.db, tx.codec, spans, limit=_EVERYTHING))[::-1]
-    edits = {each.target_id: each for each in inherited if each.target_id is not None}
-    stored = [_edited(each, edits.get(each.id)) for each in inherited if each.target_id is None]
-    turns = [each.id for each in stored if each.content_type == "dialogue"]
-    last = set(turns[-chosen.last_turns :] if chosen.last_turns else ())
-    for each in stored:
-        if _is_chosen(tx, each, chosen, last):
-            done = histories.copy(tx, head, each)
-            head = segments.head_at(tx.db, head.branch_id, done.id)
+    stored = [each for each in commits.read_facts(tx.db, spans, 1, before.seq if before else 0) if not each.target_id]
+    turns = [each.commit_id for each in stored if each.content_type == "dialogue"]
+    wanted = set(turns[-chosen.last_turns :] if chosen.last_turns else ())
+    wanted.update(commits.list_tagged(tx.db, chosen.tags or ()))
+    types = {*_ALWAYS_INHERITED, *(chosen.types or ())}
+    return [each.commit_id for each in stored if each.content_type in types or each.commit_id in wanted]
+
+
+def _copy(tx: Transaction, head: Head, before: Point | None, commit_ids: Sequence[int]) -> None:
+    """Copies of commits of a history, with their last texts."""
+    special = commits.list_special(tx.db, references.spans(tx, before))
+    edits = {each.target_id: each.commit_id for each in special if each.target_id is not None}
+    for commit_id in commit_ids:
+        stored = _edited(_read(tx, commit_id), _read(tx, edits[commit_id]) if commit_id in edits else None)
+        done = histories.copy(tx, head, stored)
+        head = done.as_head(head.branch_id)
+
+
+def _read(tx: Transaction, commit_id: int) -> StoredCommit:
+    point = commits.find_by_id(tx.db, commit_id)
+    assert point is not None  # noqa: S101
+    return commits.read_one(tx.db, tx.codec, point)
 
 
 def _edited(stored: StoredCommit, edit: StoredCommit | None) -> StoredCommit:
     if edit is None:
         return stored
     return replace(stored, text=edit.text, tokens=edit.tokens, blob_id=edit.blob_id, content_hash=edit.content_hash)
-
-
-def _is_chosen(tx: Transaction, stored: StoredCommit, chosen: Filter, last: set[int]) -> bool:
-    return (
-        stored.content_type in _ALWAYS_INHERITED
-        or (chosen.types is not None and stored.content_type in chosen.types)
-        or (chosen.tags is not None and bool(set(chosen.tags) & set(commits.list_tags(tx.db, stored.id))))
-        or stored.id in last
-    )
 
 
 def _write_into_parent(tx: Transaction, head: Head, request: Spawn, purpose: str) -> None:
@@ -245,23 +271,36 @@ def expand(tx: Transaction, request: Expand) -> Expanded:
     stored = commits.read_one(tx.db, tx.codec, point)
     span = (stored.metadata or {}).get(COMPRESSES)
     if span is not None:
-        shown = commits.read_newest(
-            tx.db, tx.codec, references.spans(tx, point), limit=_EVERYTHING, before=span[1] + 1, after=span[0] - 1
-        )
+        rows, following = _replaced(tx, point, span[0], span[1], request)
         return Expanded(
-            hash=stored.hash.hex(), kind="compression", branch=None, head=None, commits=_rows(tx, list(shown)[::-1])
+            hash=stored.hash.hex(), kind="compression", branch=None, head=None, commits=rows, next=following
         )
     collapsed = child_branches.find_collapsed(tx.db, stored.id) or _copied_collapse(tx, stored)
     if collapsed is None:
         raise NothingToExpand(f"commit {request.hash} replaces no other commits", field="hash", value=request.hash)
-    child = commits.read_newest(tx.db, tx.codec, references.spans(tx, collapsed.head), limit=tx.limits.page_max)
+    depth = collapsed.head.seq if collapsed.head else 0
+    # Without a limit, it has the newest commits of the child, as many as a page may have.
+    first = 1 if request.limit else max(1, depth - tx.limits.page_max + 1)
+    rows, following = _replaced(tx, collapsed.head, first, depth, request)
     return Expanded(
         hash=stored.hash.hex(),
         kind="collapse",
         branch=collapsed.branch,
         head=collapsed.head.hash.hex() if collapsed.head else None,
-        commits=_rows(tx, list(child)[::-1]),
+        commits=rows,
+        next=following,
     )
+
+
+def _replaced(
+    tx: Transaction, head: Point | None, first: int, last: int, request: Expand
+) -> tuple[list[CommitRow], int | None]:
+    """The commits from one depth to another, oldest first: all of them, or a page, and the depth that it ends with."""
+    after = max(first - 1, request.cursor or 0)
+    end = last if request.limit is None else min(last, after + request.limit)
+    spans = references.spans(tx, head)
+    shown = commits.read_newest(tx.db, tx.codec, spans, limit=_EVERYTHING, before=end + 1, after=after)
+    return _rows(tx, list(shown)[::-1]), end if end < last else None
 
 
 def _copied_collapse(tx: Transaction, stored: StoredCommit) -> CollapsedChild | None:
@@ -276,10 +315,21 @@ def _copied_collapse(tx: Transaction, stored: StoredCommit) -> CollapsedChild | 
 def show_tree(tx: Transaction, request: Spawns) -> SpawnTree:
     """A history's parent, ancestors and children."""
     references.head(tx, request.branch)
+    pointers, limit = StoredSpawnPointers(tx.db), request.limit or _EVERYTHING
+    last = None if request.cursor is None else pointers.get(request.cursor)
+    if request.cursor is not None and (last is None or last.parent != request.branch):
+        raise InvalidParams(
+            f"the cursor {request.cursor} is not a place in this list",
+            field="cursor",
+            value=request.cursor,
+            fix="give the `next` of a page of the same branch, or leave it out to start again",
+        )
+    children = pointers.get_children(request.branch, after=request.cursor or 0, limit=limit + 1)
     return SpawnTree(
-        parent=StoredSpawnPointers(tx.db).get_parent(request.branch),
+        parent=pointers.get_parent(request.branch),
         ancestors=list(child_branches.ancestors(tx.db, request.branch)),
-        children=StoredSpawnPointers(tx.db).get_children(request.branch),
+        children=children[:limit],
+        next=children[limit - 1].spawn_id if len(children) > limit else None,
     )
 
 

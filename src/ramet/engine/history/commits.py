@@ -1,5 +1,7 @@
 """Histories: commits, branches, and the moves by which every rewrite can be taken back."""
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Generic
 
 import msgspec
@@ -58,6 +60,7 @@ from ramet.protocol.history.commits import (
     Show,
     Tag,
 )
+from ramet.protocol.pages import cut
 from ramet.protocol.replies import Page
 from ramet.store.history import branches, commits, segments
 from ramet.store.history.commits import StoredCommit
@@ -190,9 +193,26 @@ def create_branch(tx: Transaction, request: CreateBranch) -> BranchRow:
 
 @answers(ListBranches)
 def list_branches(tx: Transaction, request: ListBranches) -> Page[BranchRow]:
-    """The branches whose names start with a prefix."""
-    found = branches.list_all(tx.db, request.prefix or "", tx.limits.page_max)
-    return Page(items=[row for row in found if scopes.has_branch(tx, row.name)])
+    """The branches whose names start with a prefix.
+
+    Those that the asker cannot reach are passed over, so that no `next` names one of them.
+    """
+    limit = min(request.limit or tx.limits.page_max, tx.limits.page_max)
+    found = list(islice(_reachable(tx, request, limit + 1), limit + 1))
+    return Page(items=found[:limit], next=found[limit - 1].name if len(found) > limit else None)
+
+
+def _reachable(tx: Transaction, request: ListBranches, wanted: int) -> Iterator[BranchRow]:
+    """The branches behind the cursor that the asker reaches."""
+    # An agent reaches few of them, so that more are read at a time than it wants.
+    size = wanted if tx.asker is None else max(wanted, tx.limits.page_max)
+    after = request.cursor or ""
+    while True:
+        found = branches.list_all(tx.db, request.prefix or "", after=after, limit=size)
+        yield from (row for row in found if scopes.has_branch(tx, row.name))
+        if len(found) < size:
+            return
+        after = found[-1].name
 
 
 @answers(DeleteBranch)
@@ -239,10 +259,12 @@ def undo(tx: Transaction, request: Undo) -> BranchRow:
 @answers(ListMoves)
 def list_moves(tx: Transaction, request: ListMoves) -> Page[MoveRow]:
     """The rewrites of a branch, the newest first; those of one that was deleted too."""
-    found = branches.list_moves(tx.db, request.branch, min(request.limit, tx.limits.page_max))
+    limit = min(request.limit, tx.limits.page_max)
+    before = 2**63 - 1 if request.cursor is None else request.cursor
+    found = branches.list_moves(tx.db, request.branch, before=before, limit=limit + 1)
     if not found:
         references.head(tx, request.branch)
-    return Page(items=found)
+    return cut(found, limit, lambda move: move.id)
 
 
 @answers(Annotate)

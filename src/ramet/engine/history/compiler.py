@@ -4,6 +4,8 @@ Only what was read outside of a change is kept: a change may still be undone, an
 again.
 """
 
+from sys import getsizeof
+
 from ramet.engine.context_cache import Kept
 from ramet.engine.history import references
 from ramet.engine.transaction import Transaction
@@ -14,12 +16,15 @@ from ramet.model.history.provider_messages import RENDERERS, Renderer
 from ramet.protocol.history.contexts import Format
 from ramet.store.history import commits
 
+_FEW = 100
+"""So many commits more are read with their texts, because the rest is there."""
+
 
 def compile_context(tx: Transaction, point: Point | None, *, is_changing: bool = False) -> Kept:
     """The context that leads to a commit."""
     revision, hints = commits.find_revision(tx.db), commits.type_hints(tx.db)
     if point is None:
-        return Kept(Point(0, b"", 0, 0, 0), revision, hints, Context(hints), {})
+        return Kept(Point(0, b"", 0, 0, 0), revision, hints, Context(hints), {}, 0)
     known = tx.contexts.find(point.commit_id, revision, hints)
     if known is not None:
         return known
@@ -31,13 +36,24 @@ def compile_context(tx: Transaction, point: Point | None, *, is_changing: bool =
     return kept
 
 
-def render(kept: Kept, form: Format) -> Renderer:
+def find_kept(tx: Transaction, point: Point | None) -> Kept | None:
+    """The context that leads to a commit, if it is kept or is short of it by a few commits."""
+    if point is None:
+        return None
+    revision, hints = commits.find_revision(tx.db), commits.type_hints(tx.db)
+    base = tx.contexts.find_nearest(references.spans(tx, point), revision, hints)
+    return compile_context(tx, point) if base is not None and point.seq - base.point.seq <= _FEW else None
+
+
+def render(tx: Transaction, kept: Kept, form: Format) -> Renderer:
     """The whole context as a provider's messages."""
     renderer = kept.renderers.get(form)
     if renderer is None:
         renderer = RENDERERS[form]()
         renderer.feed(kept.context.visible())
-        kept.renderers[form] = renderer
+        if tx.contexts.find(kept.point.commit_id, kept.revision, kept.hints) is kept:
+            kept.renderers[form] = renderer
+            tx.contexts.keep(kept)
     return renderer
 
 
@@ -57,4 +73,5 @@ def _extend(
         for form, renderer in base.renderers.items():
             renderers[form] = renderer.copy()
             renderers[form].feed(added)
-    return Kept(point, revision, hints, context, renderers)
+    text_bytes = sum([getsizeof(text.text) for text in texts], start=base.text_bytes if base else 0)
+    return Kept(point, revision, hints, context, renderers, text_bytes)

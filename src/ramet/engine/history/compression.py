@@ -2,16 +2,18 @@
 
 from ramet.engine.answers import answers
 from ramet.engine.history import commits as histories
-from ramet.engine.history import compiler, references
+from ramet.engine.history import drafts, references
 from ramet.engine.history.commits import Kind
+from ramet.engine.history.context_view import ContextView
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidRange, ModelMissing
 from ramet.model.history.branch import Head, Point
-from ramet.model.history.compilation import Piece, is_protected
+from ramet.model.history.compilation import Piece
 from ramet.model.history.content import COMPRESSES
 from ramet.model.history.extract import extract
 from ramet.protocol.history.commits import CommitReply
 from ramet.protocol.history.contexts import Compress
+from ramet.protocol.history.drafts import DraftSummary, SummaryDraft
 from ramet.store.history import commits
 
 SUMMARY = Kind(content_type="output", role="user")
@@ -22,37 +24,60 @@ def compress(tx: Transaction, request: Compress) -> CommitReply:
     """Replace a range with a summary, given or extracted; pinned commits and boundaries stay."""
     head = references.head(tx, request.branch)
     first, last = _range(tx, head, request)
-    text = request.text
-    if text is None:
-        if request.method == "model":
-            raise ModelMissing("no model has written the summary", field="method", value=request.method)
-        pieces = compressible(tx, request)
-        text = extract(pieces, commits.type_hints(tx.db), request.target_tokens)
-    else:
-        compressible(tx, request)
-    content = tx.contents.prepare(text, {COMPRESSES: [first.seq, last.seq]})
+    ready = drafts.find_usable(tx, head, SummaryDraft)
+    content = ready.content if ready else None
+    if content is None:
+        text = _extract(tx, request) if request.text is None else request.text
+        content = tx.contents.prepare(text, {COMPRESSES: [first.seq, last.seq]})
+    if request.text is not None and not _view(tx, head).has_within(first.seq, last.seq):
+        raise _nothing(request)
     done = histories.add(tx, head, content, SUMMARY)
     histories.moved(tx, request.branch, head.commit_id, done.id, "compress")
     return histories.committed(tx, request.branch, done, content)
+
+
+@answers(DraftSummary)
+def draft_summary(tx: Transaction, request: DraftSummary) -> SummaryDraft:
+    """The summary that would be extracted now."""
+    wanted = Compress(branch=request.branch, from_=request.first, to=request.last, target_tokens=request.target_tokens)
+    head = references.head(tx, request.branch)
+    first, last = _range(tx, head, wanted)
+    return SummaryDraft(
+        text=_extract(tx, wanted),
+        first=first.seq,
+        last=last.seq,
+        head=(head.commit_hash or b"").hex(),
+        revision=commits.find_revision(tx.db),
+    )
 
 
 def compressible(tx: Transaction, request: Compress) -> list[Piece]:
     """The commits of the range that a summary would replace; there must be some."""
     head = references.head(tx, request.branch)
     first, last = _range(tx, head, request)
-    kept = compiler.compile_context(tx, references.either(tx, request.branch, None), is_changing=True)
-    pieces = [
-        piece
-        for piece in kept.context.visible()
-        if piece.lies_within(first.seq, last.seq) and not is_protected(piece, kept.hints)
-    ]
+    view = _view(tx, head)
+    pieces = [piece for _, piece in view.with_texts(view.within(first.seq, last.seq))]
     if not pieces:
-        raise InvalidRange(
-            "there is nothing to compress in this range: every commit is pinned, skipped or already compressed",
-            field="from",
-            value=request.from_,
-        )
+        raise _nothing(request)
     return pieces
+
+
+def _extract(tx: Transaction, request: Compress) -> str:
+    if request.method == "model":
+        raise ModelMissing("no model has written the summary", field="method", value=request.method)
+    return extract(compressible(tx, request), commits.type_hints(tx.db), request.target_tokens)
+
+
+def _view(tx: Transaction, head: Head) -> ContextView:
+    return ContextView(tx, references.point_of(head), is_changing=True)
+
+
+def _nothing(request: Compress) -> InvalidRange:
+    return InvalidRange(
+        "there is nothing to compress in this range: every commit is pinned, skipped or already compressed",
+        field="from",
+        value=request.from_,
+    )
 
 
 def _range(tx: Transaction, head: Head, request: Compress) -> tuple[Point, Point]:

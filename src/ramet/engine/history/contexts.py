@@ -1,33 +1,62 @@
-"""Contexts: what a model is given of a branch, and how two of them differ."""
-
-import difflib
+"""Contexts: what a model is given of a branch."""
 
 from ramet.engine.answers import answers
-from ramet.engine.context_cache import Kept
-from ramet.engine.history import compiler, references
-from ramet.engine.history.commits import row
+from ramet.engine.history import compiler, context_pages, references
+from ramet.engine.history.context_view import ContextView
 from ramet.engine.transaction import Transaction
-from ramet.model.history.branch import Point, Span
+from ramet.errors import ReplyTooLarge
+from ramet.model.history.branch import Point
 from ramet.model.history.compilation import Piece, within_budget, within_window
 from ramet.model.history.provider_messages import RENDERERS, Renderer
-from ramet.protocol.history.contexts import Compile, Compiled, Diff, DiffReply, Window
-from ramet.store.history import commits
+from ramet.protocol.history.contexts import Compile, Compiled, Window
+
+_EVERY_MESSAGE = 2**31 - 1
+_LEAST_TOKEN_BYTES = 2
+"""Hardly any text has fewer bytes for each token."""
 
 
 @answers(Compile)
 def compile_branch(tx: Transaction, request: Compile) -> Compiled:
     """A branch as messages, within a budget and a window. What is left out stays where it is."""
+    if request.limit is not None or request.cursor is not None:
+        return context_pages.compile_page(tx, request, request.limit or _EVERY_MESSAGE)
     point = references.either(tx, request.branch, request.hash)
-    kept = compiler.compile_context(tx, point)
-    pieces, omitted = kept.context.visible(), 0
     if request.window is None and request.max_tokens is None:
-        renderer = compiler.render(kept, request.format)
+        if request.since is None:
+            _refuse_too_long(tx, point)
+        kept = compiler.compile_context(tx, point)
+        reply = _reply(point, compiler.render(tx, kept, request.format), kept.context.visible(), 0)
     else:
+        reply = _compile_part(tx, point, request)
+    return reply if request.since is None else _since(tx, request, request.since, reply)
+
+
+def _refuse_too_long(tx: Transaction, point: Point | None) -> None:
+    """Refuse a context whose texts cannot fit in a reply, without reading them. What is hidden does not count."""
+    most = tx.max_reply_bytes
+    if most is None or point is None or point.token_sum * _LEAST_TOKEN_BYTES <= most:
+        return
+    size = ContextView(tx, point).tokens() * _LEAST_TOKEN_BYTES
+    if size > most:
+        raise ReplyTooLarge(f"the context has more than {size} bytes, and a reply at most {most}", field="limit")
+
+
+def _compile_part(tx: Transaction, point: Point | None, request: Compile) -> Compiled:
+    """What fits. Only this much is read, unless the whole context is there."""
+    kept = compiler.find_kept(tx, point)
+    if kept is not None:
+        pieces = kept.context.visible()
         chosen = _choose(pieces, request.window, request.max_tokens)
-        omitted, pieces = len(pieces) - len(chosen), chosen
-        renderer = _render(chosen, request.format)
+        return _reply(point, _render(chosen, request.format), chosen, len(pieces) - len(chosen))
+    view = ContextView(tx, point)
+    placed = view.choose(request.window, request.max_tokens)
+    chosen = [piece for _, piece in view.with_texts(placed.forward())]
+    return _reply(point, _render(chosen, request.format), chosen, view.count - placed.count)
+
+
+def _reply(point: Point | None, renderer: Renderer, pieces: list[Piece], omitted: int) -> Compiled:
     messages, prefix_hash = renderer.finish()
-    reply = Compiled(
+    return Compiled(
         messages=messages,
         tokens=sum(piece.tokens for piece in pieces),
         prefix_hash=prefix_hash,
@@ -35,7 +64,6 @@ def compile_branch(tx: Transaction, request: Compile) -> Compiled:
         head=point.hash.hex() if point else None,
         system=renderer.system(),
     )
-    return reply if request.since is None else _since(tx, request, request.since, reply)
 
 
 def _choose(pieces: list[Piece], window: Window | None, max_tokens: int | None) -> list[Piece]:
@@ -51,7 +79,7 @@ def _render(pieces: list[Piece], form: str) -> Renderer:
 
 def _since(tx: Transaction, request: Compile, since: str, reply: Compiled) -> Compiled:
     """Only what came behind a commit, where what the caller has is still the beginning; else everything."""
-    before = compiler.render(compiler.compile_context(tx, references.commit(tx, since, "since")), request.format)
+    before = compiler.render(tx, compiler.compile_context(tx, references.commit(tx, since, "since")), request.format)
     known, _ = before.finish()
     if reply.omitted or reply.messages[: len(known)] != known or before.system() != reply.system:
         return reply
@@ -64,47 +92,3 @@ def _since(tx: Transaction, request: Compile, since: str, reply: Compiled) -> Co
         system=reply.system,
         is_continuation=True,
     )
-
-
-@answers(Diff)
-def diff(tx: Transaction, request: Diff) -> DiffReply:
-    """How two contexts differ: the commits that only one has, and the compiled texts side by side."""
-    a, b = references.place(tx, request.a, "a"), references.place(tx, request.b, "b")
-    spans_a, spans_b = references.spans(tx, a), references.spans(tx, b)
-    base = merge_base(tx, spans_a, spans_b)
-    depth = base.seq if base else 0
-    hints = commits.type_hints(tx.db)
-    only_a, only_b = (
-        [
-            row(tx, stored, hints)
-            for stored in commits.read_newest(tx.db, tx.codec, spans, limit=tx.limits.page_max)
-            if stored.seq > depth
-        ]
-        for spans in (spans_a, spans_b)
-    )
-    text = "\n".join(
-        difflib.unified_diff(
-            _lines(compiler.compile_context(tx, a)),
-            _lines(compiler.compile_context(tx, b)),
-            request.a,
-            request.b,
-            lineterm="",
-        )
-    )
-    return DiffReply(base=base.hash.hex() if base else None, only_a=only_a, only_b=only_b, text=text)
-
-
-def _lines(kept: Kept) -> list[str]:
-    messages, _ = compiler.render(kept, "text").finish()
-    return [line for message in messages for line in [*str(message["content"]).splitlines(), ""]]
-
-
-def merge_base(tx: Transaction, ours: list[Span], theirs: list[Span]) -> Point | None:
-    """The last commit that two histories have in common."""
-    common = {span.segment_id: span for span in ours}
-    for span in reversed(theirs):
-        shared = common.get(span.segment_id)
-        if shared is not None:
-            last = min(span.last, shared.last)
-            return commits.find_at(tx.db, span.segment_id, last)
-    return None

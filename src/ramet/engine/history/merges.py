@@ -13,7 +13,7 @@ from ramet.engine.answers import answers
 from ramet.engine.history import commits as histories
 from ramet.engine.history import references
 from ramet.engine.history.commits import Kind, origin
-from ramet.engine.history.contexts import merge_base
+from ramet.engine.history.text_diffs import merge_base
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, InvalidRange
 from ramet.model.history.branch import Head, Point, Span
@@ -77,6 +77,8 @@ def merge(tx: Transaction, request: Merge) -> MergeReply:
     ours_spans, theirs_spans = references.spans(tx, head), references.spans(tx, other)
     base = merge_base(tx, ours_spans, theirs_spans)
     depth = base.seq if base else 0
+    if head.seq == depth:
+        return _fast_forward(tx, request, head, other)
     ours, theirs = _since(tx, ours_spans, depth), _since(tx, theirs_spans, depth)
     if head.seq == max(depth, _met(tx, theirs, ours_spans)):
         return _fast_forward(tx, request, head, other)

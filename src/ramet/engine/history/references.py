@@ -32,9 +32,9 @@ def taken_head(tx: Transaction, branch: str, field: str = "branch") -> Head:
 
 
 def head_or_new(tx: Transaction, branch: str) -> Head:
-    """The head of a branch; a branch that does not exist is empty."""
+    """The head of a branch to write behind, which no other transaction moves; one that does not exist is empty."""
     scopes.require_branch(tx, branch, "branch")
-    found = segments.find_head(tx.db, branch)
+    found = segments.take_head(tx.db, branch)
     if found is not None:
         return found
     return Head(segments.create_branch(tx.db, branch, None, tx.now_ms), None, 0, None, None, 0)
@@ -81,9 +81,14 @@ def either(tx: Transaction, branch: str | None, commit_hash: str | None) -> Poin
 def within(tx: Transaction, spans: list[Span], prefix: str, field: str) -> Point:
     """A commit of a branch; one that lies elsewhere is refused."""
     found = commit(tx, prefix, field)
-    if not any(span.segment_id == found.segment_id and span.first <= found.seq <= span.last for span in spans):
+    if not is_within(found, spans):
         raise NotInHistory(f"commit {prefix} is not part of this branch", field=field, value=prefix)
     return found
+
+
+def is_within(point: Point, spans: list[Span]) -> bool:
+    """Whether a commit lies in one of these ranges."""
+    return any(span.segment_id == point.segment_id and span.first <= point.seq <= span.last for span in spans)
 
 
 def spans(tx: Transaction, point: Point | Head | None) -> list[Span]:

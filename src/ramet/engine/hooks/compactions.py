@@ -14,6 +14,7 @@ from ramet.model.history.branch import Head, session_branch
 from ramet.model.history.content import SessionContent
 from ramet.model.instant import to_datetime
 from ramet.protocol.hooks.compactions import Compaction, Compactions, ListCompactions
+from ramet.protocol.pages import take
 from ramet.store.hooks import compactions
 from ramet.store.record import messages as message_rows
 from ramet.store.record.messages import Transcript
@@ -24,12 +25,13 @@ def list_of_session(tx: Transaction, request: ListCompactions) -> Compactions:
     """Where a session's context was whole, the newest first."""
     session = lookup.session(tx, request.session_id)
     spans = references.spans(tx, references.head(tx, session.branch))
-    return Compactions(
-        items=[
-            Compaction(number=each.number, commit=each.hash.hex(), tokens=each.tokens, at=to_datetime(each.at_ms))
-            for each in compactions.list_whole(tx.db, spans)
-        ]
-    )
+    found = [
+        Compaction(number=each.number, commit=each.hash.hex(), tokens=each.tokens, at=to_datetime(each.at_ms))
+        for each in compactions.list_whole(tx.db, spans)
+    ]
+    after = None if request.cursor is None else -request.cursor
+    items, last = take(found, lambda each: -each.number, after=after, limit=request.limit)
+    return Compactions(items=items, next=None if last is None else -last)
 
 
 def mark(tx: Transaction, session_id: int, head: Head) -> int:

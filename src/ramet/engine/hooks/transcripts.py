@@ -39,6 +39,7 @@ from ramet.model.names import LONGEST_NAME, clean_name
 from ramet.model.record.budget import Amount
 from ramet.model.record.session import native_name
 from ramet.protocol.hooks.transcripts import AddEntries, Ingest, Ingested, Ingests, ListIngests
+from ramet.protocol.pages import split, take, unite
 from ramet.store.hooks import hooks, transcripts
 from ramet.store.hooks.hooks import Hooked, Provisional
 from ramet.store.hooks.transcripts import Position
@@ -346,4 +347,7 @@ def list_all(tx: Transaction, request: ListIngests) -> Ingests:
         found = transcripts.list_all(tx.db)
     if session_id is not None:
         found = [each for each in found if each.session_id == session_id]
-    return Ingests(items=found)
+    items, last = take(
+        found, lambda each: (each.session_id, each.path), after=split(request.cursor), limit=request.limit
+    )
+    return Ingests(items=items, next=None if last is None else unite(*last))

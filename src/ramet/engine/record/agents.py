@@ -18,6 +18,7 @@ from ramet.model.record.session import (
     WaitsFor,
     derive_status,
 )
+from ramet.protocol.pages import take
 from ramet.protocol.record.agents import (
     AssignAgent,
     CountRows,
@@ -54,7 +55,9 @@ def get(tx: Transaction, request: GetAgent) -> Agent:
 @answers(ListAgents)
 def list_all(tx: Transaction, request: ListAgents) -> Page[Agent]:
     """All agents, or without those that hold an effort of another project."""
-    return Page(items=agents.list_all(tx.db, lookup.project_id(tx, request.project)))
+    found = agents.list_all(tx.db, lookup.project_id(tx, request.project))
+    items, last = take(found, lambda agent: agent.id, after=request.cursor, limit=request.limit)
+    return Page(items=items, next=last)
 
 
 @answers(AssignAgent)

@@ -25,6 +25,7 @@ from ramet.model.record.phase import (
 )
 from ramet.model.record.skill import artifact_prefix
 from ramet.model.row_parts import flatten
+from ramet.protocol.pages import cut
 from ramet.protocol.record.efforts import (
     CheckRecord,
     EffortDetail,
@@ -127,7 +128,9 @@ def get(tx: Transaction, request: GetEffort) -> EffortDetail:
 def list_of_task(tx: Transaction, request: ListEfforts) -> Page[EffortReply]:
     """A task's efforts by their ordinal."""
     task_id, _ = lookup.task(tx, request.task_id)
-    return Page(items=[reply(effort) for effort in efforts.list_of_task(tx.db, task_id)])
+    limit = request.limit or 2**31 - 1
+    found = efforts.list_of_task(tx.db, task_id, after=request.cursor or 0, limit=limit + 1)
+    return cut([reply(effort) for effort in found], limit, lambda effort: effort.ordinal)
 
 
 @answers(CheckRecord)

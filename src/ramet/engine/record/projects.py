@@ -10,6 +10,7 @@ from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, ProjectBusy, ProjectNotFound
 from ramet.model.record.project import Project, contains
 from ramet.model.record.remote import normal_remote
+from ramet.protocol.pages import take
 from ramet.protocol.record.projects import Here, ListProjects, RemoveProject, UpsertProject
 from ramet.protocol.replies import Page
 from ramet.store.record import projects
@@ -79,7 +80,9 @@ def remove(tx: Transaction, request: RemoveProject) -> Project:
 @answers(ListProjects)
 def list_all(tx: Transaction, request: ListProjects) -> Page[Project]:
     """All projects."""
-    return Page(items=projects.list_all(tx.db, removed=bool(request.removed)))
+    found = projects.list_all(tx.db, removed=bool(request.removed))
+    items, last = take(found, lambda project: project.id, after=request.cursor, limit=request.limit)
+    return Page(items=items, next=last)
 
 
 def around(tx: Transaction, here: Here) -> tuple[str, bool]:

@@ -117,7 +117,7 @@ def get(tx: Transaction, request: GetSession) -> Session:
 @answers(FindSessions)
 def find_matching(tx: Transaction, request: FindSessions) -> Page[ListedSession]:
     """Sessions by task, effort, agent or project, the newest first; `next` is the cursor of those behind them."""
-    limit = tx.limits.page_max
+    limit = min(request.limit or tx.limits.page_max, tx.limits.page_max)
     listing = Listing(
         task_id=None if request.task_id is None else lookup.absolute(request.task_id, "task_id"),
         effort_id=request.effort_id,

@@ -14,6 +14,7 @@ from ramet.errors import RametError, SkillNotFound, UnknownSkill
 from ramet.model.record.phase import parse_phases
 from ramet.model.record.skill import BUILT_IN, Skill, SkillText
 from ramet.protocol.operation import Change, Request
+from ramet.protocol.pages import split, take, unite
 from ramet.protocol.record.skills import (
     DeleteSkill,
     FindSkills,
@@ -80,7 +81,9 @@ def list_all(tx: Transaction, request: ListSkills) -> Page[Skill]:
     lookup.project(tx, request.project_id)
     own = {skill.name: skill for skill in skills.list_of_project(tx.db, request.project_id)}
     built_in = {name: skill.in_project(request.project_id) for name, skill in BUILT_IN.items()}
-    return Page(items=[skill for _, skill in sorted((built_in | own).items())])
+    found = [skill for _, skill in sorted((built_in | own).items())]
+    items, last = take(found, lambda skill: skill.name, after=request.cursor, limit=request.limit)
+    return Page(items=items, next=last)
 
 
 @answers(DeleteSkill)
@@ -98,7 +101,14 @@ def find_matching(tx: Transaction, request: FindSkills) -> Page[Skill]:
     """Registered skills whose name or content has a word."""
     if request.project_id is not None:
         lookup.project(tx, request.project_id)
-    return Page(items=skills.list_matching(tx.db, request.query, request.project_id))
+    found = skills.list_matching(tx.db, request.query, request.project_id)
+    cursor = split(request.cursor)
+    items, last = take(found, _place, after=None if cursor is None else cursor[::-1], limit=request.limit)
+    return Page(items=items, next=None if last is None else unite(last[1], last[0]))
+
+
+def _place(skill: Skill) -> tuple[str, int]:
+    return skill.name, skill.project_id
 
 
 def find(tx: Transaction, project_id: int, name: str) -> Skill | None:

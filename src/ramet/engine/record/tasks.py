@@ -4,7 +4,9 @@ from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.errors import ProjectNotFound
+from ramet.model.instant import from_datetime
 from ramet.model.record.task import Task, merge_keywords
+from ramet.protocol.pages import split, take, unite
 from ramet.protocol.record.tasks import FindTasks, ListTasks, UpsertTask
 from ramet.protocol.replies import Page
 from ramet.store.record import projects, tasks
@@ -56,15 +58,30 @@ def _containing_project(tx: Transaction, dir_path: str, field: str) -> int:
 def find(tx: Transaction, request: FindTasks) -> Page[Task]:
     """The tasks that match a keyword, a workspace or a project."""
     project_id = lookup.project_id(tx, request.project)
-    return Page(
-        items=tasks.list_matching(tx.db, query=request.query, workspace=request.workspace, project_id=project_id)
-    )
+    found = tasks.list_matching(tx.db, query=request.query, workspace=request.workspace, project_id=project_id)
+    return _page(found, request)
 
 
 @answers(ListTasks)
 def list_all(tx: Transaction, request: ListTasks) -> Page[Task]:
     """All tasks, or those of one project."""
-    return Page(items=tasks.list_matching(tx.db, project_id=lookup.project_id(tx, request.project)))
+    return _page(tasks.list_matching(tx.db, project_id=lookup.project_id(tx, request.project)), request)
+
+
+def _page(found: list[Task], request: FindTasks | ListTasks) -> Page[Task]:
+    """The most recently active first: so the key of a task is the negative of that time."""
+    cursor = split(request.cursor)
+    items, last = take(
+        found,
+        _place,
+        after=None if cursor is None else (-cursor[0], cursor[1]),
+        limit=request.limit,
+    )
+    return Page(items=items, next=None if last is None else unite(-last[0], last[1]))
+
+
+def _place(task: Task) -> tuple[int, str]:
+    return -from_datetime(task.last_activity or task.created_at), task.dir_path
 
 
 def add_keywords(tx: Transaction, task_id: str, keywords: str) -> None:

@@ -10,6 +10,7 @@ from ramet.engine.history import compiler, references
 from ramet.engine.history.commits import Kind
 from ramet.engine.transaction import Transaction
 from ramet.errors import BranchInUse, InvalidParams
+from ramet.model.history.branch import Point
 from ramet.model.history.provider_messages import as_text
 from ramet.model.instant import to_datetime, to_iso
 from ramet.model.record.effort import NOT_FAILURES, Effort
@@ -102,9 +103,8 @@ def _is_asked(tx: Transaction, branch: str, effort: Effort) -> bool:
     return False
 
 
-def read(tx: Transaction, branch: str | None) -> list[TurnRow]:
-    """All turns as the branch compiles them. No branch is no conversation."""
-    point = references.point_of(None if branch is None else segments.find_head(tx.db, branch))
+def read(tx: Transaction, point: Point | None) -> list[TurnRow]:
+    """All turns as the branch compiles them up to a commit. No commit is no conversation."""
     pieces = compiler.compile_context(tx, point).context.visible()
     spans = references.spans(tx, point)
     stored = {commit.id: commit for commit in commits.read_newest(tx.db, tx.codec, spans, limit=_ALL)}
@@ -121,6 +121,11 @@ def read(tx: Transaction, branch: str | None) -> list[TurnRow]:
             )
         )
     return rows
+
+
+def find_head(tx: Transaction, branch: str | None) -> Point | None:
+    """The newest turn of a conversation."""
+    return references.point_of(None if branch is None else segments.find_head(tx.db, branch))
 
 
 def read_window(tx: Transaction, branch: str, effort_id: int, max_tokens: int) -> Window:

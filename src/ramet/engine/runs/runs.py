@@ -11,11 +11,12 @@ from msgspec.structs import asdict, replace
 
 from ramet.engine import scopes
 from ramet.engine.answers import answers
-from ramet.engine.history import commits
+from ramet.engine.history import commits, references
 from ramet.engine.record import lookup, skills, tasks
 from ramet.engine.runs import conversations, retry_lines, review_rounds, run_lines
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, RunAttended, RunChanged, RunFinished, RunNotFound, TaskFileInvalid
+from ramet.model.history.branch import Point
 from ramet.model.instant import from_datetime, to_datetime, to_iso
 from ramet.model.record.effort import Needs
 from ramet.model.runs import line_order
@@ -107,7 +108,8 @@ def start(tx: Transaction, request: StartRun) -> StartedRun:
         review_rounds.begin(tx, find(tx, run_id), request)
     else:
         _queue_lines(tx, request, find(tx, run_id))
-    detail = _detail(tx, find(tx, run_id), _BEGINNING)
+    run = find(tx, run_id)
+    detail = _detail(tx, run, _BEGINNING, conversations.find_head(tx, run.branch))
     return StartedRun(**asdict(detail), uncommitted=tx.start.uncommitted, base_note=tx.start.note)
 
 
@@ -183,7 +185,13 @@ def _place(place: int, line: NewLine, request: StartRun) -> PlacedLine:
 @answers(GetRun)
 def get(tx: Transaction, request: GetRun) -> RunDetail:
     """A run with its lines, its conversation and what its reviews found."""
-    return _detail(tx, find(tx, request.run_id), _WHOLE if request.outputs else _BEGINNING)
+    run, characters = find(tx, request.run_id), _WHOLE if request.outputs else _BEGINNING
+    first, head = _find_start(tx, run, request.cursor)
+    detail = _detail(tx, run, characters, head)
+    lines, turns = detail.lines[first:], detail.conversation[first:]
+    limit = request.limit or max(len(lines), len(turns))
+    following = _write_cursor(first + limit, head) if max(len(lines), len(turns)) > limit else None
+    return replace(detail, lines=lines[:limit], conversation=turns[:limit], next=following)
 
 
 @answers(ListRuns)
@@ -303,7 +311,24 @@ def add_turn(tx: Transaction, request: AddTurn) -> RunReply:
 @answers(ListTurns)
 def list_turns(tx: Transaction, request: ListTurns) -> Page[TurnRow]:
     """What was said in a run."""
-    return Page(items=conversations.read(tx, find(tx, request.run_id).branch))
+    first, head = _find_start(tx, find(tx, request.run_id), request.cursor)
+    turns = conversations.read(tx, head)[first:]
+    limit = request.limit or len(turns)
+    return Page(items=turns[:limit], next=_write_cursor(first + limit, head) if len(turns) > limit else None)
+
+
+def _find_start(tx: Transaction, run: StoredRun, cursor: str | None) -> tuple[int, Point | None]:
+    """How many items come before a page, and the turn up to which all pages show the conversation."""
+    if cursor is None:
+        return 0, conversations.find_head(tx, run.branch)
+    first, _, named = cursor.partition(".")
+    if not named:
+        return int(first), None
+    return int(first), references.commit(tx, named, "cursor")
+
+
+def _write_cursor(first: int, head: Point | None) -> str:
+    return f"{first}.{'' if head is None else head.hash.hex()}"
 
 
 @answers(RunContext)
@@ -397,9 +422,9 @@ def _replies(tx: Transaction, found: Sequence[StoredRun]) -> list[RunReply]:
     ]
 
 
-def _detail(tx: Transaction, run: StoredRun, characters: int) -> RunDetail:
+def _detail(tx: Transaction, run: StoredRun, characters: int, head: Point | None) -> RunDetail:
     rows = runs.list_lines(tx.db, run.id, characters)
-    turns = conversations.read(tx, run.branch)
+    turns = conversations.read(tx, head)
     moments = [to_iso(from_datetime(moment)) for moment in (run.started_at, run.finished_at) if moment is not None]
     moments += [moment for row in rows for moment in (row.started_at, row.finished_at) if moment is not None]
     return RunDetail(

@@ -242,6 +242,8 @@ def _begin_history(tx: Transaction, order: Order, parent: Session, effort_id: in
         purpose=" ".join(order.goal.split())[:_LONGEST_PURPOSE],
         inherit=order.inherit or "none",
         filter=order.filter,
+        # More than this is never in the child's prompt.
+        max_tokens=tx.work.prompt_max_tokens,
     )
     if order.inherit in ("head_snapshot", "selective"):
         child_branches.inherit(tx, spawned, before)

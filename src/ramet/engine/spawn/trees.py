@@ -1,13 +1,12 @@
 """Trees: who spawned whom, what each is doing, and what it cost with all below it.
 
-A session's total has what continues it and what it spawned, each call once: so the total of a root is what its whole
-tree used. Parents have lower ids than their children, and a session than what continues it; nearly everything here
-follows from that order.
+Parents have lower ids than their children, and a session than what continues it; nearly everything here follows from
+that order.
 """
 
 from collections.abc import Callable, Container, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
@@ -15,6 +14,7 @@ from ramet.engine.answers import answers
 from ramet.engine.history import references
 from ramet.engine.record import agents, lookup
 from ramet.engine.runs import runs
+from ramet.engine.spawn.tree_usage import Linked, find_above, roll_up
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams, SessionNotFound
 from ramet.model.history.branch import branch_session
@@ -30,7 +30,7 @@ from ramet.model.record.session import (
 from ramet.model.spawn.child import TreeRow
 from ramet.protocol.spawn.trees import ListAncestors, ListChildren, Lookup, ShowTree, Trees
 from ramet.store.spawn import trees
-from ramet.store.spawn.trees import Liveness, Node
+from ramet.store.spawn.trees import Link, Liveness, Node, Used
 
 _CHARACTERS = 200
 """How much of a goal, and of what a session left, is shown in a tree."""
@@ -40,8 +40,19 @@ _NOTHING = Activity(None, None)
 @answers(ListChildren)
 def list_children(tx: Transaction, request: ListChildren) -> Trees:
     """The sessions that a session spawned."""
-    named_ids, rows = _look_up(tx, request)
-    return Trees(items=[row for row in rows if row.parent_session_id in named_ids])
+    return _list(tx, request, _children)
+
+
+@answers(ListAncestors)
+def list_ancestors(tx: Transaction, request: ListAncestors) -> Trees:
+    """From a session's parent up to its root."""
+    return _list(tx, request, _ancestors, is_upwards=True)
+
+
+@answers(ShowTree)
+def show(tx: Transaction, request: ShowTree) -> Trees:
+    """The whole trees of what is named, or only that and what is below it."""
+    return _list(tx, request, _below if request.below else _all)
 
 
 def list_live_children(tx: Transaction, session: Session) -> list[LiveChild]:
@@ -61,32 +72,34 @@ def list_live_children(tx: Transaction, session: Session) -> list[LiveChild]:
     ]
 
 
-@answers(ListAncestors)
-def list_ancestors(tx: Transaction, request: ListAncestors) -> Trees:
-    """From a session's parent up to its root."""
-    named_ids, rows = _look_up(tx, request)
-    above: set[int | None] = {row.parent_session_id for row in rows if row.id in named_ids}
+class _Choice(Protocol):
+    """Those of the sessions of some trees that an operation lists, in its order, by the sessions that are named."""
+
+    def __call__(self, rows: Sequence[Linked], named: set[int], /) -> list[Linked]: ...
+
+
+def _all(rows: Sequence[Linked], _named: set[int]) -> list[Linked]:
+    return list(rows)
+
+
+def _children(rows: Sequence[Linked], named: set[int]) -> list[Linked]:
+    return [row for row in rows if row.parent_session_id in named]
+
+
+def _ancestors(rows: Sequence[Linked], named: set[int]) -> list[Linked]:
+    above: set[int | None] = {row.parent_session_id for row in rows if row.id in named}
     found = []
     for row in reversed(rows):
         if row.id in above:
             above.add(row.parent_session_id)
             found.append(row)
-    return Trees(items=found)
+    return found
 
 
-@answers(ShowTree)
-def show(tx: Transaction, request: ShowTree) -> Trees:
-    """The whole trees of what is named, or only that and what is below it."""
-    named_ids, rows = _look_up(tx, request)
-    if request.below:
-        rows = _below(rows, named_ids)
-    return Trees(items=rows)
-
-
-def _below(rows: Sequence[TreeRow], tops: set[int]) -> list[TreeRow]:
+def _below(rows: Sequence[Linked], named: set[int]) -> list[Linked]:
     """Some sessions, what continues them and what is below."""
-    above = _above(rows)
-    kept: set[int | None] = set(tops)
+    above = find_above(rows)
+    kept: set[int | None] = set(named)
     found = []
     for row in rows:
         if row.id in kept or above(row) in kept:
@@ -95,15 +108,55 @@ def _below(rows: Sequence[TreeRow], tops: set[int]) -> list[TreeRow]:
     return found
 
 
-def _look_up(tx: Transaction, request: Lookup[Any]) -> tuple[set[int], list[TreeRow]]:
-    """The sessions that a request names, and all of their trees; for an agent, what is below its own session."""
+def _list(tx: Transaction, request: Lookup[Any], choose: _Choice, *, is_upwards: bool = False) -> Trees:
+    """The sessions that an operation lists: all of them, which takes one query, or a page."""
     members = _members(tx, request)
-    nodes = trees.list_nodes(tx.db, (root for _, root in members), characters=_CHARACTERS, now=tx.now)
-    rows, named_ids = _roll_up(tx, nodes), {session_id for session_id, _ in members}
+    named, roots = {session_id for session_id, _ in members}, {root for _, root in members}
+    if request.limit is not None or request.cursor is not None:
+        return _list_page(tx, request, named, roots, choose, is_upwards=is_upwards)
+    nodes = trees.list_nodes(tx.db, roots, characters=_CHARACTERS, now=tx.now)
+    rows = [node.row for node in nodes]
+    used = Used(
+        {row.id: row.tokens for row in rows},
+        {row.id: row.cost_usd for row in rows},
+        {row.id for row in rows if row.is_cost_estimated},
+    )
+    return Trees(items=choose(_reachable(tx, _finish(tx, nodes, rows, roll_up(rows, used)), named), named))
+
+
+def _list_page(
+    tx: Transaction, request: Lookup[Any], named: set[int], roots: set[int], choose: _Choice, *, is_upwards: bool
+) -> Trees:
+    """One page. The links of all sessions say what it has and what counts for whom; only its own rows are complete."""
+    links = trees.list_links(tx.db, roots)
+    found = choose(_reachable(tx, links, named), named)
+    if request.cursor is not None:
+        root, _, last = request.cursor.partition(".")
+        place = (int(root), int(last))
+        found = [each for each in found if (_place(each) < place if is_upwards else _place(each) > place)]
+    limit = request.limit or len(found)
+    page = [each.id for each in found[:limit]]
+    if not page:
+        return Trees(items=[])
+    # What counts for a session has a higher id than the session.
+    totals = roll_up(links, trees.find_used(tx.db, roots, first_id=min(page)))
+    nodes = trees.list_nodes(tx.db, roots, characters=_CHARACTERS, now=tx.now, only=page)
+    rows = {row.id: row for row in _finish(tx, nodes, links, totals)}
+    root_id, last_id = _place(found[len(page) - 1])
+    return Trees(items=[rows[each] for each in page], next=f"{root_id}.{last_id}" if len(found) > limit else None)
+
+
+def _place(row: Link) -> tuple[int, int]:
+    """Where a session is in the order of a tree. It keeps its place, whatever is spawned meanwhile."""
+    return row.root_session_id, row.id
+
+
+def _reachable(tx: Transaction, rows: list[Linked], named: set[int]) -> list[Linked]:
+    """For an agent, what is below its own session."""
     if tx.asker is None:
-        return named_ids, rows
-    own = {lookup.session(tx, session_id).effort_id for session_id in (tx.asker, *named_ids)}
-    return named_ids, _below(rows, {row.id for row in rows if row.effort_id in own})
+        return rows
+    own = {lookup.session(tx, session_id).effort_id for session_id in (tx.asker, *named)}
+    return _below(rows, {row.id for row in rows if row.effort_id in own})
 
 
 def _members(tx: Transaction, request: Lookup[Any]) -> list[tuple[int, int]]:
@@ -135,41 +188,13 @@ def _session_of(tx: Transaction, branch: str) -> int:
     return session_id
 
 
-def _above(rows: Sequence[TreeRow]) -> Callable[[TreeRow], int | None]:
-    """The session that a session's use also counts for: the one of its tree that it continues, if both have the same
-    parent; else its parent.
-    """
-    continued = {row.prev_session_id for row in rows}
-    places_of = {row.id: (row.root_session_id, row.parent_session_id) for row in rows if row.id in continued}
-
-    def above(row: TreeRow) -> int | None:
-        prev = row.prev_session_id
-        if prev is not None and places_of.get(prev) == (row.root_session_id, row.parent_session_id):
-            return prev
-        return row.parent_session_id
-
-    return above
-
-
-def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
-    """The rows of some trees with what each cost together with all that counts for it."""
-    rows = [node.row for node in nodes]
-    above = _above(rows)
-    tokens = {row.id: row.tokens for row in rows}
-    costs = {row.id: row.cost_usd for row in rows}
-    estimated = {row.id for row in rows if row.is_cost_estimated}
-    for row in reversed(rows):
-        upper = above(row)
-        if upper in tokens:
-            tokens[upper] += tokens[row.id]
-            costs[upper] = _sum(costs[upper], costs[row.id])
-            if row.id in estimated:
-                estimated.add(upper)
+def _finish(tx: Transaction, nodes: Sequence[Node], links: Sequence[Linked], totals: Used) -> list[TreeRow]:
+    """The rows of some sessions, with their totals and with what the open ones are doing."""
     open_nodes = [node for node in nodes if node.liveness]
     status = _statuses(tx, agents.list_answered(tx, [node.row.id for node in open_nodes if _is_idle_by_hand(node)]))
-    asked = agents.find_first_prompts(tx, [row.id for row in rows if row.goal is None and row.native_id])
+    asked = agents.find_first_prompts(tx, [node.row.id for node in nodes if _is_asked_by_person(node.row)])
     activities = agents.find_activities(tx, [node.row.id for node in open_nodes])
-    subagents = _find_subagents(rows, open_nodes)
+    subagents = _find_subagents(links, open_nodes)
 
     def status_now(row: TreeRow, liveness: Liveness | None) -> SessionStatus:
         if liveness is None:
@@ -184,20 +209,29 @@ def _roll_up(tx: Transaction, nodes: Sequence[Node]) -> list[TreeRow]:
             row,
             goal=row.goal or asked.get(row.id),
             status=status_now(row, liveness),
-            total_tokens=tokens[row.id],
-            total_cost_usd=costs[row.id],
-            is_total_cost_estimated=row.id in estimated,
+            total_tokens=totals.tokens.get(row.id, 0),
+            total_cost_usd=totals.costs_usd.get(row.id),
+            is_total_cost_estimated=row.id in totals.estimated,
             prompt=row.goal if is_asked_by_effort else doing.prompt,
             tool=doing.tool,
         )
 
+    tokens, costs = totals.tokens, totals.costs_usd
     # Most rows of a large tree have ended and have nothing below them. They stay as they are: a copy takes its time.
     return [
         row
-        if liveness is None and tokens[row.id] == row.tokens and costs[row.id] == row.cost_usd and row.goal is not None
+        if liveness is None
+        and row.goal is not None
+        and tokens.get(row.id, 0) == row.tokens
+        and costs.get(row.id) == row.cost_usd
         else finish(row, liveness)
         for row, liveness in ((node.row, node.liveness) for node in nodes)
     ]
+
+
+def _is_asked_by_person(row: TreeRow) -> bool:
+    """Whether its goal is its first prompt, because no effort has one."""
+    return row.goal is None and bool(row.native_id)
 
 
 def _waits_for_its_agent(row: TreeRow, liveness: Liveness) -> bool:
@@ -206,7 +240,7 @@ def _waits_for_its_agent(row: TreeRow, liveness: Liveness) -> bool:
     return is_nobodys and row.prev_session_id is not None and liveness.last_heartbeat is None
 
 
-def _find_subagents(rows: Sequence[TreeRow], nodes: Sequence[Node]) -> set[int]:
+def _find_subagents(rows: Sequence[Linked], nodes: Sequence[Node]) -> set[int]:
     """Those of some sessions that serve their parent's effort: a program's own sub-agents."""
     parents = {node.row.parent_session_id for node in nodes}
     efforts: dict[int | None, int] = {row.id: row.effort_id for row in rows if row.id in parents}
@@ -218,11 +252,6 @@ def _is_idle_by_hand(node: Node) -> bool:
     row, liveness = node.row, node.liveness
     is_idle = liveness is not None and liveness.is_lease_over is None and not liveness.has_tool_in_flight
     return is_idle and row.native_id is not None and row.parent_session_id is None
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
-    """What two cost together; None if neither cost is known."""
-    return other if one is None else one if other is None else one + other
 
 
 def _statuses(tx: Transaction, answered: Container[int]) -> Callable[[int, datetime, Liveness], SessionStatus]:

@@ -6,6 +6,7 @@ from ramet.engine.transaction import Transaction
 from ramet.errors import NoticeNotFound, ProjectNotFound
 from ramet.model.notice import Notice, NoticeKind
 from ramet.model.record.effort import Effort
+from ramet.protocol.pages import cut
 from ramet.protocol.replies import Page
 from ramet.protocol.system.notices import DismissNotice, ListNotices
 from ramet.store import notices
@@ -16,8 +17,11 @@ from ramet.store.record import projects, sessions
 def list_newest(tx: Transaction, request: ListNotices) -> Page[Notice]:
     """What nobody has dismissed yet, or everything."""
     project_id = _project_id(tx, request.project)
-    found = notices.list_newest(tx.db, tx.limits.page_max, all_of_them=request.all, project_id=project_id)
-    return Page(items=scopes.only_reachable(tx, found, lambda notice: notice.effort_id))
+    limit = min(request.limit or tx.limits.page_max, tx.limits.page_max)
+    before = 2**63 - 1 if request.cursor is None else request.cursor
+    found = notices.list_newest(tx.db, limit + 1, before=before, all_of_them=request.all, project_id=project_id)
+    page = cut(found, limit, lambda notice: notice.id)
+    return Page(items=scopes.only_reachable(tx, page.items, lambda notice: notice.effort_id), next=page.next)
 
 
 @answers(DismissNotice)

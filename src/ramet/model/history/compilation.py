@@ -49,6 +49,13 @@ class Piece(PlacedText, frozen=True):
     payload: dict[str, Any] | None
     last_seq: int | None = None
     """The end of the range whose place a summary takes; its beginning is `seq`."""
+    text_seq: int = 0
+    """The seq of the commit that has its text: its own, or its last edit's."""
+
+    def with_text(self, text: str, content_hash: bytes) -> "Piece":
+        """This piece with its text, which was read later than the rest."""
+        readable = _readable(self.content_type, text, self.payload)
+        return msgspec.structs.replace(self, text=readable, content_hash=content_hash)
 
     def lies_within(self, first: int, last: int) -> bool:
         """Whether all that it stands for lies in a range."""
@@ -92,12 +99,10 @@ class Context:
         if commit.target_id is not None:
             self._edit(commit)
             return
-        metadata = msgspec.json.decode(commit.metadata, type=dict[str, Any]) if commit.metadata else {}
-        priority = commit.priority or hints.default_priority
-        piece = _piece(commit, priority, metadata.get(PAYLOAD))
-        if (span := metadata.get(COMPRESSES)) is not None:
+        piece, span = read_piece(commit, hints)
+        if span is not None:
             self._compress(piece, span[0], span[1])
-        elif priority != "skip":
+        elif piece.priority != "skip":
             self._places[commit.commit_id] = len(self.pieces)
             self.pieces.append(piece)
 
@@ -105,11 +110,9 @@ class Context:
         """Put another text in the place of the target's; an edit of what is hidden changes nothing."""
         place = self._places.get(commit.target_id or 0)
         target = self.pieces[place] if place is not None else None
-        if place is not None and target is not None:
-            text = _readable(target.content_type, commit.text, target.payload)
-            self.pieces[place] = msgspec.structs.replace(
-                target, text=text, content_hash=commit.content_hash, tokens=commit.tokens
-            )
+        # A summary may have taken the place of the target.
+        if place is not None and target is not None and target.commit_id == commit.target_id:
+            self.pieces[place] = edited(target, commit)
             self.is_rewritten = True
 
     def _compress(self, summary: Piece, first: int, last: int) -> None:
@@ -140,8 +143,11 @@ def _readable(content_type: str, text: str, payload: dict[str, Any] | None) -> s
     return render_session(text, payload) if content_type == "session" and payload else text
 
 
-def _piece(commit: CommitText, priority: Priority, payload: dict[str, Any] | None) -> Piece:
-    return Piece(
+def read_piece(commit: CommitText, hints: TypeHints) -> tuple[Piece, list[int] | None]:
+    """A commit as a piece, skipped or not; and the range that it compresses, if it is a summary."""
+    metadata = msgspec.json.decode(commit.metadata, type=dict[str, Any]) if commit.metadata else {}
+    payload = metadata.get(PAYLOAD)
+    piece = Piece(
         _readable(commit.content_type, commit.text, payload),
         commit.commit_id,
         commit.content_hash,
@@ -149,8 +155,21 @@ def _piece(commit: CommitText, priority: Priority, payload: dict[str, Any] | Non
         commit.content_type,
         commit.role,
         commit.tokens,
-        priority,
+        commit.priority or hints.default_priority,
         payload,
+        text_seq=commit.seq,
+    )
+    return piece, metadata.get(COMPRESSES)
+
+
+def edited(piece: Piece, edit: CommitText) -> Piece:
+    """A piece as an edit changes it."""
+    return msgspec.structs.replace(
+        piece,
+        text=_readable(piece.content_type, edit.text, piece.payload),
+        content_hash=edit.content_hash,
+        tokens=edit.tokens,
+        text_seq=edit.seq,
     )
 
 

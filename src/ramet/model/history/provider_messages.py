@@ -8,7 +8,7 @@ next call: a call made while others are being answered waits until they are.
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import msgspec
@@ -23,8 +23,15 @@ _NO_RESULT = "(no result was recorded)"
 class Renderer(ABC):
     """Messages so far, and the tool calls that wait for their results."""
 
+    copies_texts = False
+    """Whether its messages have texts of their own, and not those of the pieces."""
+
     def __init__(self) -> None:
         self._messages: list[Message] = []
+        self._is_last_ours = False
+        """Whether the last message was made here and may be changed in place: a copy shares those before it."""
+        self._joined = 0
+        """How many pieces became part of a message that was there."""
         self._digest = hashlib.sha256(type(self).__name__.encode())
         """Of all pieces so far. The messages follow from them, so that equal digests mean equal messages; and the texts
         were hashed when they were committed, so that theirs need not be read again."""
@@ -34,10 +41,21 @@ class Renderer(ABC):
         self._waiting: list[Piece] = []
         """Calls, and their results, that come when these are answered."""
 
+    @property
+    def count(self) -> int:
+        """How many messages there are."""
+        return len(self._messages)
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages so far. The last one may still grow, and calls may wait for their results."""
+        return self._messages
+
     def copy(self) -> Self:
         """The same, to be continued apart."""
         other = type(self)()
         other.__dict__.update(self.__dict__)
+        self._is_last_ours = other._is_last_ours = False
         other._digest = self._digest.copy()
         other._messages = list(self._messages)
         other._open_calls = dict(self._open_calls)
@@ -53,11 +71,20 @@ class Renderer(ABC):
                 self._add(piece)
         self._digest.update(b"".join([_mark(piece) for piece in pieces]))
 
+    def begin_with(self, piece: Piece) -> bool:
+        """Add a piece. True if it began a message and nothing was open before it: another renderer that began with this
+        piece would go on with the same messages.
+        """
+        is_settled, count, joined = not self._open_calls, self.count, self._joined
+        self.feed([piece])
+        return is_settled and (self.count, self._joined) == (count + 1, joined)
+
     def finish(self) -> tuple[list[Message], str]:
         """The messages with every call answered, and the hash that names the list."""
         done = self.copy() if self._open_calls else self
         if self._open_calls:
             done._close_calls()
+        self._is_last_ours = False
         return list(done._messages), self._digest.hexdigest()
 
     def system(self) -> str | None:
@@ -112,6 +139,22 @@ class Renderer(ABC):
         """A tool's result."""
 
 
+def hash_pieces(form: str, pieces: Iterable[Piece]) -> str:
+    """The hash that names the messages of some pieces, from the hashes of their texts."""
+    digest = hashlib.sha256(RENDERERS[form].__name__.encode())
+    for piece in pieces:
+        digest.update(_mark(piece))
+    return digest.hexdigest()
+
+
+def list_system(pieces: Iterable[Piece]) -> list[int]:
+    """Which of the pieces Anthropic takes apart from the messages: their positions. Their texts are not needed."""
+    finder = _SystemFinder()
+    for position, piece in enumerate(pieces):
+        finder.feed([msgspec.structs.replace(piece, text=str(position))])
+    return [int(position) for position in finder.texts]
+
+
 def _mark(piece: Piece) -> bytes:
     """All that a piece's messages depend on, told apart from what comes behind it: a hash of 32 bytes, and a line."""
     if piece.payload is None:
@@ -139,6 +182,7 @@ class OpenAI(Renderer):
         last = self._messages[-1] if self._messages else None
         if last is not None and last["role"] == "assistant":
             self._messages[-1] = {**last, "tool_calls": [*last.get("tool_calls", ()), call]}
+            self._joined += 1
         else:
             self._messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
 
@@ -151,14 +195,19 @@ class Anthropic(Renderer):
 
     def __init__(self) -> None:
         super().__init__()
-        self._system: tuple[str, ...] = ()
+        self._system: list[str] = []
+
+    def copy(self) -> Self:
+        other = super().copy()
+        other._system = list(self._system)
+        return other
 
     def system(self) -> str | None:
         return "\n\n".join(self._system) or None
 
     def _text(self, role: str, text: str) -> None:
         if role == "system":
-            self._system = (*self._system, text)
+            self._system.append(text)
         else:
             self._block(role, {"type": "text", "text": text})
 
@@ -172,14 +221,31 @@ class Anthropic(Renderer):
 
     def _block(self, role: str, block: Message) -> None:
         last = self._messages[-1] if self._messages else None
-        if last is not None and last["role"] == role:
-            self._messages[-1] = {"role": role, "content": [*last["content"], block]}
-        else:
+        if last is None or last["role"] != role:
             self._messages.append({"role": role, "content": [block]})
+        else:
+            if not self._is_last_ours:
+                self._messages[-1] = last = {"role": role, "content": list(last["content"])}
+            last["content"].append(block)
+            self._joined += 1
+        self._is_last_ours = True
+
+
+class _SystemFinder(Anthropic):
+    """Keeps no messages. Each piece has its position for a text, so that the system texts are positions."""
+
+    @property
+    def texts(self) -> list[str]:
+        return self._system
+
+    def _block(self, role: str, block: Message) -> None:
+        """A message, which is not needed."""
 
 
 class PlainText(Renderer):
     """One text per piece, headed by its role."""
+
+    copies_texts = True
 
     def _text(self, role: str, text: str) -> None:
         self._messages.append({"role": role, "content": f"[{role.capitalize()}]\n{text}"})

@@ -8,7 +8,8 @@ from msgspec import Meta, Struct, field
 from ramet.errors import BranchExists, BranchInUse, BranchNotFound, CommitNotFound, NothingToUndo, NotInHistory
 from ramet.protocol.fields import Content, Text
 from ramet.protocol.history.commits import BranchName, Hash, Place
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Cursor, Limit
 from ramet.protocol.replies import Page
 from ramet.protocol.system.database import CheckReport
 
@@ -38,9 +39,12 @@ class CreateBranch(Change[BranchRow], frozen=True, kw_only=True):
 class ListBranches(Request[Page[BranchRow]], frozen=True, kw_only=True):
     """List the branches whose names start with a prefix, by name (default: all). An agent gets those it can read."""
 
-    op = Operation("history.branches", ring="chain")
+    op = Operation("history.branches", ring="chain", is_long=True, pages=Pages())
 
     prefix: Text | None = None
+    limit: Limit | None = None
+    """The most branches in one reply (default: `limits.page_max`)."""
+    cursor: BranchName | None = None
 
 
 class DeleteBranch(Change[BranchRow], frozen=True, kw_only=True):
@@ -84,10 +88,11 @@ class MoveRow(Struct, frozen=True, kw_only=True):
 class ListMoves(Request[Page[MoveRow]], frozen=True, kw_only=True):
     """List the rewrites of a branch, newest first."""
 
-    op = Operation("history.moves", errors=(BranchNotFound,))
+    op = Operation("history.moves", errors=(BranchNotFound,), pages=Pages())
 
     branch: BranchName
-    limit: Annotated[int, Meta(ge=1, le=2**31 - 1)] = 100
+    limit: Limit = 100
+    cursor: Cursor | None = None
 
 
 class Conflict(Struct, frozen=True, kw_only=True):
@@ -119,32 +124,16 @@ class Merge(Change[MergeReply], frozen=True, kw_only=True):
     resolutions: dict[str, Content] | None = None
 
 
-class Collected(Struct, frozen=True, kw_only=True):
-    """How many unreachable commits, blobs and segments were deleted."""
-
-    commits: int
-    blobs: int
-    segments: int
-
-
-class CollectGarbage(Change[Collected], frozen=True, kw_only=True):
-    """Delete the commits and contents that no branch, recent move, spawn or collapse reaches."""
-
-    op = Operation("history.gc")
-
-    retention_days: Annotated[int, Meta(ge=0, le=36_500)] = 7
-
-
 class CheckHistory(Request[CheckReport], frozen=True, kw_only=True):
     """Verify every hash and every pointer in the history."""
 
-    op = Operation("history.check", host="store")
+    op = Operation("history.check", host="store", is_long=True)
 
 
 class At(Request[BranchRow], frozen=True, kw_only=True):
     """Show a branch as it was at a time, or at one of its commits."""
 
-    op = Operation("history.at", errors=(BranchNotFound, CommitNotFound, NotInHistory))
+    op = Operation("history.at", errors=(BranchNotFound, CommitNotFound, NotInHistory), is_long=True)
 
     branch: BranchName
     time: datetime | None = None

@@ -9,6 +9,7 @@ from ramet.errors import (
     BranchExists,
     BranchNotFound,
     CommitNotFound,
+    InvalidParams,
     ModelFailed,
     ModelMissing,
     NothingToExpand,
@@ -16,10 +17,10 @@ from ramet.errors import (
 )
 from ramet.protocol.fields import Content, Text
 from ramet.protocol.history.commits import BranchName, CommitRow, Place, Tokens
-from ramet.protocol.history.contexts import Filter
-from ramet.protocol.operation import Change, Operation, Request
-
-Inheritance = Literal["none", "full_clone", "head_snapshot", "selective"]
+from ramet.protocol.history.drafts import DraftInheritance
+from ramet.protocol.history.inheritance import Filter, Inheritance
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Cursor, Limit
 
 
 class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,6 +60,13 @@ class Spawn(Change[SpawnRow], frozen=True, kw_only=True):
     max_tokens: Tokens | None = None
     display_name: Annotated[str, Meta(max_length=255)] | None = None
 
+    def draft(self) -> DraftInheritance | None:
+        if self.inherit not in ("head_snapshot", "selective"):
+            return None
+        return DraftInheritance(
+            parent=self.parent, inherit=self.inherit, filter=self.filter, max_tokens=self.max_tokens
+        )
+
 
 class CollapseReply(Struct, frozen=True, kw_only=True):
     """A child's work as one commit in its parent's history, or as a draft for review if nothing was committed."""
@@ -96,14 +104,24 @@ class Expanded(Struct, frozen=True, kw_only=True):
     branch: str | None
     head: str | None
     commits: list[CommitRow]
+    next: int | None = None
+    """The cursor of the following commits, or null if no more follow."""
 
 
 class Expand(Request[Expanded], frozen=True, kw_only=True):
     """Show the commits that a collapse or a compression replaced."""
 
-    op = Operation("history.expand", errors=(BranchNotFound, CommitNotFound, NothingToExpand))
+    op = Operation(
+        "history.expand",
+        errors=(BranchNotFound, CommitNotFound, NothingToExpand),
+        is_long=True,
+        pages=Pages(items=("commits",)),
+    )
 
     hash: Place
+    limit: Limit | None = None
+    """The most commits in one reply (default: all)."""
+    cursor: Cursor | None = None
 
 
 class SpawnTree(Struct, frozen=True, kw_only=True):
@@ -112,14 +130,21 @@ class SpawnTree(Struct, frozen=True, kw_only=True):
     parent: SpawnRow | None
     ancestors: list[str]
     children: list[SpawnRow]
+    next: int | None = None
+    """The cursor of the following children, or null if no more follow."""
 
 
 class Spawns(Request[SpawnTree], frozen=True, kw_only=True):
     """Show the parent, ancestors and children of a branch."""
 
-    op = Operation("history.spawns", errors=(BranchNotFound,))
+    op = Operation(
+        "history.spawns", errors=(BranchNotFound, InvalidParams), is_long=True, pages=Pages(items=("children",))
+    )
 
     branch: BranchName
+    limit: Limit | None = None
+    """The most children in one reply (default: all)."""
+    cursor: Cursor | None = None
 
 
 class Latest(Struct, frozen=True, kw_only=True):
@@ -133,6 +158,6 @@ class Latest(Struct, frozen=True, kw_only=True):
 class ResumeLatest(Request[Latest], frozen=True, kw_only=True):
     """Find the newest root branch without an `end` boundary, to resume after a crash."""
 
-    op = Operation("history.latest")
+    op = Operation("history.latest", is_long=True)
 
     prefix: Text | None = None

@@ -8,7 +8,8 @@ from msgspec import Meta, Struct
 from ramet.errors import BranchNotFound, CommitNotFound, InvalidParams, NotInHistory, UnknownContentType
 from ramet.model.history.content import ContentRole, Priority
 from ramet.protocol.fields import Content, Name
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Limit
 from ramet.protocol.replies import Page
 
 BranchName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$")]
@@ -78,11 +79,11 @@ class CommitRow(Struct, frozen=True, kw_only=True):
 class Log(Request[Page[CommitRow]], frozen=True, kw_only=True):
     """List the commits of a branch, newest first."""
 
-    op = Operation("history.log", errors=(BranchNotFound, CommitNotFound), ring="chain")
+    op = Operation("history.log", errors=(BranchNotFound, CommitNotFound), ring="chain", is_long=True, pages=Pages())
 
     branch: BranchName | None = None
     hash: Hash | None = None
-    limit: Annotated[int, Meta(ge=1, le=2**31 - 1)] = 50
+    limit: Limit = 50
     cursor: Count | None = None
 
 
@@ -98,7 +99,7 @@ class CommitDetail(CommitRow, frozen=True, kw_only=True):
 class Show(Request[CommitDetail], frozen=True, kw_only=True):
     """Show one commit with its whole content."""
 
-    op = Operation("history.show", errors=(BranchNotFound, CommitNotFound), ring="chain")
+    op = Operation("history.show", errors=(BranchNotFound, CommitNotFound), ring="chain", is_long=True)
 
     hash: Place
 

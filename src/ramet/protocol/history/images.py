@@ -21,7 +21,7 @@ class ImageReply(Struct, frozen=True, kw_only=True):
 class GetImage(Request[ImageReply], frozen=True, kw_only=True):
     """Get an image that a message names, by its SHA-256 hash."""
 
-    op = Operation("history.image", errors=(ImageNotFound,))
+    op = Operation("history.image", errors=(ImageNotFound,), is_long=True)
 
     hash: Hash
     """The whole SHA-256 hash of the image, in hexadecimal."""

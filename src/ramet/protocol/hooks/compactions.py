@@ -16,7 +16,8 @@ from ramet.errors import (
 )
 from ramet.model.record.session import Session
 from ramet.protocol.fields import Path, SessionId
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Cursor, Limit
 from ramet.protocol.record.efforts import EffortReply
 
 
@@ -33,14 +34,20 @@ class Compactions(Struct, frozen=True, kw_only=True):
     """A session's compactions, newest first."""
 
     items: list[Compaction]
+    next: int | None = None
+    """The cursor of the following page, or null on the last one."""
 
 
 class ListCompactions(Request[Compactions], frozen=True, kw_only=True):
     """List a session's compactions, each with the commit that holds the exact context before it."""
 
-    op = Operation("db.session.compactions", errors=(SessionNotFound, Forbidden), ring="own")
+    op = Operation(
+        "db.session.compactions", errors=(SessionNotFound, Forbidden), ring="own", is_long=True, pages=Pages()
+    )
 
     session_id: SessionId
+    limit: Limit | None = None
+    cursor: Cursor | None = None
 
 
 class Contract(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,8 @@ from ramet.errors import Forbidden, SessionNotFound
 from ramet.model.hooks.transcript import Entry
 from ramet.protocol.fields import Name, Path, SessionId
 from ramet.protocol.hooks.hooks import Count
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Limit, NumberedName
 
 
 class Ingested(Struct, frozen=True, kw_only=True):
@@ -57,6 +58,8 @@ class Ingests(Struct, frozen=True, kw_only=True):
     """The transcripts that are read, and how far."""
 
     items: list[Ingest]
+    next: str | None = None
+    """The cursor of the following page, or null on the last one."""
 
 
 class ListIngests(Request[Ingests], frozen=True, kw_only=True):
@@ -64,7 +67,9 @@ class ListIngests(Request[Ingests], frozen=True, kw_only=True):
     those of its own session.
     """
 
-    op = Operation("ingest.list", errors=(SessionNotFound, Forbidden), ring="own")
+    op = Operation("ingest.list", errors=(SessionNotFound, Forbidden), ring="own", pages=Pages())
 
     session_id: SessionId | None = None
     path: Path | None = None
+    limit: Limit | None = None
+    cursor: NumberedName | None = None

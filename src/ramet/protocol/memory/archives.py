@@ -44,6 +44,7 @@ class Export(Request[ExportReport], frozen=True, kw_only=True):
         "memory.export",
         errors=(InvalidParams, SessionNotFound, EffortNotFound, RunNotFound, ProjectNotFound, StorageFailed),
         host="store",
+        is_long=True,
     )
 
     path: Path
@@ -239,4 +240,4 @@ class SizeReport(Struct, frozen=True, kw_only=True):
 class DatabaseSize(Request[SizeReport], frozen=True, kw_only=True):
     """Show what takes the space of the database: contents, records, indexes and its files."""
 
-    op = Operation("db.size", host="store")
+    op = Operation("db.size", host="store", is_long=True)

@@ -35,7 +35,7 @@ class UnreadSessions(Struct, frozen=True, kw_only=True):
 class ListUnread(Request[UnreadSessions], frozen=True, kw_only=True):
     """List the sessions of a project whose calls were not read for edits yet."""
 
-    op = Operation("memory.edits.unread", audience="internal")
+    op = Operation("memory.edits.unread", audience="internal", is_long=True)
 
     project_id: Id
     limit: Count = 100
@@ -64,7 +64,7 @@ class Calls(Struct, frozen=True, kw_only=True):
 class ListCalls(Request[Calls], frozen=True, kw_only=True):
     """List the tool calls of a session from a message on, with their results."""
 
-    op = Operation("memory.edits.calls", errors=(SessionNotFound,), audience="internal")
+    op = Operation("memory.edits.calls", errors=(SessionNotFound,), audience="internal", is_long=True)
 
     session_id: Id
     after: Annotated[int, Meta(ge=0)] = 0
@@ -114,7 +114,7 @@ class FoundEdits(Struct, frozen=True, kw_only=True):
 class FindEdits(Request[FoundEdits], frozen=True, kw_only=True):
     """Find the recorded edits of some files of a project, and which commits are those of efforts."""
 
-    op = Operation("memory.edits.find", audience="internal")
+    op = Operation("memory.edits.find", audience="internal", is_long=True)
 
     project_id: Id
     paths: Annotated[list[Path], Meta(max_length=MOST_PATHS)] = []
@@ -135,7 +135,7 @@ class Described(Struct, frozen=True, kw_only=True):
 class DescribeEdit(Request[Described], frozen=True, kw_only=True):
     """Show the surroundings of an edit: its session, the prompt before it, and what was decided there."""
 
-    op = Operation("memory.edits.describe", errors=(EffortNotFound,), audience="internal")
+    op = Operation("memory.edits.describe", errors=(EffortNotFound,), audience="internal", is_long=True)
 
     effort_id: Id
     message_id: Id | None = None

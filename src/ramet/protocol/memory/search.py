@@ -8,7 +8,7 @@ from ramet.errors import InvalidParams, ProjectNotFound, SessionNotFound, Unknow
 from ramet.model.memory.search.hit import Hit, Kind
 from ramet.model.record.message import Role
 from ramet.protocol.fields import Content, Name, Path, ProjectRef, SessionId
-from ramet.protocol.operation import Operation, Request
+from ramet.protocol.operation import Operation, Pages, Request
 
 
 class SearchPage(Struct, frozen=True, kw_only=True):
@@ -36,6 +36,7 @@ class SearchMemory(Request[SearchPage], frozen=True, kw_only=True):
         errors=(InvalidParams, UnknownFilter, ProjectNotFound, SessionNotFound),
         ring="project",
         is_long=True,
+        pages=Pages(size=200),
     )
 
     query: Content

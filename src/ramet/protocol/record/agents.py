@@ -6,7 +6,8 @@ from ramet.errors import AgentBusy, AgentNotFound, EffortFinished, EffortHeld, E
 from ramet.model.record.agent import Agent, FleetMember
 from ramet.model.record.session import Session
 from ramet.protocol.fields import Id, Name, ProjectRef, Text
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Limit
 from ramet.protocol.replies import Page
 
 
@@ -31,10 +32,12 @@ class GetAgent(Request[Agent], frozen=True, kw_only=True):
 class ListAgents(Request[Page[Agent]], frozen=True, kw_only=True):
     """List all agents and the efforts that they hold."""
 
-    op = Operation("db.agents.list", errors=(ProjectNotFound,))
+    op = Operation("db.agents.list", errors=(ProjectNotFound,), is_long=True, pages=Pages())
 
     project: ProjectRef | None = None
     """Leave out the agents that hold an effort of another project (default: list all)."""
+    limit: Limit | None = None
+    cursor: Name | None = None
 
 
 class AssignAgent(Change[Agent], frozen=True, kw_only=True):
@@ -63,13 +66,13 @@ class Counts(Struct, frozen=True, kw_only=True):
 class CountRows(Request[Counts], frozen=True, kw_only=True):
     """Count the projects, tasks, efforts, sessions, messages and agents."""
 
-    op = Operation("db.counts")
+    op = Operation("db.counts", is_long=True)
 
 
 class FleetStatus(Request[Page[FleetMember]], frozen=True, kw_only=True):
     """List the agents that hold an effort, and what they are doing."""
 
-    op = Operation("fleet.status", errors=(ProjectNotFound,))
+    op = Operation("fleet.status", errors=(ProjectNotFound,), is_long=True)
 
     project: ProjectRef | None = None
     """List only the agents of this project (default: all)."""
@@ -78,4 +81,4 @@ class FleetStatus(Request[Page[FleetMember]], frozen=True, kw_only=True):
 class FleetStale(Request[Page[Session]], frozen=True, kw_only=True):
     """List the open sessions without a heartbeat for `limits.stale_seconds`."""
 
-    op = Operation("fleet.stale")
+    op = Operation("fleet.stale", is_long=True)

@@ -43,13 +43,13 @@ class BudgetReply(Struct, frozen=True, kw_only=True):
     is_cost_estimated: bool = False
     """Whether a part of the cost is estimated from the price table."""
     children: list[ChildUse] = field(default_factory=list)
-    """What each child used, the newest first, at most 100."""
+    """What each child used, the newest first, at most 100; empty in the reply of `budget.set`."""
 
 
 class GetBudget(Request[BudgetReply], frozen=True, kw_only=True):
     """Show the budget of a session and its descendants: the limits, the usage and the reservations."""
 
-    op = Operation("budget.get", errors=(SessionNotFound, Forbidden, InvalidParams), ring="own")
+    op = Operation("budget.get", errors=(SessionNotFound, Forbidden, InvalidParams), ring="own", is_long=True)
 
     session_id: SessionId | None = None
     """The session (default: the session of the connection's token)."""

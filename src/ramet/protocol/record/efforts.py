@@ -27,7 +27,8 @@ from ramet.model.record.phase import PhaseRecord
 from ramet.model.record.session import RefusedCall
 from ramet.model.row_parts import parts_of
 from ramet.protocol.fields import Id, Name, Path, SessionId, Text
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Cursor, Limit
 from ramet.protocol.replies import Page
 
 
@@ -184,9 +185,11 @@ class GetEffort(Request[EffortDetail], frozen=True, kw_only=True):
 class ListEfforts(Request[Page[EffortReply]], frozen=True, kw_only=True):
     """List the efforts of a task by ordinal."""
 
-    op = Operation("db.effort.list", errors=(TaskNotFound,))
+    op = Operation("db.effort.list", errors=(TaskNotFound,), is_long=True, pages=Pages())
 
     task_id: Path
+    limit: Limit | None = None
+    cursor: Cursor | None = None
 
 
 class Validation(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from msgspec import Meta
 from ramet.errors import SessionNotFound
 from ramet.model.record.message import Message, Role
 from ramet.protocol.fields import Content, Name, SessionId
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
 from ramet.protocol.replies import Page
 
 
@@ -25,6 +25,7 @@ class AppendMessage(Change[Message], frozen=True, kw_only=True):
 class MessagePage(Page[Message], frozen=True, kw_only=True):
     """A part of a transcript in order; `next` is the offset of the part after it."""
 
+    next: int | None = None
     earlier: int
     """How many messages of the transcript come before these."""
 
@@ -32,7 +33,7 @@ class MessagePage(Page[Message], frozen=True, kw_only=True):
 class ListMessages(Request[MessagePage], frozen=True, kw_only=True):
     """List the messages of a session's transcript in order, one page at a time."""
 
-    op = Operation("db.messages.list", errors=(SessionNotFound,))
+    op = Operation("db.messages.list", errors=(SessionNotFound,), is_long=True, pages=Pages(cursor="offset"))
 
     session_id: SessionId
     limit: Annotated[int, Meta(ge=1, le=2**31 - 1)] = 100

@@ -23,7 +23,7 @@ class NameRow(Struct, frozen=True, kw_only=True):
 class ListNames(Request[Page[NameRow]], frozen=True, kw_only=True):
     """List the names of efforts, sessions, runs and branches that start with a prefix, newest first."""
 
-    op = Operation("names.list")
+    op = Operation("names.list", is_long=True)
 
     kinds: Annotated[list[Kind], Meta(min_length=1, max_length=4)]
     prefix: Text = ""

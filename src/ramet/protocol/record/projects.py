@@ -5,7 +5,8 @@ from msgspec import Struct
 from ramet.errors import ProjectBusy, ProjectNotFound
 from ramet.model.record.project import Project
 from ramet.protocol.fields import Name, Path, ProjectRef, Text
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Cursor, Limit
 from ramet.protocol.replies import Page
 
 
@@ -33,10 +34,12 @@ class RemoveProject(Change[Project], frozen=True, kw_only=True):
 class ListProjects(Request[Page[Project]], frozen=True, kw_only=True):
     """List all projects."""
 
-    op = Operation("db.project.list")
+    op = Operation("db.project.list", pages=Pages())
 
     removed: bool | None = None
     """Include those that are off the list."""
+    limit: Limit | None = None
+    cursor: Cursor | None = None
 
 
 class Here(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -19,7 +19,8 @@ from ramet.errors import (
 from ramet.model.record.effort import Outcome
 from ramet.model.record.session import Session
 from ramet.protocol.fields import Id, Name, Path, ProjectRef, SessionId
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Limit
 from ramet.protocol.replies import Page
 
 
@@ -122,7 +123,7 @@ class ListedSession(Session, frozen=True, kw_only=True):
 class FindSessions(Request[Page[ListedSession]], frozen=True, kw_only=True):
     """Find sessions by task, effort, agent or project, newest first."""
 
-    op = Operation("db.session.find", errors=(ProjectNotFound, Forbidden), ring="chain")
+    op = Operation("db.session.find", errors=(ProjectNotFound, Forbidden), ring="chain", is_long=True, pages=Pages())
 
     task_id: Path | None = None
     effort_id: Id | None = None
@@ -132,3 +133,5 @@ class FindSessions(Request[Page[ListedSession]], frozen=True, kw_only=True):
     archived: bool = False
     """Whether to list archived sessions too."""
     cursor: Id | None = None
+    limit: Limit | None = None
+    """The most sessions in one reply (default: `limits.page_max`)."""

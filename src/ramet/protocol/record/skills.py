@@ -7,7 +7,8 @@ from msgspec import Struct
 from ramet.errors import ProjectNotFound, SkillNotFound
 from ramet.model.record.skill import Skill, SkillText
 from ramet.protocol.fields import Id, Name, Text
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Limit, NumberedName
 from ramet.protocol.replies import Deleted, Page
 
 
@@ -80,15 +81,19 @@ class DeleteSkill(Change[Deleted], frozen=True, kw_only=True):
 class ListSkills(Request[Page[Skill]], frozen=True, kw_only=True):
     """List a project's skills, including built-in ones."""
 
-    op = Operation("db.skills.list", errors=(ProjectNotFound,))
+    op = Operation("db.skills.list", errors=(ProjectNotFound,), pages=Pages())
 
     project_id: Id
+    limit: Limit | None = None
+    cursor: Name | None = None
 
 
 class FindSkills(Request[Page[Skill]], frozen=True, kw_only=True):
     """Find registered skills whose name or content contains a word, in one project or in all."""
 
-    op = Operation("db.skills.find", errors=(ProjectNotFound,))
+    op = Operation("db.skills.find", errors=(ProjectNotFound,), pages=Pages())
 
     query: Text
     project_id: Id | None = None
+    limit: Limit | None = None
+    cursor: NumberedName | None = None

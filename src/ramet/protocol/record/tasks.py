@@ -3,7 +3,8 @@
 from ramet.errors import ProjectNotFound
 from ramet.model.record.task import Task
 from ramet.protocol.fields import Path, ProjectRef, Text
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Limit, NumberedName
 from ramet.protocol.replies import Page
 
 
@@ -20,18 +21,28 @@ class UpsertTask(Change[Task], frozen=True, kw_only=True):
 
 
 class FindTasks(Request[Page[Task]], frozen=True, kw_only=True):
-    """Find tasks by keyword, workspace or project."""
+    """Find tasks by keyword, workspace or project, most recently active first.
 
-    op = Operation("db.task.find", errors=(ProjectNotFound,))
+    If a task becomes active while pages are read, it moves to the first page, and the remaining pages lack it.
+    """
+
+    op = Operation("db.task.find", errors=(ProjectNotFound,), is_long=True, pages=Pages())
 
     query: Text | None = None
     workspace: Text | None = None
     project: ProjectRef | None = None
+    limit: Limit | None = None
+    cursor: NumberedName | None = None
 
 
 class ListTasks(Request[Page[Task]], frozen=True, kw_only=True):
-    """List all tasks, or the tasks of one project, most recently active first."""
+    """List all tasks, or the tasks of one project, most recently active first.
 
-    op = Operation("db.task.list", errors=(ProjectNotFound,))
+    If a task becomes active while pages are read, it moves to the first page, and the remaining pages lack it.
+    """
+
+    op = Operation("db.task.list", errors=(ProjectNotFound,), is_long=True, pages=Pages())
 
     project: ProjectRef | None = None
+    limit: Limit | None = None
+    cursor: NumberedName | None = None

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct, field
 from ramet.errors import (
     BranchInUse,
     BranchNotFound,
+    CommitNotFound,
     GitFailed,
     ProjectNotFound,
     RunAttended,
@@ -25,7 +26,8 @@ from ramet.model.runs.review import Finding
 from ramet.model.runs.run import CHAIN_SKILLS, LineRow, Run, RunLimits, RunMode, RunState
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, TimeoutSeconds
 from ramet.protocol.history.commits import BranchName
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Limit
 from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.replies import Page
 
@@ -72,6 +74,18 @@ class RunReply(Run, frozen=True, kw_only=True):
     """Whether a part of the cost is estimated from the price table."""
 
 
+TurnCursor = Annotated[str, Meta(pattern=r"^[0-9]{1,19}[.][0-9a-f]{0,64}$")]
+"""A place in a run: how many lines or turns come before it, and the head of the conversation that they were read from,
+which later turns and rewrites do not change.
+"""
+
+
+TURN_PAGE = Pages(size=10_000)
+"""Every page of a conversation compiles all of it, so that its pages are longer than others."""
+
+RUN_PAGE = Pages(items=("lines", "conversation"), size=10_000)
+
+
 class TurnRow(Struct, frozen=True, kw_only=True):
     """One turn of a run's conversation."""
 
@@ -96,6 +110,8 @@ class RunDetail(RunReply, frozen=True, kw_only=True):
     lines: list[LineRow]
     conversation: list[TurnRow]
     findings: list[FindingRow]
+    next: str | None = None
+    """The cursor of the following lines and turns, or null if no more follow."""
 
 
 class StartedRun(RunDetail, frozen=True, kw_only=True):
@@ -150,19 +166,27 @@ class StartRun(Change[StartedRun], frozen=True, kw_only=True):
 class GetRun(Request[RunDetail], frozen=True, kw_only=True):
     """Show a run with its lines, its conversation and its reviews' findings."""
 
-    op = Operation("run.get", errors=(RunNotFound,))
+    op = Operation("run.get", errors=(RunNotFound, CommitNotFound), is_long=True, pages=RUN_PAGE)
 
     run_id: Id
     outputs: bool = False
     """Whether to return each line's whole output (default: its first 2,000 characters)."""
+    limit: Limit | None = None
+    """The most lines, and the most turns, in one reply (default: all)."""
+    cursor: TurnCursor | None = None
+    """The `next` of the page before."""
 
 
 class ListTurns(Request[Page[TurnRow]], frozen=True, kw_only=True):
     """List a run's conversation, oldest turn first. It is empty if the run saves none."""
 
-    op = Operation("run.turns", errors=(RunNotFound,))
+    op = Operation("run.turns", errors=(RunNotFound, CommitNotFound), is_long=True, pages=TURN_PAGE)
 
     run_id: Id
+    limit: Limit | None = None
+    """The most turns in one reply (default: all)."""
+    cursor: TurnCursor | None = None
+    """The `next` of the page before."""
 
 
 class ToldTurn(Struct, frozen=True):
@@ -189,7 +213,7 @@ class LineContext(Struct, frozen=True, kw_only=True):
 class RunContext(Request[LineContext], frozen=True, kw_only=True):
     """Compile the part of a run's conversation that goes into the prompt of a line, without its own open question."""
 
-    op = Operation("run.context", errors=(RunNotFound,), audience="internal")
+    op = Operation("run.context", errors=(RunNotFound,), audience="internal", is_long=True)
 
     run_id: Id
     effort_id: Id
@@ -200,14 +224,14 @@ class RunContext(Request[LineContext], frozen=True, kw_only=True):
 class ListRuns(Request[Page[RunReply]], frozen=True, kw_only=True):
     """List the runs, newest first; with `all`, including archived ones."""
 
-    op = Operation("run.list", errors=(ProjectNotFound,))
+    op = Operation("run.list", errors=(ProjectNotFound,), is_long=True, pages=Pages())
 
     all: bool = False
     """Whether to include archived runs."""
     project: ProjectRef | None = None
     """List only the runs of this project (default: all)."""
     cursor: Id | None = None
-    limit: Annotated[int, Meta(ge=1)] = 100
+    limit: Limit = 100
 
 
 class AttendRun(Change[RunReply], frozen=True, kw_only=True):

@@ -21,8 +21,8 @@ from ramet.errors import (
 from ramet.model.record.skill import WITHOUT_FILE
 from ramet.model.spawn.child import SpawnResult
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, SessionId, TimeoutSeconds
-from ramet.protocol.history.child_branches import CollapseReply, Inheritance, Report
-from ramet.protocol.history.contexts import Filter
+from ramet.protocol.history.child_branches import CollapseReply, Report
+from ramet.protocol.history.inheritance import Filter, Inheritance
 from ramet.protocol.operation import Change, Operation, Request
 from ramet.protocol.record.budgets import Cost, TokenLimit
 

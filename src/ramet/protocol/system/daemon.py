@@ -1,7 +1,10 @@
 """Requests and replies about the daemon itself."""
 
-from msgspec import Struct
+from typing import Annotated
 
+from msgspec import Meta, Struct
+
+from ramet.errors import InvalidParams, RequestTooLarge
 from ramet.protocol.fields import Name, Text
 from ramet.protocol.operation import Operation, Request
 
@@ -40,6 +43,54 @@ class Ping(Request[Pong], frozen=True, kw_only=True):
     op = Operation("daemon.ping", host="daemon", ring="own")
 
 
+class PartReceived(Struct, frozen=True, kw_only=True):
+    """A part of a request has arrived. With the last one, the request itself is answered next, by its own id."""
+
+    received_bytes: int
+    """The size of all parts so far."""
+
+
+class SendPart(Request[PartReceived], frozen=True, kw_only=True):
+    """Send a part of a request that is larger than `daemon.max_request_bytes`. The texts of all parts are joined, and
+    the result is performed as if it had come as one line behind the last part.
+    """
+
+    op = Operation(
+        "daemon.part", errors=(InvalidParams, RequestTooLarge), host="daemon", ring="own", audience="internal"
+    )
+
+    request: Name
+    """Any name for the request, the same in all of its parts."""
+    index: Annotated[int, Meta(ge=0, le=2**31)]
+    """The number of the part, starting with 0."""
+    text: str
+    is_last: bool = False
+
+
+class PauseRow(Struct, frozen=True, kw_only=True):
+    """The pauses by one operation, or by a task of the daemon."""
+
+    name: str
+    count: int
+    """How many were longer than 20 ms."""
+    longest_ms: float
+    processor_ms: float
+    """The most processor time in one pause. Much less than the elapsed time means that the machine was busy."""
+
+
+class PauseReport(Struct, frozen=True, kw_only=True):
+    """How long everything else had to wait, because one thing held the event loop or the writer."""
+
+    longest_ms: float = 0.0
+    """The longest since the daemon started; 0 if none was longer than 5 ms."""
+    recent_ms: float = 0.0
+    """The longest in the last hour."""
+    count: int = 0
+    """How many were longer than 20 ms."""
+    worst: list[PauseRow] = []
+    """The ten operations with the longest pauses, the longest first."""
+
+
 class DaemonStatusReply(Struct, frozen=True, kw_only=True):
     """The daemon's socket, process, version, database and load."""
 
@@ -53,6 +104,8 @@ class DaemonStatusReply(Struct, frozen=True, kw_only=True):
     requests: int
     transactions: int
     resident_bytes: int
+    loop_pauses: PauseReport = PauseReport()
+    writer_pauses: PauseReport = PauseReport()
 
 
 class DaemonStatus(Request[DaemonStatusReply], frozen=True, kw_only=True):

@@ -5,14 +5,14 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ramet.model.event import Event, EventKind
-from ramet.protocol.operation import Operation, Request
+from ramet.protocol.operation import Operation, Pages, Request
 from ramet.protocol.replies import Page
 
 
 class ListEvents(Request[Page[Event]], frozen=True, kw_only=True):
     """List the events after an id in order, or the newest events."""
 
-    op = Operation("events.list")
+    op = Operation("events.list", pages=Pages(cursor="after"))
 
     after: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
     limit: Annotated[int, Meta(ge=1, le=2**31 - 1)] = 100

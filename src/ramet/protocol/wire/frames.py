@@ -120,7 +120,7 @@ def _refuse_depth(request: Request[Any]) -> None:
     for field in request.__struct_fields__:
         level = [getattr(request, field)]
         for _ in range(_DEEPEST):
-            level = [inner for value in level for inner in _inner(value) if isinstance(inner, _NESTED)]
+            level = [inner for value in level for inner in inner_values(value) if isinstance(inner, _NESTED)]
             if not level:
                 break
         else:
@@ -132,7 +132,8 @@ def _refuse_depth(request: Request[Any]) -> None:
 _NESTED = (dict, list, tuple, Struct)
 
 
-def _inner(value: Any) -> Iterable[Any]:
+def inner_values(value: Any) -> Iterable[Any]:
+    """What a value of a request is made of; nothing for a text or a number."""
     match value:
         case dict():
             return value.values()
@@ -143,7 +144,13 @@ def _inner(value: Any) -> Iterable[Any]:
     return ()
 
 
+_EXPLAINED_BYTES = 128 * 1024
+"""The error for larger parameters does not show the wrong value: finding it takes longer than all the rest."""
+
+
 def _loosely(params: bytes | Raw) -> Any:
+    if len(bytes(params)) > _EXPLAINED_BYTES:
+        return None
     try:
         return _anything.decode(params)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -194,6 +201,9 @@ NAME_RULES = {
     r"^[a-z0-9]{8,64}$": "8 to 64 small letters and digits",
     r"^[0-9a-f]+$": "the digits 0 to 9 and a to f",
     r"^refs/notes/[A-Za-z0-9][A-Za-z0-9._-]{0,99}$": "refs/notes/ and 1 to 100 letters, digits and . _ -",
+    r"^[0-9]{1,19}[.][0-9]{1,19}$": "the `next` of the page before, such as 1.42",
+    r"^[0-9]{1,19}[.][0-9a-f]{0,64}$": "the `next` of the page before, such as 1000.3f9c2b7a",
+    r"^[0-9]{1,19}[.][^\x00]{1,4096}$": "the `next` of the page before, such as 7.implement",
     r"^[^\s:]+:\S+$": "PROVIDER:MODEL without spaces, such as openai:gpt-5",
 }
 """The patterns of names in requests, in words."""
@@ -319,11 +329,21 @@ def encode_reply(request_id: RequestId, result: Any) -> bytes:
 
 def encode_error(request_id: RequestId, error: RametError, redactor: Redactor) -> bytes:
     """One error line without its newline. It may show values of the request, but no secret."""
+    return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "error": redacted_error(error, redactor)})
+
+
+def redacted_error(error: RametError, redactor: Redactor) -> dict[str, Any]:
+    """The error object of an error, without secrets."""
     wire = error.to_wire()
     value, _ = redactor.redact_value(error.value)
     wire["data"]["value"] = shorten(value)  # a secret that was cut first would not be recognised
-    wire, _ = redactor.redact_value(wire)
-    return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "error": wire})
+    redacted: dict[str, Any] = redactor.redact_value(wire)[0]
+    return redacted
+
+
+def reply_around(request_id: RequestId) -> tuple[bytes, bytes]:
+    """What comes before and after a result that is encoded already, in one reply line without its newline."""
+    return b'{"jsonrpc":"2.0","id":' + _encoder.encode(request_id) + b',"result":', b"}"
 
 
 def encode_notification(method: str, params: Any) -> bytes:

@@ -33,7 +33,7 @@ class Chain(Struct, frozen=True, kw_only=True):
 class WorkChain(Request[Chain], frozen=True, kw_only=True):
     """Show an effort, the efforts that it is based on, and its task's other reports."""
 
-    op = Operation("work.chain", errors=(EffortNotFound,), ring="chain")
+    op = Operation("work.chain", errors=(EffortNotFound,), ring="chain", is_long=True)
 
     effort_id: Id
     host: Name | None = None

@@ -19,7 +19,8 @@ from ramet.errors import (
 from ramet.model.record.effort import Lifecycle
 from ramet.model.record.skill import WITHOUT_FILE
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef, Text, TimeoutSeconds
-from ramet.protocol.operation import Change, Operation, Request
+from ramet.protocol.operation import Change, Operation, Pages, Request
+from ramet.protocol.pages import Limit
 from ramet.protocol.record.budgets import Cost, TokenLimit
 from ramet.protocol.record.efforts import EffortReply
 from ramet.protocol.record.projects import Here
@@ -100,7 +101,7 @@ class GetWork(Request[WorkReply], frozen=True, kw_only=True):
 class ListWork(Request[Page[WorkReply]], frozen=True, kw_only=True):
     """List the efforts of the queue, newest first."""
 
-    op = Operation("work.list", errors=(ProjectNotFound,))
+    op = Operation("work.list", errors=(ProjectNotFound,), pages=Pages())
 
     state: Lifecycle | None = None
     task: Path | None = None
@@ -108,7 +109,7 @@ class ListWork(Request[Page[WorkReply]], frozen=True, kw_only=True):
     project: ProjectRef | None = None
     """List only the efforts of this project (default: all)."""
     cursor: Id | None = None
-    limit: Annotated[int, Meta(ge=1)] = 100
+    limit: Limit = 100
 
 
 class NextWork(Request[EffortReply | None], frozen=True, kw_only=True):

@@ -23,6 +23,7 @@ from ramet.model.record.effort import NOT_FAILURES, StopRequest
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
 from ramet.protocol.operation import Request
+from ramet.protocol.pages import follow_async
 from ramet.protocol.work.leases import Claimed, ClaimWork, Completed, Refused
 from ramet.protocol.work.queue import ListWork, NextWork
 from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
@@ -308,16 +309,11 @@ class Crew:
         return (attended.stop_on_failure and has_failed) or not await self._waits_for_a_time(attended.id)
 
     async def _waits_for_a_time(self, run_id: int) -> bool:
-        now, cursor = datetime.now(UTC), None
-        while True:
-            page = await self._ask(
-                ListWork(run=run_id, state="queued", cursor=cursor, limit=self._runner.settings.limits.page_max)
-            )
+        now, limit = datetime.now(UTC), self._runner.settings.limits.page_max
+        async for page in follow_async(self._ask, ListWork(run=run_id, state="queued", limit=limit)):
             if any(line.blocked_by is None and line.not_before and line.not_before > now for line in page.items):
                 return True
-            if page.next is None:
-                return False
-            cursor = page.next
+        return False
 
     async def _wait_for_news(self, run: _Run, commits: int) -> None:
         """Until something was committed since; and not too often for nothing."""

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from ramet.errors import RametError, RunAttended, RunFinished, RunNotFound
+from ramet.protocol.pages import follow_async
 from ramet.protocol.runs.runs import AttendRun, LeaveRun, ListRuns, RunReply
 from ramet.protocol.work.workers import RunWork
 from ramet.runner.context import RunnerContext
@@ -47,15 +48,10 @@ async def attend(runner: RunnerContext, request: RunWork, on_loss: Callable[[], 
 
 async def leave_all(runner: RunnerContext) -> None:
     """Leave the runs that a former daemon attended: it is gone, and nothing has to wait until its hold expires."""
-    cursor = None
-    while True:
-        page = await runner.ask(ListRuns(all=True, cursor=cursor, limit=runner.settings.limits.page_max))
+    async for page in follow_async(runner.ask, ListRuns(all=True, limit=runner.settings.limits.page_max)):
         for run in page.items:
             if run.state == "running":
                 await runner.ask(LeaveRun(run_id=run.id, attender=runner.name))
-        if page.next is None:
-            return
-        cursor = page.next
 
 
 async def _go_on(runner: RunnerContext, run_id: int, on_loss: Callable[[], None]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ramet.errors import GitFailed
 from ramet.model.record.effort import Lifecycle
+from ramet.protocol.pages import follow
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.runs.branches import BranchConflict, LineBranch, ListRunBranches, RunBranches
 from ramet.protocol.runs.runs import GetRun
@@ -40,14 +41,8 @@ def list_branches(machine: Machine, request: ListRunBranches) -> RunBranches:
 
 def list_lines(machine: Machine, run_id: int, state: Lifecycle | None = None) -> list[EffortRow]:
     """The lines of a run, or those in one state, in their order."""
-    found: list[EffortRow] = []
-    cursor = None
-    while True:
-        page = machine.ask(ListWork(run=run_id, state=state, cursor=cursor, limit=machine.settings.limits.page_max))
-        found += page.items
-        if page.next is None:
-            return sorted(found, key=lambda line: (line.run_order or 0, line.id))
-        cursor = page.next
+    pages = follow(machine.ask, ListWork(run=run_id, state=state, limit=machine.settings.limits.page_max))
+    return sorted((line for page in pages for line in page.items), key=lambda line: (line.run_order or 0, line.id))
 
 
 def _branch(line: EffortRow, *, is_merged: bool, contained_in: str | None) -> LineBranch:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ramet.errors import LeaseLost, NotFound
 from ramet.model.record.session import Session
+from ramet.protocol.pages import follow_async
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.record.sessions import FindSessions
 from ramet.protocol.work.keepers import KeeperRecord
@@ -108,14 +109,8 @@ async def _without_record(runner: RunnerContext, effort: EffortRow) -> Left | No
 
 async def _ours(runner: RunnerContext) -> list[EffortRow]:
     """The active efforts that this daemon's slots hold."""
-    found: list[EffortRow] = []
-    cursor = None
-    while True:
-        page = await runner.ask(ListWork(state="active", cursor=cursor, limit=runner.settings.limits.page_max))
-        found += [effort for effort in page.items if runner.is_ours(effort.lease_owner)]
-        if page.next is None:
-            return found
-        cursor = page.next
+    pages = follow_async(runner.ask, ListWork(state="active", limit=runner.settings.limits.page_max))
+    return [effort async for page in pages for effort in page.items if runner.is_ours(effort.lease_owner)]
 
 
 async def _session(runner: RunnerContext, effort_id: int, instance: str | None) -> Session | None:

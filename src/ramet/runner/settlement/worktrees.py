@@ -11,6 +11,7 @@ from ramet.model.record.effort import Lifecycle
 from ramet.model.record.project import Project, normal_path
 from ramet.model.runs.run import Run
 from ramet.protocol.fields import ProjectRef
+from ramet.protocol.pages import follow
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.record.projects import ListProjects
 from ramet.protocol.replies import Page
@@ -109,13 +110,8 @@ def _users(machine: Machine) -> Iterator[tuple[str, int]]:
 
 def list_unfinished(machine: Machine, state: Lifecycle) -> Iterator[EffortRow]:
     """The efforts of the queue that run or wait, page after page."""
-    cursor = None
-    while True:
-        page = machine.ask(ListWork(state=state, cursor=cursor, limit=machine.settings.limits.page_max))
+    for page in follow(machine.ask, ListWork(state=state, limit=machine.settings.limits.page_max)):
         yield from page.items
-        if page.next is None:
-            return
-        cursor = page.next
 
 
 def _effort_of(machine: Machine, found: Found) -> EffortRow | None:

@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from ramet.config.settings import WorkSettings
 from ramet.errors import InvalidParams, PathOutside, WorktreeError
-from ramet.protocol.history.child_branches import Inheritance
 from ramet.protocol.history.commits import Log, Show
 from ramet.protocol.history.contexts import Compile
+from ramet.protocol.history.inheritance import Inheritance
+from ramet.protocol.pages import follow
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.record.sessions import FindSessions
 from ramet.protocol.work.keepers import MARKER
@@ -51,15 +52,11 @@ def _end_of_inheritance(machine: Machine, effort: EffortRow) -> str | None:
     of its attempts later.
     """
     first = machine.ask(FindSessions(effort_id=effort.id)).items[-1]
-    cursor = None
-    while True:
-        page = machine.ask(Log(branch=first.branch, cursor=cursor))
+    for page in follow(machine.ask, Log(branch=first.branch)):
         for row in page.items:
             if row.content_type == "instruction" and machine.ask(Show(hash=row.hash)).text == effort.prompt:
                 return row.parent
-        if page.next is None:
-            return None
-        cursor = page.next
+    return None
 
 
 def find_workspace(machine: Machine, effort: EffortRow, project: str) -> str | None:

@@ -1,5 +1,7 @@
 """Opening a database: takes its lock, brings its schema up to date, and refuses what is not ours."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ramet.clock import Clock
@@ -7,8 +9,8 @@ from ramet.config.database_trust import require_trusted
 from ramet.config.settings import DatabaseSettings, Places
 from ramet.errors import MissingDriver
 from ramet.faults import Faults
-from ramet.store.database.sqlite.store import SqliteStore
-from ramet.store.database.store import Store
+from ramet.store.database.sqlite.store import SqliteReadableStore, SqliteStore
+from ramet.store.database.store import ReadableStore, Store
 
 
 def open_store(
@@ -40,16 +42,32 @@ def open_store(
     )
 
 
+def open_to_read(database: DatabaseSettings, places: Places) -> ReadableStore:
+    """The same database for a process that only reads it, while another holds its lock."""
+    if database.type == "postgres":
+        with _naming_the_driver():
+            from ramet.store.database.postgres.store import PostgresReadableStore  # noqa: PLC0415 - an optional package
+
+        return PostgresReadableStore(database)
+    return SqliteReadableStore(_file(places))
+
+
 def _open_postgres(
     database: DatabaseSettings, lock_file: Path | None, backups: Path, *, clock: Clock, faults: Faults
 ) -> Store:
-    try:
+    with _naming_the_driver():
         from ramet.store.database.postgres.store import PostgresStore  # noqa: PLC0415
+    return PostgresStore(database, lock_file=lock_file, backups=backups, clock=clock, faults=faults)
+
+
+@contextmanager
+def _naming_the_driver() -> Iterator[None]:
+    try:
+        yield
     except ImportError as error:
         raise MissingDriver(
             "database.type is postgres, but psycopg is not installed", field="database.type", value="postgres"
         ) from error
-    return PostgresStore(database, lock_file=lock_file, backups=backups, clock=clock, faults=faults)
 
 
 def reset_store(database: DatabaseSettings, places: Places, *, clock: Clock) -> str:

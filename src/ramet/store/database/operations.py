@@ -8,23 +8,32 @@ from ramet.errors import InvalidParams
 from ramet.protocol.answers import Answers
 from ramet.protocol.history.branches import CheckHistory
 from ramet.protocol.operation import Request
-from ramet.protocol.system.database import BackUpDatabase, BackupReport, CheckDatabase, CheckReport, Query, QueryResult
+from ramet.protocol.system.database import (
+    BackUpDatabase,
+    BackupReport,
+    CheckDatabase,
+    CheckReport,
+    Query,
+    QueryResult,
+    SampleDatabase,
+    SampleReport,
+)
 from ramet.store.database.blobs import Codec
-from ramet.store.database.check import check_database
-from ramet.store.database.store import Store
+from ramet.store.database.check import check_database, sample_database
+from ramet.store.database.store import QueryBounds, ReadableStore
 
 
 class Asked(NamedTuple):
     """What each function is given beside the request."""
 
-    store: Store
+    store: ReadableStore
     settings: QuerySettings
 
 
 answers = Answers[Asked]("store")
 
 
-def answer(store: Store, request: Request[Any], settings: QuerySettings) -> Any:
+def answer(store: ReadableStore, request: Request[Any], settings: QuerySettings) -> Any:
     """The reply to a request whose host is the store. It may take long; it never waits for the writer."""
     return answers.find(type(request))(Asked(store, settings), request)
 
@@ -32,18 +41,26 @@ def answer(store: Store, request: Request[Any], settings: QuerySettings) -> Any:
 @answers(Query)
 def query(asked: Asked, request: Query) -> QueryResult:
     """Run one SELECT."""
-    return asked.store.query(
-        request.sql,
-        request.params,
-        timeout_seconds=asked.settings.timeout_seconds,
-        max_rows=asked.settings.max_rows,
+    settings = asked.settings
+    bounds = QueryBounds(
+        timeout_seconds=settings.timeout_seconds,
+        max_rows=min(request.limit or settings.max_rows, settings.max_rows),
+        max_bytes=settings.max_bytes,
+        skip=request.cursor,
     )
+    return asked.store.query(request.sql, request.params, bounds)
 
 
 @answers(CheckDatabase)
-def check(asked: Asked, request: CheckDatabase) -> CheckReport:  # noqa: ARG001
-    """Verify every content, commit and pointer."""
-    return check_database(asked.store, Codec())
+def check(asked: Asked, request: CheckDatabase) -> CheckReport:
+    """Verify every content, commit and pointer, or a part of them."""
+    return check_database(asked.store, Codec(), request.limit, request.cursor)
+
+
+@answers(SampleDatabase)
+def sample(asked: Asked, request: SampleDatabase) -> SampleReport:
+    """Verify some contents, commits and pointers."""
+    return sample_database(asked.store, Codec(), request.milliseconds)
 
 
 @answers(CheckHistory)

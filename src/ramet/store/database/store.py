@@ -1,13 +1,17 @@
-"""A store: one open database. It hands out connections; who uses them, and when, is for its owner to say."""
+"""A store: one open database. It hands out connections; who uses them, and when, is for its owner to say.
+
+What only reads needs no lock, no migration and no writer: a process that answers reads opens a `ReadableStore`, while
+the daemon holds the `Store`.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ramet.clock import Clock
 from ramet.model.instant import to_iso
-from ramet.protocol.system.database import BackupReport, QueryResult
+from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.migrations import Dialect, Migrated
 from ramet.store.database.text_rows import TextRows
@@ -16,10 +20,57 @@ Topic = Literal["work", "events"]
 """What a commit may be of interest for: everything has events, and some of it is work for somebody."""
 
 
-class Store(ABC):
-    """What the two databases have in common."""
+class QueryBounds(NamedTuple):
+    """How long a query may take, and which of its rows are wanted."""
+
+    timeout_seconds: int
+    max_rows: int
+    max_bytes: int = 16 * 1024 * 1024
+    skip: int = 0
+    """How many rows came in the pages before."""
+
+
+class ReadableStore(ABC):
+    """What can be read of a database, beside whoever writes to it."""
 
     dialect: Dialect
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Where the data is, without any password."""
+
+    @abstractmethod
+    def connect_reader(self) -> Connection:
+        """A connection that cannot write."""
+
+    @abstractmethod
+    def query(self, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
+        """Run one statement that reads, for `ramet query`."""
+
+    @abstractmethod
+    def back_up(self, target: Path) -> BackupReport:
+        """Write a consistent copy to a new SQLite file, while work goes on."""
+
+    @abstractmethod
+    def measure(self) -> dict[str, int]:
+        """How many bytes each table and index takes, and each further file under the name of its ending."""
+
+    def measure_log(self) -> LogState | None:
+        """The write-ahead log beside the database; None if the database keeps its own."""
+        return None
+
+    @abstractmethod
+    def integrity_parts(self) -> list[str]:
+        """The parts in which the database can check its own files and references."""
+
+    @abstractmethod
+    def integrity(self, part: str | None = None) -> Iterator[str]:
+        """What the database itself finds wrong with one of these, or with everything."""
+
+
+class Store(ReadableStore):
+    """What the two databases have in common for whoever holds the lock."""
+
     migrated: Migrated
     """What opening it did to the schema."""
 
@@ -34,32 +85,12 @@ class Store(ABC):
         return self.back_up(folder / f"ramet-{stamp}-{label}.db").path
 
     @abstractmethod
-    def describe(self) -> str:
-        """Where the data is, without any password."""
-
-    @abstractmethod
     def connect(self) -> Connection:
         """A connection that may write."""
 
     @abstractmethod
-    def connect_reader(self) -> Connection:
-        """A connection that cannot write."""
-
-    @abstractmethod
-    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
-        """Run one statement that reads, for `ramet query`."""
-
-    @abstractmethod
-    def back_up(self, target: Path) -> BackupReport:
-        """Write a consistent copy to a new SQLite file, while work goes on."""
-
-    @abstractmethod
     def text_rows(self, connection: Connection) -> TextRows:
         """Every text in the database, on one of its connections that may write."""
-
-    @abstractmethod
-    def measure(self) -> dict[str, int]:
-        """How many bytes each table and index takes, and each further file under the name of its ending."""
 
     @abstractmethod
     def forget_deleted(self) -> None:
@@ -68,10 +99,6 @@ class Store(ABC):
     @abstractmethod
     def erase(self) -> None:
         """Remove everything. What is left is only good for closing."""
-
-    @abstractmethod
-    def integrity(self) -> list[str]:
-        """What the database itself finds wrong with its files and references."""
 
     @abstractmethod
     def close(self) -> None:

@@ -25,9 +25,9 @@ def find(db: Connection, name: str) -> BranchRow | None:
     return None if row is None else _branch(row)
 
 
-def list_all(db: Connection, prefix: str, limit: int) -> list[BranchRow]:
-    """The branches whose names begin so, by name."""
-    return [_branch(row) for row in db.all(_sql.list, prefix=prefix, limit=limit)]
+def list_all(db: Connection, prefix: str, *, after: str, limit: int) -> list[BranchRow]:
+    """The branches whose names begin so, by name, behind one."""
+    return [_branch(row) for row in db.all(_sql.list, prefix=prefix, after=after, limit=limit)]
 
 
 def delete(db: Connection, name: str) -> None:
@@ -60,8 +60,8 @@ def find_left(db: Connection, name: str, instant_ms: int) -> tuple[bool, Point |
     return row is not None, None if row is None or row[1] is None else Point(*row[1:])
 
 
-def list_moves(db: Connection, name: str, limit: int) -> list[MoveRow]:
-    """The moves of a branch, the newest first."""
+def list_moves(db: Connection, name: str, *, before: int, limit: int) -> list[MoveRow]:
+    """The moves of a branch, the newest first, older than one."""
     return [
         MoveRow(
             id=move_id,
@@ -72,7 +72,7 @@ def list_moves(db: Connection, name: str, limit: int) -> list[MoveRow]:
             at=to_datetime(at_ms),
             undone=bool(undone),
         )
-        for move_id, branch, old, new, why, at_ms, undone in db.all(_sql.moves, name=name, limit=limit)
+        for move_id, branch, old, new, why, at_ms, undone in db.all(_sql.moves, name=name, before=before, limit=limit)
     ]
 
 

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from ramet.model.history.branch import Point
 from ramet.model.instant import from_iso
-from ramet.protocol.history.child_branches import Inheritance, SpawnRow
+from ramet.protocol.history.child_branches import SpawnRow
+from ramet.protocol.history.inheritance import Inheritance
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import QueryFile
 
@@ -50,8 +51,8 @@ class SpawnPointers(ABC):
         """The pointer of which a history is the child; it is the only one."""
 
     @abstractmethod
-    def get_children(self, branch: str) -> list[SpawnRow]:
-        """The pointers of which a history is the parent, the oldest first."""
+    def get_children(self, branch: str, *, after: int = 0, limit: int = 2**31 - 1) -> list[SpawnRow]:
+        """The pointers of which a history is the parent, the oldest first, behind one."""
 
     @abstractmethod
     def get_all(self, branch: str) -> list[SpawnRow]:
@@ -91,8 +92,9 @@ class StoredSpawnPointers(SpawnPointers):
         row = self._db.one(_sql.by_child, branch=branch)
         return None if row is None else _spawn(self._db, row)
 
-    def get_children(self, branch: str) -> list[SpawnRow]:
-        return [_spawn(self._db, row) for row in self._db.all(_sql.by_parent, branch=branch)]
+    def get_children(self, branch: str, *, after: int = 0, limit: int = 2**31 - 1) -> list[SpawnRow]:
+        rows = self._db.all(_sql.by_parent, branch=branch, after=after, limit=limit)
+        return [_spawn(self._db, row) for row in rows]
 
     def get_all(self, branch: str) -> list[SpawnRow]:
         return [_spawn(self._db, row) for row in self._db.all(_sql.involving, branch=branch)]

@@ -1,6 +1,6 @@
 """What is remembered of commits: where they lie, what they say, how much they matter."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -11,11 +11,14 @@ from ramet.model.history.compilation import CommitText
 from ramet.model.history.content import BUILTIN_TYPE_HINTS, Priority, TypeHints
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection, Row
-from ramet.store.database.queries import QueryFile
+from ramet.store.database.queries import Query, QueryFile
 
 _sql = QueryFile("history/commits")
 
 _HASH_BYTES = 32
+_LAST = 2**31 - 1
+_CLOSE = 4
+"""Two seqs that are no farther apart are read with one query."""
 
 
 class StoredCommit(Struct, frozen=True, kw_only=True):
@@ -45,6 +48,12 @@ class StoredCommit(Struct, frozen=True, kw_only=True):
 def find(db: Connection, commit_hash: bytes) -> Point | None:
     """A commit by its whole hash."""
     row = db.one(_sql.by_hash, hash=commit_hash)
+    return None if row is None else Point(*row)
+
+
+def find_by_id(db: Connection, commit_id: int) -> Point | None:
+    """A commit by its id."""
+    row = db.one(_sql.by_id, id=commit_id)
     return None if row is None else Point(*row)
 
 
@@ -124,6 +133,76 @@ def read_texts(db: Connection, codec: Codec, spans: list[Span], after: int = 0) 
     ]
 
 
+def read_facts(db: Connection, spans: list[Span], first: int, last: int) -> list[CommitText]:
+    """What compiling needs of the commits from one seq to another, without texts and annotations, oldest first."""
+    return [
+        CommitText("", commit_id, b"", seq, content_type, role, target_id, tokens, metadata, None)
+        for commit_id, seq, content_type, role, target_id, tokens, metadata in _within(
+            db, _sql.facts, spans, first, last
+        )
+    ]
+
+
+def list_special(db: Connection, spans: list[Span], after: int = 0) -> list[CommitText]:
+    """The special commits of the spans behind a seq (see `model.history.outline`), without texts, oldest first."""
+    found = [
+        CommitText("", commit_id, b"", *facts)
+        for query in (_sql.special, _sql.annotated)
+        for commit_id, *facts in _within(db, query, spans, after + 1, _LAST)
+    ]
+    return sorted(found, key=lambda commit: commit.seq)
+
+
+def read_texts_at(db: Connection, codec: Codec, spans: list[Span], seqs: Iterable[int]) -> dict[int, tuple[str, bytes]]:
+    """The texts at some seqs, and their hashes."""
+    wanted = set(seqs)
+    return {
+        seq: (codec.unpack(kind, size, data).decode(), content_hash)
+        for first, last in _runs(wanted)
+        for seq, content_hash, kind, size, data in _within(db, _sql.texts, spans, first, last)
+        if seq in wanted
+    }
+
+
+def read_hashes_at(db: Connection, spans: list[Span], seqs: Iterable[int]) -> dict[int, bytes]:
+    """The hashes of the texts at some seqs."""
+    return {
+        seq: content_hash
+        for first, last in _runs(set(seqs))
+        for seq, content_hash in _within(db, _sql.hashes, spans, first, last)
+    }
+
+
+def sum_tokens(db: Connection, spans: list[Span], first: int, last: int) -> int:
+    """How many tokens the commits from one seq to another have."""
+    return sum(int(row[0]) for row in _within(db, _sql.tokens, spans, first, last))
+
+
+def find_tokens(db: Connection, commit_id: int) -> tuple[int, int, int] | None:
+    """The segment, the seq and the tokens of a commit."""
+    row = db.one(_sql.tokens_of, id=commit_id)
+    return None if row is None else (row[0], row[1], row[2])
+
+
+def _within(db: Connection, query: Query, spans: list[Span], first: int, last: int) -> Iterator[Row]:
+    """The rows of a query for the part of each span that lies between two seqs."""
+    for span in spans:
+        if span.first <= last and first <= span.last:
+            yield from db.all(
+                query, segment_id=span.segment_id, first=max(span.first, first), last=min(span.last, last)
+            )
+
+
+def _runs(seqs: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Seqs in as few ranges as is worth while: to read a few commits more costs less than another query."""
+    ordered = sorted(seqs)
+    begins = 0
+    for place, seq in enumerate(ordered):
+        if place + 1 == len(ordered) or ordered[place + 1] > seq + _CLOSE:
+            yield ordered[begins], seq
+            begins = place + 1
+
+
 def read_newest(
     db: Connection, codec: Codec, spans: list[Span], *, limit: int, before: int | None = None, after: int = 0
 ) -> Iterator[StoredCommit]:
@@ -175,6 +254,11 @@ def _stored(codec: Codec, row: Row) -> StoredCommit:
 def list_tags(db: Connection, commit_id: int) -> list[str]:
     """A commit's tags."""
     return [row[0] for row in db.all(_sql.tags, commit_id=commit_id)]
+
+
+def list_tagged(db: Connection, tags: Iterable[str]) -> set[int]:
+    """The commits of all histories that have one of these tags."""
+    return {row[0] for tag in tags for row in db.all(_sql.tagged, tag=tag)}
 
 
 def set_tags(db: Connection, commit_id: int, tags: list[str]) -> None:

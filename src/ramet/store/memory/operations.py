@@ -2,6 +2,7 @@
 
 from ramet.protocol.memory.archives import DatabaseSize, Export, ExportReport, PlanPurge, PurgePlan, SizeReport
 from ramet.store.database.operations import Asked, answers
+from ramet.store.database.store import Store
 from ramet.store.memory import purge_plans, sizes
 from ramet.store.memory.exports.export_file import write_export
 
@@ -27,6 +28,7 @@ def plan_purge(asked: Asked, request: PlanPurge) -> PurgePlan:
         db.rollback()
         db.close()
     if plan.branch is None and request.is_last:
+        assert isinstance(asked.store, Store)  # noqa: S101 - it is asked where the database can be written
         asked.store.forget_deleted()
     return plan
 

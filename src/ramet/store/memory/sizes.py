@@ -3,7 +3,7 @@
 from ramet.model.instant import from_iso
 from ramet.protocol.memory.archives import SizeKind, SizePart, SizeReport
 from ramet.store.database.queries import QueryFile
-from ramet.store.database.store import Store
+from ramet.store.database.store import ReadableStore
 
 _sql = QueryFile("database/sizes")
 
@@ -12,7 +12,7 @@ _INDEX = ("idx_", "ix_", "sqlite_autoindex")
 _INDEX_ENDS = ("_pkey", "_key")
 
 
-def measure(store: Store) -> SizeReport:
+def measure(store: ReadableStore) -> SizeReport:
     """The parts of a database, the largest first."""
     db = store.connect_reader()
     try:

@@ -42,9 +42,9 @@ def must_find(db: Connection, effort_id: int) -> Effort:
     return db.must_struct(Effort, _sql.by_id, id=effort_id)
 
 
-def list_of_task(db: Connection, task_id: str) -> list[Effort]:
-    """A task's efforts by their ordinal."""
-    return db.structs(Effort, _sql.of_task, task_id=task_id)
+def list_of_task(db: Connection, task_id: str, *, after: int, limit: int) -> list[Effort]:
+    """A task's efforts by their ordinal, behind one."""
+    return db.structs(Effort, _sql.of_task, task_id=task_id, after=after, limit=limit)
 
 
 def list_finished_before(db: Connection, effort: Effort, limit: int) -> list[Effort]:

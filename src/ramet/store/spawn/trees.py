@@ -1,8 +1,8 @@
 """What is remembered of trees of sessions: a whole tree is one query by its root, whatever its size."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -41,6 +41,25 @@ class Node(Struct, frozen=True, gc=False):
     """None of one that has ended."""
 
 
+class Link(Struct, frozen=True, gc=False):
+    """What a session of a tree follows from."""
+
+    id: int
+    parent_session_id: int | None
+    prev_session_id: int | None
+    root_session_id: int
+    effort_id: int
+
+
+class Used(NamedTuple):
+    """What some sessions used, by their ids. One that used nothing may be left out."""
+
+    tokens: dict[int, int]
+    costs_usd: dict[int, float | None]
+    estimated: set[int]
+    """Those whose cost is, at least in part, estimated from the price table."""
+
+
 class OpenChild(Struct, frozen=True, gc=False):
     """A session that has not ended."""
 
@@ -51,10 +70,30 @@ class OpenChild(Struct, frozen=True, gc=False):
     liveness: Liveness
 
 
-def list_nodes(db: Connection, roots: Iterable[int], *, characters: int, now: str) -> list[Node]:
-    """The sessions of some trees, parents before their children; of what is said of each, so many characters."""
-    rows = db.all(_sql.of_roots, ids=to_json(sorted(set(roots))), characters=characters, now=now)
+def list_nodes(
+    db: Connection, roots: Iterable[int], *, characters: int, now: str, only: Sequence[int] | None = None
+) -> list[Node]:
+    """The sessions of some trees, or only some of these, parents before their children; so many characters of what is
+    said of each.
+    """
+    named = None if only is None else to_json(list(only))
+    rows = db.all(_sql.of_roots, ids=to_json(sorted(set(roots))), only=named, characters=characters, now=now)
     return [_node(row) for row in rows]
+
+
+def list_links(db: Connection, roots: Iterable[int]) -> list[Link]:
+    """How the sessions of some trees follow from each other, in the order of `list_nodes`."""
+    return [Link(*row) for row in db.all(_sql.links_of_roots, ids=to_json(sorted(set(roots))))]
+
+
+def find_used(db: Connection, roots: Iterable[int], *, first_id: int) -> Used:
+    """What each session of some trees used itself, from a session on."""
+    rows = db.all(_sql.usage_of_roots, ids=to_json(sorted(set(roots))), first_id=first_id)
+    return Used(
+        {session_id: tokens for session_id, tokens, _, _ in rows},
+        {session_id: cost for session_id, _, cost, _ in rows},
+        {session_id for session_id, _, _, is_estimated in rows if is_estimated},
+    )
 
 
 def _node(row: Row) -> Node:

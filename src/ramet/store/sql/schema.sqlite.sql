@@ -55,6 +55,14 @@ CREATE TABLE commits (
 -- The boundaries in a history are few among all that was said.
 CREATE INDEX idx_commits_boundaries ON commits (segment_id, seq) WHERE content_type = 'session';
 
+-- Edits, and the commits of all types but those of plain turns: a long history has few of them, and what is visible of
+-- it follows from them.
+CREATE INDEX idx_commits_special ON commits (segment_id, seq)
+WHERE target_id IS NOT NULL OR content_type NOT IN ('dialogue', 'freeform', 'reasoning', 'tool_io');
+
+-- Merges, of which a long history has few: no summary takes the place of one, whatever its type.
+CREATE INDEX idx_commits_merges ON commits (segment_id, seq) WHERE second_parent_id IS NOT NULL;
+
 CREATE TABLE branches (
     id         INTEGER PRIMARY KEY,
     name       TEXT NOT NULL UNIQUE,
@@ -74,6 +82,10 @@ CREATE TABLE moves (
 ) STRICT;
 
 CREATE INDEX idx_moves_branch ON moves (branch_name, id);
+
+-- Deleting a segment or a move looks for those that point at it. Both are rare, so the indexes cost next to nothing.
+CREATE INDEX idx_segments_base ON segments (base_segment_id) WHERE base_segment_id IS NOT NULL;
+CREATE INDEX idx_moves_undoes ON moves (undoes) WHERE undoes IS NOT NULL;
 
 -- The three layers of work: tasks that never finish, efforts that apply a skill, sessions that serve an effort.
 
@@ -238,6 +250,7 @@ CREATE INDEX idx_sessions_effort_ended ON sessions (effort_id, ended_at);
 CREATE INDEX idx_sessions_agent ON sessions (agent_id, id);
 CREATE INDEX idx_sessions_task ON sessions (task_id, id);
 CREATE INDEX idx_sessions_root ON sessions (root_session_id);
+CREATE INDEX idx_sessions_branch ON sessions (branch);
 CREATE INDEX idx_sessions_parent ON sessions (parent_session_id) WHERE parent_session_id IS NOT NULL;
 CREATE INDEX idx_sessions_prev ON sessions (prev_session_id) WHERE prev_session_id IS NOT NULL;
 -- Most sessions have ended; those that are looked for again and again have not.
@@ -350,6 +363,7 @@ CREATE TABLE events (
 ) STRICT;
 
 CREATE UNIQUE INDEX idx_events_dedupe ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;
+CREATE INDEX idx_events_logged ON events (effort_id, id) WHERE kind = 'session.logged';
 
 CREATE TABLE idempotency (
     principal    TEXT NOT NULL,
@@ -518,6 +532,8 @@ CREATE TABLE runs (
     purged_at         TEXT,
     CHECK ((attender IS NULL) = (attended_until IS NULL))
 ) STRICT;
+
+CREATE INDEX idx_runs_branch ON runs (branch);
 
 -- What the reviews of a chain found, each thing once: the round and the review that last said it.
 CREATE TABLE findings (

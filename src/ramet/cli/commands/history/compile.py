@@ -1,5 +1,6 @@
 """`ramet history compile`: the messages that a model gets from a branch."""
 
+from collections.abc import Iterator
 from typing import get_args
 
 import click
@@ -9,7 +10,8 @@ from ramet.cli.command import Command
 from ramet.cli.history_places import find_start
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, paged, print_json
-from ramet.protocol.history.contexts import Compile, Format, Window
+from ramet.protocol.history.contexts import Compile, Compiled, Format, Window
+from ramet.protocol.pages import follow, join
 
 
 @click.command(
@@ -35,15 +37,30 @@ def compile_branch(
     """Print the messages that a model gets from a branch. Messages that are left out stay in the branch."""
     window = None if first is None and last is None else Window(first=first or 0, last=last or 0)
     start = find_start(invocation, place)
-    reply = invocation.ask(
-        Compile(branch=start.branch, hash=start.hash, max_tokens=max_tokens, format=form, window=window)
-    )
-    if invocation.as_json:
-        return print_json(reply)
-    with paged(invocation):
-        if form == "text":
-            click.echo(clean("\n\n".join(str(message["content"]) for message in reply.messages)))
-        else:
+    request = Compile(branch=start.branch, hash=start.hash, max_tokens=max_tokens, format=form, window=window)
+    pages = follow(invocation.ask, request)
+    if form == "text" and not invocation.as_json:
+        with paged(invocation):
+            reply = _print_texts(pages)
+    else:
+        reply = join(Compile.op, pages)
+        if invocation.as_json:
+            return print_json(reply)
+        with paged(invocation):
             print_json({"system": reply.system, "messages": reply.messages} if reply.system else reply.messages)
     left_out = f", {count(reply.omitted, 'message')} left out" if reply.omitted else ""
     return click.echo(f"{count(reply.tokens, 'token')}{left_out}, prefix {reply.prefix_hash[:12]}", err=True)
+
+
+def _print_texts(pages: Iterator[Compiled]) -> Compiled:
+    """Print each page as it comes, and give the last one."""
+    page = next(pages)
+    _print_page(page)
+    for page in pages:
+        click.echo()
+        _print_page(page)
+    return page
+
+
+def _print_page(page: Compiled) -> None:
+    click.echo(clean("\n\n".join(str(message["content"]) for message in page.messages)))

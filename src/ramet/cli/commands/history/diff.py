@@ -1,6 +1,7 @@
 """`ramet history diff`: how two contexts differ."""
 
 import click
+from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Command
@@ -10,7 +11,10 @@ from ramet.cli.output import count, paged, print_json
 from ramet.cli.screens.commit_lines import one_line, short, tell
 from ramet.cli.screens.styled_lines import Line, print_lines
 from ramet.protocol.history.contexts import Diff, DiffReply
+from ramet.protocol.pages import Place, follow_places
 
+_PAGE = 100_000
+"""Lines. The daemon compares again for each page."""
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -28,7 +32,7 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 @click.pass_obj
 def diff(invocation: Invocation, a: str, b: str, stat: bool) -> None:
     """List the commits that only one of two branches has, and compare the compiled texts."""
-    reply = invocation.ask(Diff(a=find_place(invocation, a), b=find_place(invocation, b)))
+    reply = _ask(invocation, Diff(a=find_place(invocation, a), b=find_place(invocation, b)))
     if invocation.as_json:
         return print_json(reply)
     lines = reply.text.split("\n") if reply.text else []
@@ -41,9 +45,22 @@ def diff(invocation: Invocation, a: str, b: str, stat: bool) -> None:
                 print_lines([[("  ", ""), *one_line(told, ())] for told in tell(invocation, rows)], cut=True)
         if lines:
             print_lines([[("", "")], *([(line, _style(line))] for line in lines)], cut=False)
-        else:
+        elif not reply.is_too_large:
             click.echo("a model gets the same text from both")
+    if reply.is_too_large:
+        click.echo("the compiled texts are too large to compare", err=True)
     return None
+
+
+def _ask(invocation: Invocation, request: Diff) -> DiffReply:
+    """The whole diff, which is asked for in pages."""
+
+    def read(place: Place) -> DiffReply:
+        cursor = None if place.cursor is None else str(place.cursor)
+        return invocation.ask(replace(request, limit=place.limit, cursor=cursor))
+
+    pages = list(follow_places(read, Place(_PAGE, None)))
+    return replace(pages[0], text="\n".join(page.text for page in pages), next=None)
 
 
 def _stat(reply: DiffReply, a: str, b: str, lines: list[str]) -> list[Line]:

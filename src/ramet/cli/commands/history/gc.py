@@ -7,8 +7,9 @@ import click
 from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count, say
-from ramet.cli.progress import working
-from ramet.protocol.history.branches import CollectGarbage
+from ramet.cli.progress import progressing
+from ramet.protocol.history.garbage import Collected
+from ramet.protocol.history.garbage_steps import Advance, garbage_steps
 
 
 @click.command(cls=Command, examples=["ramet history gc", "ramet history gc --retention-days 30 --yes"])
@@ -25,13 +26,24 @@ def gc(invocation: Invocation, retention_days: int, yes: bool) -> None:
     """Delete commits that no branch, recent rewrite, spawn, collapse or transcript reaches."""
     if not yes:
         _confirm(retention_days)
-    with working(invocation, "collecting"):
-        reply = invocation.ask(CollectGarbage(retention_days=retention_days))
+    with progressing(invocation, "collecting") as advance:
+        reply = _collect(invocation, retention_days, lambda done, total: advance(f"{done:,} of {count(total, 'row')}"))
     say(
         invocation,
         reply,
         f"deleted {count(reply.commits, 'commit')} and {count(reply.blobs, 'content')} that nothing reached",
     )
+
+
+def _collect(invocation: Invocation, retention_days: int, advance: Advance) -> Collected:
+    """Take every step; between two of them other requests are served."""
+    running = garbage_steps(retention_days, advance)
+    request = next(running)
+    while True:
+        try:
+            request = running.send(invocation.ask(request))
+        except StopIteration as ended:
+            return ended.value  # type: ignore[no-any-return]
 
 
 def _confirm(retention_days: int) -> None:

@@ -30,9 +30,11 @@ from ramet.cli.screens.lineage import (
 from ramet.cli.screens.styled_lines import Line, is_unicode, print_lines
 from ramet.protocol.history.branches import BranchRow, ListBranches
 from ramet.protocol.history.commits import CommitRow, Log
+from ramet.protocol.pages import begin, follow
 from ramet.protocol.replies import Page
 
 _USUAL = 20
+_PAGE = 1000
 _UNREAD = ("metadata", "config")
 
 
@@ -61,6 +63,8 @@ def log(invocation: Invocation, refs: tuple[str, ...], limit: int | None, graph:
     """
     branches = invocation.ask(ListBranches()).items
     most = limit or _USUAL
+    if len(refs) == 1 and not graph and not invocation.as_json:
+        return _show_as_read(invocation, find_start(invocation, refs[0]), _heads(branches), limit, oneline=oneline)
     pages = _read(invocation, branches, refs, most)
     if len(refs) == 1 and invocation.as_json:
         return print_json(pages[0])
@@ -74,7 +78,7 @@ def log(invocation: Invocation, refs: tuple[str, ...], limit: int | None, graph:
     if not newest:
         click.echo("no commits yet: `ramet history commit BRANCH TEXT`")
     if limit is None and (len(rows) > most or any(page.next is not None for page in pages)):
-        click.echo(f"more commits exist: -n {5 * most} shows them", err=True)
+        _say_more(most)
     return None
 
 
@@ -89,12 +93,31 @@ def _read(
 
 def _read_on(invocation: Invocation, start: Start, page: Page[CommitRow], limit: int) -> Page[CommitRow]:
     """A page has a longest length; what is missing comes in further ones."""
-    rows, cursor = list(page.items), page.next
-    while cursor is not None and (missing := limit - len(rows)) > 0:
-        more = invocation.ask(Log(branch=start.branch, hash=start.hash, limit=missing, cursor=cursor))
-        rows += more.items
-        cursor = more.next
-    return Page(items=rows, next=cursor)
+    missing = limit - len(page.items)
+    if not isinstance(page.next, int) or missing <= 0:
+        return page
+    more = begin(invocation.ask, Log(branch=start.branch, hash=start.hash, cursor=page.next), missing)
+    return Page(items=[*page.items, *more.items], next=more.next)
+
+
+def _show_as_read(invocation: Invocation, start: Start, heads: Heads, limit: int | None, *, oneline: bool) -> None:
+    """The commits that lead to one reference, each page printed when it is there: a branch may have very many."""
+    left, has_more = limit or _USUAL, False
+    with paged(invocation):
+        for page in follow(invocation.ask, Log(branch=start.branch, hash=start.hash, limit=min(left, _PAGE))):
+            if not page.items:
+                click.echo("no commits yet: `ramet history commit BRANCH TEXT`")
+            _show(tell(invocation, page.items[:left]), heads, graph=False, oneline=oneline)
+            has_more = len(page.items) > left or page.next is not None
+            left -= len(page.items)
+            if left <= 0:
+                break
+    if limit is None and has_more:
+        _say_more(_USUAL)
+
+
+def _say_more(most: int) -> None:
+    click.echo(f"more commits exist: -n {5 * most} shows them", err=True)
 
 
 def _heads(branches: Sequence[BranchRow]) -> Heads:

@@ -9,8 +9,8 @@ from ramet.cli.command import Command
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count, say
 from ramet.cli.screens.commit_lines import short
-from ramet.protocol.history.child_branches import Collapse, Inheritance, Spawn
-from ramet.protocol.history.contexts import Filter
+from ramet.protocol.history.child_branches import Collapse, Spawn
+from ramet.protocol.history.inheritance import Filter, Inheritance
 
 
 class _SpawnOptions(TypedDict):

@@ -10,6 +10,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import Columns, cell, print_json, show_items
 from ramet.cli.times import instant
 from ramet.model.event import Event, EventKind
+from ramet.protocol.pages import begin
 from ramet.protocol.system.events import ListEvents
 
 
@@ -53,7 +54,10 @@ def events(invocation: Invocation, after: int | None, limit: int, kind: EventKin
     """Show the newest events, the events after an id, or with --follow new ones as they happen."""
     if follow:
         return _follow(invocation, after, kind)
-    reply = invocation.ask(ListEvents(after=after or 0, limit=limit, kind=kind, newest=after is None))
+    if after is None:
+        reply = invocation.ask(ListEvents(limit=limit, kind=kind, newest=True))
+    else:
+        reply = begin(invocation.ask, ListEvents(after=after, kind=kind), limit)
     show_items(invocation, reply, _COLUMNS, nothing="no events")
     if reply.next is not None and not invocation.as_json:
         click.echo(f"more events exist: --after {reply.next} shows them", err=True)

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import click
@@ -20,6 +20,7 @@ from ramet.cli.screens.styled_lines import Line, as_picture, print_lines, termin
 from ramet.errors import BranchNotFound, TaskNotFound
 from ramet.model.record.session import Session
 from ramet.model.spawn.child import TreeRow
+from ramet.protocol.pages import follow
 from ramet.protocol.record.sessions import FindSessions
 from ramet.protocol.spawn.trees import ShowTree
 
@@ -99,7 +100,7 @@ def find_roots(invocation: Invocation, scope: Scope) -> list[int]:
     if invocation.target.entrance is not None:
         return [own_session(invocation)]
     project = scope.project_id
-    sessions = list(_open_sessions(invocation, project)) or invocation.ask(FindSessions(project=project)).items[:1]
+    sessions = list(_open_sessions(invocation, project)) or _newest(invocation, project)
     return sorted({session.root_session_id for session in sessions})
 
 
@@ -108,13 +109,13 @@ def own_session(invocation: Invocation) -> int:
     return int(invocation.environ["RAMET_SESSION"])
 
 
+def _newest(invocation: Invocation, project: int | None) -> Sequence[Session]:
+    return invocation.ask(FindSessions(project=project, limit=1)).items
+
+
 def _open_sessions(invocation: Invocation, project: int | None) -> Iterator[Session]:
-    cursor: int | None = None
-    while True:
-        page = invocation.ask(FindSessions(open=True, project=project, cursor=cursor))
+    for page in follow(invocation.ask, FindSessions(open=True, project=project)):
         yield from page.items
-        if (cursor := page.next) is None:
-            return
 
 
 def _look_up(invocation: Invocation, reference: str, *, below: bool) -> tuple[ShowTree, list[TreeRow]]:

@@ -23,6 +23,7 @@ from ramet.model.record.message import Message, Role
 from ramet.model.record.session import Session
 from ramet.protocol.hooks.effort_starts import Resumed, ResumeSession
 from ramet.protocol.memory.archives import ArchiveSession
+from ramet.protocol.pages import follow
 from ramet.protocol.record.messages import AppendMessage, ListMessages, MessagePage
 from ramet.protocol.record.sessions import (
     BindEffort,
@@ -301,13 +302,15 @@ def log(
     is_page = offset is not None or limit is not None
     if (tail is not None) + everything + is_page > 1:
         raise click.UsageError("give only one of --tail, --all, and a page with --offset or --limit.")
+    if everything and not invocation.as_json:
+        return _show_all_messages(invocation, reference)
     if everything:
         page = MessagePage(items=list(_messages(invocation, reference)), earlier=0)
     elif is_page or (invocation.as_json and tail is None):
         page = invocation.ask(ListMessages(session_id=reference, offset=offset or 0, limit=limit or _SHOWN_MESSAGES))
     else:
         page = _read_tail(invocation, reference, tail or _SHOWN_MESSAGES)
-    _show_messages(invocation, page)
+    return _show_messages(invocation, page)
 
 
 def _read_tail(invocation: Invocation, reference: int | str, number: int) -> MessagePage:
@@ -320,11 +323,24 @@ def _read_tail(invocation: Invocation, reference: int | str, number: int) -> Mes
 
 def _messages(invocation: Invocation, reference: int | str, offset: int = 0) -> Iterator[Message]:
     """The messages from a place on, page after page."""
-    following: int | None = offset
-    while following is not None:
-        page = invocation.ask(ListMessages(session_id=reference, offset=following, limit=_PAGE))
+    for page in follow(invocation.ask, ListMessages(session_id=reference, offset=offset, limit=_PAGE)):
         yield from page.items
-        following = page.next
+
+
+def _show_all_messages(invocation: Invocation, reference: int | str) -> None:
+    """Every message, printed when it is there: a transcript may be very long."""
+    has_any = False
+    with paged(invocation):
+        for message in _messages(invocation, reference):
+            has_any = True
+            _print_message(message)
+    if not has_any:
+        click.echo("no messages")
+
+
+def _print_message(message: Message) -> None:
+    who = " ".join(part for part in (message.role, message.tool_name) if part)
+    click.echo(f"--- {clean(who)}  {instant(message.timestamp)}\n{clean(message.content).rstrip()}\n")
 
 
 def _show_messages(invocation: Invocation, page: MessagePage) -> None:
@@ -332,8 +348,7 @@ def _show_messages(invocation: Invocation, page: MessagePage) -> None:
         return print_json(page)
     with paged(invocation):
         for message in page.items:
-            who = " ".join(part for part in (message.role, message.tool_name) if part)
-            click.echo(f"--- {clean(who)}  {instant(message.timestamp)}\n{clean(message.content).rstrip()}\n")
+            _print_message(message)
     if page.earlier:
         click.echo(f"{count(page.earlier, 'earlier message')} not shown; --all shows every message", err=True)
     if not page.items:

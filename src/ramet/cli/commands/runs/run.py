@@ -27,7 +27,7 @@ from ramet.cli.times import duration
 from ramet.model.record.task import task_path
 from ramet.model.runs import line_order, task_file
 from ramet.model.runs.run import RunLimits
-from ramet.model.runs.task_file import Line, TaskFile
+from ramet.model.runs.task_file import MAX_BYTES, Line, TaskFile
 from ramet.protocol.memory.usage import Planned
 from ramet.protocol.record.starting_points import StartAt
 from ramet.protocol.runs.runs import GetRun, ListRuns, NewLine, RunDetail, StartRun
@@ -221,7 +221,11 @@ def _plan(tasks: TaskFile, model: str | None) -> list[Planned]:
 
 def _read(file: str) -> bytes:
     try:
-        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        # One byte more than a task file may have is enough to refuse it.
+        if file == "-":
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
+        with Path(file).open("rb") as opened:
+            return opened.read(MAX_BYTES + 1)
     except OSError as error:
         raise click.BadParameter(f"cannot read {file}: {error.strerror}", param_hint="FILE") from error
 

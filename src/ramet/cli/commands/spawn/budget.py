@@ -105,12 +105,14 @@ def budget(
         found_all = [invocation.ask(GetBudget(session_id=root)) for root in roots]
         return _show(invocation, found_all, scope, _list_days(invocation, scope))
     if clear:
-        return _show(invocation, [invocation.ask(SetBudget(session_id=session))])
+        invocation.ask(SetBudget(session_id=session))
+        return _show(invocation, [invocation.ask(GetBudget(session_id=session))])
     found = invocation.ask(GetBudget(session_id=session))
     if is_change:
         if found.own is not None:
             tokens, cost = tokens or found.own.tokens, cost or found.own.cost_usd
-        found = invocation.ask(SetBudget(session_id=session, tokens=tokens, cost_usd=cost))
+        invocation.ask(SetBudget(session_id=session, tokens=tokens, cost_usd=cost))
+        found = invocation.ask(GetBudget(session_id=session))
     return _show(invocation, [found])
 
 

@@ -24,8 +24,7 @@ from ramet.cli.screens.styled_lines import as_picture
 from ramet.errors import BY_CODE, DaemonUnreachable, RametError
 from ramet.model.record.effort import Outcome
 from ramet.model.spawn.child import SpawnResult, TreeRow
-from ramet.protocol.history.child_branches import Inheritance
-from ramet.protocol.history.contexts import Filter
+from ramet.protocol.history.inheritance import Filter, Inheritance
 from ramet.protocol.memory.usage import Planned
 from ramet.protocol.operation import R, Request
 from ramet.protocol.record.sessions import GetSession

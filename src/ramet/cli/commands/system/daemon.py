@@ -9,6 +9,7 @@ import click
 from msgspec.structs import asdict
 
 from ramet.cli.command import Group
+from ramet.cli.commands.look.pauses import show_pauses, summarize_pauses
 from ramet.cli.connections import ask
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_fields, print_json, say
@@ -52,15 +53,16 @@ def stop(invocation: Invocation) -> None:
 @daemon.command(examples=["ramet daemon status", "ramet daemon status --json"])
 @click.pass_obj
 def status(invocation: Invocation) -> None:
-    """Show the daemon's state. Does not start it."""
+    """Show the daemon's state, and the pauses in which requests had to wait. Does not start it."""
     with invocation.connect(autostart=False) as connection:
         found = ask(connection, DaemonStatus())
     if invocation.as_json:
         return print_json(found)
-    raw = ("uptime_seconds", "resident_bytes")
+    raw = ("uptime_seconds", "resident_bytes", "loop_pauses", "writer_pauses")
     fields = {name: value for name, value in asdict(found).items() if name not in raw}
     told = {"uptime": duration(found.uptime_seconds), "memory": f"{found.resident_bytes / 1e6:.0f} MB"}
-    return print_fields({**fields, **told})
+    print_fields({**fields, **told, **summarize_pauses(found)})
+    return show_pauses(found)
 
 
 @daemon.command(examples=["ramet daemon rotate-key"])

@@ -1,21 +1,27 @@
 """`ramet db`: back up, check, migrate or reset the database."""
 
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Group
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, print_fields, print_json, print_table, say
-from ramet.cli.progress import working
+from ramet.cli.output import clean, count, print_fields, print_json, print_table, say
+from ramet.cli.progress import progressing, working
 from ramet.config.keys import KEYS
 from ramet.config.places import make_private
 from ramet.errors import RametError
 from ramet.protocol.record.agents import CountRows
-from ramet.protocol.system.database import BackUpDatabase, CheckDatabase, CheckReport
+from ramet.protocol.system.database import BackUpDatabase, CheckDatabase, CheckFinding, CheckReport
+
+_PART_ROWS = 20_000
+"""How many rows are checked between two signs of progress: less than a second."""
+_MOST = 100
 
 
 @click.group(cls=Group)
@@ -42,8 +48,8 @@ def backup(invocation: Invocation, path: str | None) -> None:
 def check(ctx: click.Context) -> None:
     """Check the database: its pages, references, hashes and branches. Exits with 1 if something is wrong."""
     invocation: Invocation = ctx.obj
-    with working(invocation, "checking the database"):
-        reply = invocation.ask(CheckDatabase())
+    with progressing(invocation, "checking the database") as advance:
+        reply = _check(invocation, advance)
     if invocation.as_json:
         print_json(reply)
     else:
@@ -94,6 +100,21 @@ def reset(invocation: Invocation, yes: bool) -> None:
     say(invocation, reply, f"reset {reply['removed']}{kept}")
 
 
+def _check(invocation: Invocation, advance: Callable[[str], None]) -> CheckReport:
+    """Ask for one part after the other, and join what they found."""
+    findings: list[CheckFinding] = []
+    more, cursor = 0, None
+    while True:
+        part = invocation.ask(CheckDatabase(limit=_PART_ROWS, cursor=cursor))
+        listed = part.findings[: _MOST - len(findings)]
+        findings += listed
+        more += part.more + len(part.findings) - len(listed)
+        advance(f"{part.checked:,} of {count(part.rows, 'row')}")
+        cursor = part.next
+        if cursor is None:
+            return replace(part, passed=not findings, findings=findings, more=more)
+
+
 def _new_backup(directory: Path) -> Path:
     make_private(directory)
     return directory / f"ramet-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.db"
@@ -103,7 +124,10 @@ def _show_check(reply: CheckReport) -> None:
     print_fields(reply.counts)
     if reply.passed:
         return click.echo("the database is intact")
-    return print_table(["CHECK", "FOUND"], [[finding.check, finding.detail] for finding in reply.findings])
+    print_table(["CHECK", "FOUND"], [[finding.check, finding.detail] for finding in reply.findings])
+    if reply.more:
+        click.echo(f"and {count(reply.more, 'more problem')}")
+    return None
 
 
 def _confirm_reset(invocation: Invocation) -> None:

@@ -11,10 +11,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from ramet.cli.commands.look.pauses import find_pauses
 from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
 from ramet.cli.commands.record.held_work import describe_use, form, say_when
 from ramet.cli.commands.record.project_scope import find_scope
-from ramet.cli.commands.system import hook_states, policy_findings
+from ramet.cli.commands.system import hook_states
+from ramet.cli.commands.system.health import database_findings, policy_findings
 from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
@@ -26,7 +28,7 @@ from ramet.protocol.memory.chunks import SearchStatus
 from ramet.protocol.record.agents import CountRows
 from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.system.daemon import DaemonStatus
-from ramet.protocol.system.database import CheckDatabase
+from ramet.protocol.system.database import SampleDatabase
 from ramet.protocol.work.worktrees import ListWorktrees
 from ramet.sandbox import bubblewrap
 from ramet.version import __version__
@@ -151,16 +153,14 @@ def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
         fix = "ramet daemon stop; the next command starts the new version"
         yield Finding("daemon", "warn", f"is version {status.version}, Ramet is {__version__}", fix)
     yield Finding("database", "ok", f"{status.store}, schema version {status.schema_version}")
-    report = invocation.ask(CheckDatabase())
-    if report.passed:
-        yield Finding("database", "ok", "pages, references, hashes and branches are intact")
-    for found in report.findings:
-        yield Finding(
-            "database",
-            "fail",
-            f"{found.check}: {found.detail}",
-            "restore a backup from `ramet db backup`, or report it",
-        )
+    for found in database_findings.find(invocation.ask(SampleDatabase())):
+        yield Finding("database", found.result, found.text, found.fix)
+
+
+def examine_pauses(invocation: Invocation) -> Iterator[Finding]:
+    """Whether an operation has kept hooks waiting since the daemon started."""
+    for found in find_pauses(invocation.ask(DaemonStatus())):
+        yield Finding("pauses", "warn" if found.fix else "ok", found.text, found.fix)
 
 
 def examine_drivers(invocation: Invocation) -> Iterator[Finding]:
@@ -312,6 +312,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "socket": examine_socket,
     "disk": examine_disk,
     "daemon": examine_daemon,
+    "pauses": examine_pauses,
     "drivers": examine_drivers,
     "policy": examine_policy,
     "tools": examine_tools,

@@ -1,8 +1,11 @@
 """The store on a PostgreSQL server."""
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg.sql import SQL, Identifier
@@ -10,7 +13,7 @@ from psycopg.sql import SQL, Identifier
 from ramet.clock import Clock
 from ramet.config.secrets import hide_password
 from ramet.config.settings import DatabaseSettings
-from ramet.errors import InvalidSetting, QueryFailed, QueryRefused
+from ramet.errors import InvalidSetting, QueryFailed, QueryRefused, QueryTimeout
 from ramet.faults import Faults
 from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
@@ -22,11 +25,14 @@ from ramet.store.database.postgres.news import News
 from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema_check import refuse_altered
-from ramet.store.database.sqlite.query import jsonable
-from ramet.store.database.store import Store
+from ramet.store.database.sqlite.query import QueryPage
+from ramet.store.database.store import QueryBounds, ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
 
 _sql = QueryFile("database/migrations")
+
+_GONE_AFTER_MS = 500
+"""How often the server looks whether a reader is still there."""
 
 _READS = re.compile(
     r"(?:[\s(]|--[^\n]*(?:\n|$)|/\*.*?\*/)*(?:SELECT|WITH|VALUES|TABLE|EXPLAIN)\b", re.IGNORECASE | re.DOTALL
@@ -36,6 +42,19 @@ _SHOW_TABLES = (
     "`ramet query 'SELECT table_name, column_name FROM information_schema.columns "
     "WHERE table_schema = current_schema()'` shows the tables and their columns"
 )
+
+
+_EXPLAINS = re.compile(r"(?:[\s(]|--[^\n]*(?:\n|$)|/\*.*?\*/)*EXPLAIN\b", re.IGNORECASE | re.DOTALL)
+"""What a cursor of the server cannot be declared for. Its rows are few."""
+
+_WRITES = (
+    psycopg.errors.ReadOnlySqlTransaction,
+    psycopg.errors.InsufficientPrivilege,
+    psycopg.errors.FeatureNotSupported,
+)
+"""How the server refuses to write; a cursor is not declared for a statement that does."""
+
+_FETCHED_BYTES = 1024 * 1024
 
 
 class _PostgresSchema:
@@ -57,19 +76,70 @@ class _PostgresSchema:
 _sizes = QueryFile("database/sizes")
 
 
-class PostgresStore(Store):
-    """A server; each connection of it may write, and the server keeps them apart."""
+class PostgresReadableStore(ReadableStore):
+    """A server, as those who only read see it."""
 
     dialect: Dialect = "postgres"
 
-    def __init__(
-        self, settings: DatabaseSettings, *, lock_file: Path | None, backups: Path, clock: Clock, faults: Faults
-    ) -> None:
+    def __init__(self, settings: DatabaseSettings) -> None:
         if not settings.url:
             raise InvalidSetting(
                 "database.url is missing", field="database.url", fix="set it to a URL such as postgres://user@host/name"
             )
         self._url = settings.url
+
+    def describe(self) -> str:
+        return f"postgres {hide_password(self._url)}"
+
+    def connect_reader(self) -> PostgresConnection:
+        connection = connect(self._url)
+        connection.database.read_only = True
+        connection.database.execute("SET default_transaction_read_only = on")
+        # A reader may be killed at any moment. Without this the server would go on with its query to the end.
+        with suppress(psycopg.Error):  # of an older server, or on a system that cannot tell
+            connection.database.execute(f"SET client_connection_check_interval = {_GONE_AFTER_MS}")
+        return connection
+
+    def query(self, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
+        if not _READS.match(sql):
+            raise QueryRefused(field="sql", value=sql)
+        connection = self.connect_reader()
+        try:
+            return _run_query(connection, sql, params, bounds)
+        finally:
+            connection.close()
+
+    def back_up(self, target: Path) -> BackupReport:
+        connection = self.connect_reader()
+        try:
+            version = _PostgresSchema(connection).schema_version()
+            export_database(connection, version, target)
+        finally:
+            connection.close()
+        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
+
+    def measure(self) -> dict[str, int]:
+        reader = self.connect_reader()
+        try:
+            return {str(name): int(size) for name, size in reader.all(_sizes.relations)}
+        finally:
+            reader.close()
+
+    def integrity_parts(self) -> list[str]:
+        """The server keeps its own files and references; what is left to check is ours."""
+        return []
+
+    def integrity(self, part: str | None = None) -> Iterator[str]:  # noqa: ARG002
+        return iter(())
+
+
+class PostgresStore(PostgresReadableStore, Store):
+    """A server; each connection of it may write, and the server keeps them apart."""
+
+    def __init__(
+        self, settings: DatabaseSettings, *, lock_file: Path | None, backups: Path, clock: Clock, faults: Faults
+    ) -> None:
+        super().__init__(settings)
         self._synchronous = settings.durability == "full"
         self._lock = None if lock_file is None else DatabaseLock(lock_file)
         try:
@@ -90,50 +160,16 @@ class PostgresStore(Store):
             self.close()
             raise
 
-    def describe(self) -> str:
-        return f"postgres {hide_password(self._url)}"
-
     def connect(self) -> PostgresConnection:
         return connect(self._url, synchronous=self._synchronous)
-
-    def connect_reader(self) -> PostgresConnection:
-        connection = connect(self._url)
-        connection.database.read_only = True
-        connection.database.execute("SET default_transaction_read_only = on")
-        return connection
 
     def listen(self) -> News:
         """A connection that receives a notification when others commit."""
         return News(self._url)
 
-    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
-        if not _READS.match(sql):
-            raise QueryRefused(field="sql", value=sql)
-        connection = self.connect_reader()
-        try:
-            return _run_query(connection, sql, params, timeout_seconds, max_rows)
-        finally:
-            connection.close()
-
-    def back_up(self, target: Path) -> BackupReport:
-        connection = self.connect_reader()
-        try:
-            version = _PostgresSchema(connection).schema_version()
-            export_database(connection, version, target)
-        finally:
-            connection.close()
-        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
-
     def text_rows(self, connection: Connection) -> TextRows:
         assert isinstance(connection, PostgresConnection)  # noqa: S101
         return PostgresTextRows(connection)
-
-    def measure(self) -> dict[str, int]:
-        reader = self.connect_reader()
-        try:
-            return {str(name): int(size) for name, size in reader.all(_sizes.relations)}
-        finally:
-            reader.close()
 
     def forget_deleted(self) -> None:
         """The server removes old versions of rows by itself; its files and its log are its administrator's."""
@@ -148,33 +184,54 @@ class PostgresStore(Store):
         finally:
             connection.close()
 
-    def integrity(self) -> list[str]:
-        """The server keeps its own files and references; what is left to check is ours."""
-        return []
-
     def close(self) -> None:
         if self._lock is not None:
             self._lock.release()
 
 
-def _run_query(
-    connection: PostgresConnection, sql: str, params: Sequence[object], timeout_seconds: int, max_rows: int
-) -> QueryResult:
+def _run_query(connection: PostgresConnection, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
     database = connection.database
-    database.execute("SELECT set_config('statement_timeout', %s, false)", [str(timeout_seconds * 1000)])
+    database.execute("SELECT set_config('statement_timeout', %s, false)", [str(bounds.timeout_seconds * 1000)])
     connection.begin_reading()
+    page = QueryPage(bounds, sql)
+    deadline = time.monotonic() + bounds.timeout_seconds
     try:
-        # Prepared, so that the server itself refuses a second statement behind the first.
-        cursor = database.execute(_placeholders(sql, len(params)), list(params) or None, prepare=True)
-        columns = [column.name for column in cursor.description or ()]
-        rows = [list(row) for row in cursor.fetchmany(max_rows + 1)]
-    except (psycopg.errors.ReadOnlySqlTransaction, psycopg.errors.InsufficientPrivilege) as error:
+        with _open_cursor(database, sql, params, bounds.skip) as cursor:
+            columns = [column.name for column in cursor.description or ()]
+            while _fetch(cursor, page):
+                if time.monotonic() > deadline:  # the server counts from each fetch
+                    message = f"the query took longer than {bounds.timeout_seconds} seconds"
+                    raise QueryTimeout(message, field="sql", value=sql)
+    except _WRITES as error:
         raise QueryRefused(f"only reading is allowed: {error}", field="sql", value=sql) from error
     except (psycopg.errors.SyntaxError, psycopg.ProgrammingError, psycopg.DataError) as error:
         raise QueryFailed(str(error), field="sql", value=sql, fix=_SHOW_TABLES) from error
     except psycopg.Error as error:
         raise translate(error) from error
-    return QueryResult(columns=columns, rows=jsonable(rows[:max_rows]), truncated=len(rows) > max_rows)
+    return page.result(columns)
+
+
+def _open_cursor(database: "psycopg.Connection[Any]", sql: str, params: Sequence[object], skip: int) -> Any:
+    """Both kinds of cursor prepare the statement, so that the server itself refuses a second one behind it."""
+    statement, values = _placeholders(sql, len(params)), list(params) or None
+    if _EXPLAINS.match(sql):
+        return database.execute(statement, values, prepare=True)
+    cursor = database.cursor(name="query")
+    try:
+        cursor.execute(statement, values)
+        if skip:
+            cursor.scroll(skip)
+    except BaseException:
+        cursor.close()
+        raise
+    return cursor
+
+
+def _fetch(cursor: Any, page: QueryPage) -> bool:
+    """Fetch some rows: at first one, and then about as many as make a mebibyte. Whether there may be more."""
+    count = max(1, min(2 * len(page), _FETCHED_BYTES * len(page) // max(page.size, 1)))
+    rows = cursor.fetchmany(count)
+    return all(page.add(row) for row in rows) and len(rows) == count
 
 
 def _placeholders(sql: str, count: int) -> bytes:

@@ -13,10 +13,12 @@ import apsw
 from ramet.errors import DatabaseForeign, DatabaseUnreachable, StorageFailed, StoreError
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import Query
+from ramet.store.database.sqlite import wal
 
 CHECKPOINT_PAGES = 4000
 """How long the WAL may grow before it is copied back: at the default of 1000, group commits wait for it often."""
 
+_BUSY_MS = 5000
 _DISK_FAULTS = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.NoMemError, apsw.ProtocolError)
 
 
@@ -106,6 +108,30 @@ class SqliteConnection(Connection):
         self._execute("RELEASE operation")
         return True
 
+    def copy_log(self) -> None:
+        """Copy of the WAL what can be copied without waiting for anybody."""
+        try:
+            self.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        except apsw.BusyError:
+            pass  # another connection does it just now
+        except apsw.Error as error:
+            raise translate(error) from error
+
+    def cut_log(self, patience_ms: int = 0) -> bool:
+        """Copy the WAL back and cut it; False if somebody reads from it. Whoever wants to write waits meanwhile, so
+        readers are given only a little time to end.
+        """
+        self.database.set_busy_timeout(patience_ms)
+        try:
+            self.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.BusyError:
+            return False
+        except apsw.Error as error:
+            raise translate(error) from error
+        finally:
+            self.database.set_busy_timeout(_BUSY_MS)
+        return True
+
     def close(self) -> None:
         try:
             self.database.close()
@@ -145,6 +171,8 @@ def open_writer(path: Path, durability: Literal["full", "process"], vfs: str | N
             "foreign_keys = ON",
             "mmap_size = 0",
             f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
+            # A log that a long reader has made large is cut when it is reused.
+            f"journal_size_limit = {wal.LIMIT_BYTES}",
             "temp_store = MEMORY",
             # What a row said before is overwritten in pages that are written anyway: a purge cannot find it later.
             "secure_delete = FAST",
@@ -172,5 +200,5 @@ def _settle(database: apsw.Connection) -> None:
     """What every connection needs. Plans do not depend on bound values: otherwise this build of SQLite (STAT4) plans a
     join again at each execution, which costs three times as much as running it.
     """
-    database.set_busy_timeout(5000)
+    database.set_busy_timeout(_BUSY_MS)
     database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)

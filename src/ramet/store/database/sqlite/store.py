@@ -1,7 +1,8 @@
 """The store on one SQLite file."""
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -12,12 +13,13 @@ from ramet.clock import Clock
 from ramet.config.places import make_private
 from ramet.errors import DatabaseForeign, InvalidParams, StorageFailed
 from ramet.faults import Faults
-from ramet.protocol.system.database import BackupReport, QueryResult
+from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.migrations import Dialect, migrate
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema_check import refuse_altered
+from ramet.store.database.sqlite import wal
 from ramet.store.database.sqlite.connection import (
     SqliteConnection,
     open_reader,
@@ -26,13 +28,22 @@ from ramet.store.database.sqlite.connection import (
 )
 from ramet.store.database.sqlite.query import run_query
 from ramet.store.database.sqlite.text_rows import SqliteTextRows
-from ramet.store.database.store import Store
+from ramet.store.database.store import QueryBounds, ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
 
 APPLICATION_ID = 0x52414D54
 """Marks a file as ours ("RAMT"), so that another program's database is refused instead of changed."""
 
 _sql = QueryFile("database/migrations")
+_SMALL_ROWS = 1_000
+"""A table with fewer rows may soon have many."""
+_FEW_ROWS = 100
+"""The same for an index that has only some of a table's rows."""
+_CUT_MS = 20
+"""How long the end of a purge waits for readers to cut the WAL: nobody can write meanwhile."""
+_CUT_TRIES = 50
+_CUT_REST_SECONDS = 0.1
+"""Then others write, and it tries again."""
 _FREED_PAGES = 64
 """How many free pages one transaction gives back, so that the writer waits only milliseconds for it."""
 
@@ -61,10 +72,79 @@ class _SqliteFile:
         self.connection.database.pragma("application_id", APPLICATION_ID)
 
 
-class SqliteStore(Store):
-    """One file, one lock, one writer, any number of readers."""
+class SqliteReadableStore(ReadableStore):
+    """One file, which somebody else may write."""
 
     dialect: Dialect = "sqlite"
+
+    def __init__(self, path: Path, vfs: str | None = None) -> None:
+        self.path = path
+        self._vfs = vfs
+
+    def describe(self) -> str:
+        return f"sqlite {self.path}"
+
+    def connect_reader(self) -> SqliteConnection:
+        return open_reader(self.path, self._vfs)
+
+    def query(self, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
+        reader = open_reader(self.path, self._vfs)
+        try:
+            return run_query(reader.database, sql, params, bounds)
+        finally:
+            reader.close()
+
+    def back_up(self, target: Path) -> BackupReport:
+        copy_database(self.path, target, self._vfs)
+        copy = open_reader(target)
+        try:
+            version = int(copy.must(_sql.version)[0])
+        finally:
+            copy.close()
+        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
+
+    def measure(self) -> dict[str, int]:
+        reader = open_reader(self.path, self._vfs)
+        try:
+            rows = reader.database.execute("SELECT name, sum(pgsize) FROM dbstat WHERE aggregate = TRUE GROUP BY name")
+            found: dict[str, int] = dict(rows.fetchall())  # type: ignore[arg-type]
+            ((free,),) = reader.database.execute(
+                "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
+            )
+        except apsw.Error as error:
+            raise translate(error) from error
+        finally:
+            reader.close()
+        return found | {"(free)": int(free), "(wal)": wal.measure(self.path).bytes}
+
+    def measure_log(self) -> LogState:
+        return wal.measure(self.path)
+
+    def integrity_parts(self) -> list[str]:
+        """A part for each table with its indexes, and one for the list of tables with the free pages."""
+        reader = open_reader(self.path, self._vfs)
+        try:
+            return ["sqlite_schema", *(row[0] for row in reader.all(_sql.tables))]
+        finally:
+            reader.close()
+
+    def integrity(self, part: str | None = None) -> Iterator[str]:
+        reader = open_reader(self.path, self._vfs)
+        chosen = "" if part is None else f"({apsw.format_sql_value(part)})"
+        try:
+            for (found,) in reader.database.execute(f"PRAGMA integrity_check{chosen}"):
+                if found != "ok":
+                    yield str(found)
+            for table, row, parent, _ in reader.database.execute(f"PRAGMA foreign_key_check{chosen}"):
+                yield f"row {row} of {table} points at a missing row of {parent}"
+        except apsw.CorruptError as error:
+            yield f"{part or 'the file'}: {error}"
+        finally:
+            reader.close()
+
+
+class SqliteStore(SqliteReadableStore, Store):
+    """One file, one lock, one writer, any number of readers."""
 
     def __init__(
         self,
@@ -79,8 +159,7 @@ class SqliteStore(Store):
         number: int | None = None,
     ) -> None:
         """`number` tells a file inside a project from another one that is put in its place."""
-        self.path = path
-        self._vfs = vfs
+        super().__init__(path, vfs)
         self._lock = DatabaseLock(lock_file)
         try:
             create_private(path)
@@ -104,49 +183,21 @@ class SqliteStore(Store):
             self._lock.release()
             raise
 
-    def describe(self) -> str:
-        return f"sqlite {self.path}"
-
     def connect(self) -> SqliteConnection:
         return self._writer
-
-    def connect_reader(self) -> SqliteConnection:
-        return open_reader(self.path, self._vfs)
-
-    def query(self, sql: str, params: Sequence[object], *, timeout_seconds: int, max_rows: int) -> QueryResult:
-        reader = open_reader(self.path, self._vfs)
-        try:
-            return run_query(reader.database, sql, params, timeout_seconds, max_rows)
-        finally:
-            reader.close()
-
-    def back_up(self, target: Path) -> BackupReport:
-        copy_database(self.path, target, self._vfs)
-        copy = open_reader(target)
-        try:
-            version = int(copy.must(_sql.version)[0])
-        finally:
-            copy.close()
-        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
 
     def text_rows(self, connection: Connection) -> TextRows:
         assert isinstance(connection, SqliteConnection)  # noqa: S101
         return SqliteTextRows(connection)
 
-    def measure(self) -> dict[str, int]:
-        reader = open_reader(self.path, self._vfs)
-        try:
-            rows = reader.database.execute("SELECT name, sum(pgsize) FROM dbstat WHERE aggregate = TRUE GROUP BY name")
-            found: dict[str, int] = dict(rows.fetchall())  # type: ignore[arg-type]
-            ((free,),) = reader.database.execute(
-                "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
-            )
-        except apsw.Error as error:
-            raise translate(error) from error
-        finally:
-            reader.close()
-        wal = self.path.with_name(self.path.name + "-wal")
-        return found | {"(free)": int(free), "(wal)": wal.stat().st_size if wal.exists() else 0}
+    def limit_log(self) -> LogState:
+        """Cut the WAL on the writer's connection if it is too large; its state before that, or who prevents it."""
+        found = wal.measure(self.path)
+        if found.is_large:
+            # First without the writer's lock: this copies nearly everything.
+            self._writer.copy_log()
+            self._writer.cut_log()
+        return found
 
     def forget_deleted(self) -> None:
         # On a connection of its own: the writer goes on between the pages.
@@ -157,8 +208,11 @@ class SqliteStore(Store):
                 for _ in range(0, beside.database.pragma("freelist_count"), _FREED_PAGES):
                     beside.database.execute(f"PRAGMA incremental_vacuum({_FREED_PAGES})").fetchall()
                 # The first holds nobody up and copies nearly everything; the second holds the writer up for the rest.
-                beside.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-                beside.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                beside.copy_log()
+                for _ in range(_CUT_TRIES):
+                    if beside.cut_log(_CUT_MS):
+                        break
+                    time.sleep(_CUT_REST_SECONDS)
         finally:
             beside.close()
 
@@ -167,21 +221,12 @@ class SqliteStore(Store):
         for suffix in ("-wal", "-shm", ""):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
-    def integrity(self) -> list[str]:
-        reader = open_reader(self.path, self._vfs)
-        try:
-            pages = [row[0] for row in reader.database.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
-            dangling = reader.database.execute("PRAGMA foreign_key_check").fetchall()
-            return pages + [f"row {row[1]} of {row[0]} points at a missing row of {row[2]}" for row in dangling]
-        finally:
-            reader.close()
-
     def close(self) -> None:
         """Optimise, copy the WAL back, truncate it, and close."""
         try:
             if self.path.exists():
                 self._writer.rollback()
-                self._writer.database.execute("PRAGMA optimize").fetchall()
+                _learn_sizes(self._writer.database)
                 self._writer.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except apsw.Error as error:
             raise translate(error) from error
@@ -190,6 +235,26 @@ class SqliteStore(Store):
                 self._writer.close()
             finally:
                 self._lock.release()
+
+
+def _learn_sizes(database: apsw.Connection) -> None:
+    """Let SQLite learn how large its tables are, and make small ones look larger.
+
+    The next daemon may run for months. A table that SQLite knows as empty is scanned by every hook, however large it
+    becomes, because scanning nothing costs nothing. Indexes of a few rows of a table, such as its open sessions, stay
+    smaller than the table, because that is what they are for.
+    """
+    database.execute("PRAGMA optimize").fetchall()
+    if not database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'").fetchone():
+        return
+    partial = "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql LIKE '%WHERE%'"
+    some_rows = {name for (name,) in database.execute(partial)}
+    for row, index, stat in database.execute("SELECT rowid, idx, stat FROM sqlite_stat1").fetchall():
+        rows, *keys = str(stat).split()
+        least = _FEW_ROWS if index in some_rows else _SMALL_ROWS
+        if int(rows) < least:
+            known = " ".join([str(least), *("1" if key == "0" else key for key in keys)])
+            database.execute("UPDATE sqlite_stat1 SET stat = ? WHERE rowid = ?", (known, row))
 
 
 def _write_number(writer: SqliteConnection, number: int | None) -> None:

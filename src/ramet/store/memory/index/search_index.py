@@ -77,8 +77,8 @@ class SearchIndex:
 
     @property
     def is_building_next(self) -> bool:
-        """Whether what is written replaces an older index when it is complete."""
-        return self._is_next
+        """Whether an index is being written that replaces this one when it is complete, in whichever process."""
+        return self.path is not None and _inode_of(self._next_path()) is not None
 
     def complete(self) -> None:
         """The next index has everything: it takes the place of the old one."""

@@ -8,5 +8,8 @@ INSERT INTO idempotency (principal, key, request_hash, reply, at_ms)
 VALUES (:principal, :key, :request_hash, :reply, :now_ms);
 
 -- name: forget
--- Let go of replies that are too old.
-DELETE FROM idempotency WHERE at_ms < :before_ms;
+-- Let go of some of the replies that are too old, the oldest first.
+DELETE FROM idempotency WHERE (principal, key) IN (
+    SELECT i.principal, i.key FROM idempotency i WHERE i.at_ms < :before_ms ORDER BY i.at_ms LIMIT :limit
+)
+RETURNING 1;

@@ -9,7 +9,7 @@ RETURNING id;
 -- What nobody has dismissed, the newest first; with a project, its own and those of none.
 SELECT n.id, n.kind, n.text, n.effort_id, n.session_id, n.created_at, n.dismissed_at, t.project_id
 FROM notices n LEFT JOIN efforts e ON e.id = n.effort_id LEFT JOIN tasks t ON t.dir_path = e.task_id
-WHERE n.dismissed_at IS NULL
+WHERE n.dismissed_at IS NULL AND n.id < :before
   AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id IS NULL OR t.project_id = :project_id)
 ORDER BY n.id DESC LIMIT :limit;
 
@@ -17,7 +17,8 @@ ORDER BY n.id DESC LIMIT :limit;
 -- The dismissed ones too.
 SELECT n.id, n.kind, n.text, n.effort_id, n.session_id, n.created_at, n.dismissed_at, t.project_id
 FROM notices n LEFT JOIN efforts e ON e.id = n.effort_id LEFT JOIN tasks t ON t.dir_path = e.task_id
-WHERE CAST(:project_id AS BIGINT) IS NULL OR t.project_id IS NULL OR t.project_id = :project_id
+WHERE n.id < :before
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id IS NULL OR t.project_id = :project_id)
 ORDER BY n.id DESC LIMIT :limit;
 
 -- name: is_there

@@ -2,51 +2,62 @@
 -- Contents in the order of their ids.
 SELECT id, hash, codec, size, data FROM blobs WHERE id > :after ORDER BY id LIMIT :limit;
 
--- name: commits_after
--- Commits in the order of their ids, with everything that their hashes cover and their parent's place.
+-- name: blobs_between
+-- A page of contents.
+SELECT id, hash, codec, size, data FROM blobs WHERE id > :after AND id <= :upto ORDER BY id;
+
+-- name: commits_between
+-- A page of commits, with everything that their hashes cover and their parent's place.
 SELECT c.id, c.hash, c.segment_id, c.seq, c.content_type, c.role, c.operation, c.author, c.at_ms, c.tokens,
        c.token_sum, c.metadata, b.hash, p.hash, p.seq, p.token_sum, p.segment_id, s.hash, t.hash,
-       g.base_segment_id, g.base_seq
+       g.base_segment_id, g.base_seq,
+       EXISTS (SELECT 1 FROM tombstones x WHERE x.subject = 'commit' AND x.hash = c.hash)
 FROM commits c
 JOIN blobs b ON b.id = c.blob_id
 JOIN segments g ON g.id = c.segment_id
 LEFT JOIN commits p ON p.id = c.parent_id
 LEFT JOIN commits s ON s.id = c.second_parent_id
 LEFT JOIN commits t ON t.id = c.target_id
-WHERE c.id > :after ORDER BY c.id LIMIT :limit;
+WHERE c.id > :after AND c.id <= :upto ORDER BY c.id;
 
--- name: purged_commits
--- Commits whose author or metadata was purged.
-SELECT hash FROM tombstones WHERE subject = 'commit';
+-- name: newest
+-- The highest numbers of contents, commits and all rows that point at others.
+SELECT (SELECT coalesce(max(id), 0) FROM blobs), (SELECT coalesce(max(id), 0) FROM commits),
+       (SELECT max(id) FROM (
+           SELECT coalesce(max(id), 0) AS id FROM branches
+           UNION ALL SELECT coalesce(max(id), 0) FROM commits
+           UNION ALL SELECT coalesce(max(id), 0) FROM moves
+           UNION ALL SELECT coalesce(max(id), 0) FROM messages
+           UNION ALL SELECT coalesce(max(id), 0) FROM efforts) newest);
 
 -- name: astray
--- Pointers that lead to nothing: whose, and to what.
+-- Pointers in a page of each table that lead to nothing: whose, and to what.
 SELECT 'branch ' || h.name, 'commit ' || h.commit_id FROM branches h
-WHERE h.commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.commit_id)
+WHERE h.id > :after AND h.id <= :upto AND h.commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.commit_id)
 UNION ALL
 SELECT 'commit ' || h.id, 'blob ' || h.blob_id FROM commits h
-WHERE h.blob_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blobs t WHERE t.id = h.blob_id)
+WHERE h.id > :after AND h.id <= :upto AND h.blob_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blobs t WHERE t.id = h.blob_id)
 UNION ALL
 SELECT 'commit ' || h.id, 'commit ' || h.parent_id FROM commits h
-WHERE h.parent_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.parent_id)
+WHERE h.id > :after AND h.id <= :upto AND h.parent_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.parent_id)
 UNION ALL
 SELECT 'commit ' || h.id, 'commit ' || h.second_parent_id FROM commits h
-WHERE h.second_parent_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.second_parent_id)
+WHERE h.id > :after AND h.id <= :upto AND h.second_parent_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.second_parent_id)
 UNION ALL
 SELECT 'commit ' || h.id, 'commit ' || h.target_id FROM commits h
-WHERE h.target_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.target_id)
+WHERE h.id > :after AND h.id <= :upto AND h.target_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.target_id)
 UNION ALL
 SELECT 'move ' || h.id, 'commit ' || h.old_commit_id FROM moves h
-WHERE h.old_commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.old_commit_id)
+WHERE h.id > :after AND h.id <= :upto AND h.old_commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.old_commit_id)
 UNION ALL
 SELECT 'move ' || h.id, 'commit ' || h.new_commit_id FROM moves h
-WHERE h.new_commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.new_commit_id)
+WHERE h.id > :after AND h.id <= :upto AND h.new_commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.new_commit_id)
 UNION ALL
 SELECT 'message ' || h.id, 'commit ' || h.commit_id FROM messages h
-WHERE h.commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.commit_id)
+WHERE h.id > :after AND h.id <= :upto AND h.commit_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM commits t WHERE t.id = h.commit_id)
 UNION ALL
 SELECT 'effort ' || h.id, 'run ' || h.run_id FROM efforts h
-WHERE h.run_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs t WHERE t.id = h.run_id);
+WHERE h.id > :after AND h.id <= :upto AND h.run_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs t WHERE t.id = h.run_id);
 
 -- name: ordinal_gaps
 -- Tasks whose efforts are not numbered 1 to N.
@@ -67,8 +78,9 @@ SELECT s.id, s.task_id, e.task_id FROM sessions s JOIN efforts e ON e.id = s.eff
 WHERE s.task_id <> e.task_id;
 
 -- name: strayed_messages
--- Messages whose role is not that of their commit.
-SELECT m.id FROM messages m JOIN commits c ON c.id = m.commit_id WHERE m.role <> c.role;
+-- Messages of a page whose role is not that of their commit.
+SELECT m.id FROM messages m JOIN commits c ON c.id = m.commit_id
+WHERE m.id > :after AND m.id <= :upto AND m.role <> c.role;
 
 -- name: miscounted
 -- Budgets that do not say what their sessions, those that continue them and all below have used.
@@ -98,11 +110,10 @@ SELECT (SELECT count(*) FROM projects), (SELECT count(*) FROM tasks), (SELECT co
 
 -- name: mistimed
 -- Sessions whose use by time is not what they have used.
-SELECT coalesce(u.session_id, t.session_id)
-FROM (SELECT session_id, sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) AS tokens,
-             sum(coalesce(cost_usd, estimated_usd, 0.0)) AS cost_usd FROM usage GROUP BY session_id) u
-FULL JOIN (SELECT session_id, sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) AS tokens,
-                  sum(coalesce(cost_usd, 0.0) + coalesce(estimated_usd, 0.0)) AS cost_usd
-           FROM usage_times GROUP BY session_id) t ON t.session_id = u.session_id
-WHERE coalesce(u.tokens, 0) <> coalesce(t.tokens, 0)
-   OR abs(coalesce(u.cost_usd, 0.0) - coalesce(t.cost_usd, 0.0)) > 0.000001;
+SELECT session_id
+FROM (SELECT session_id, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens AS tokens,
+             coalesce(cost_usd, estimated_usd, 0.0) AS usd FROM usage
+      UNION ALL
+      SELECT session_id, -(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens),
+             -(coalesce(cost_usd, 0.0) + coalesce(estimated_usd, 0.0)) FROM usage_times) AS both_ways
+GROUP BY session_id HAVING sum(tokens) <> 0 OR abs(sum(usd)) > 0.000001 ORDER BY session_id;

@@ -7,12 +7,12 @@ LEFT JOIN spawn_pointers s ON s.child_branch = b.name
 WHERE b.name = :name;
 
 -- name: list
--- The branches whose names lie in a range, by name.
+-- The branches whose names begin with a text, by name, behind one.
 SELECT b.name, c.hash, coalesce(c.seq, 0), coalesce(c.token_sum, 0), b.created_ms, s.parent_branch
 FROM branches b
 LEFT JOIN commits c ON c.id = b.commit_id
 LEFT JOIN spawn_pointers s ON s.child_branch = b.name
-WHERE substr(b.name, 1, length(CAST(:prefix AS TEXT))) = :prefix
+WHERE b.name > :after AND substr(b.name, 1, length(CAST(:prefix AS TEXT))) = :prefix
 ORDER BY b.name LIMIT :limit;
 
 -- name: delete
@@ -42,10 +42,10 @@ FROM moves m LEFT JOIN commits o ON o.id = m.old_commit_id
 WHERE m.branch_name = :name AND m.at_ms > :instant_ms ORDER BY m.id LIMIT 1;
 
 -- name: moves
--- The moves of a branch, the newest first.
+-- The moves of a branch, the newest first, older than one.
 SELECT m.id, m.branch_name, o.hash, n.hash, m.why, m.at_ms,
        CASE WHEN EXISTS (SELECT 1 FROM moves u WHERE u.undoes = m.id) THEN 1 ELSE 0 END
 FROM moves m
 LEFT JOIN commits o ON o.id = m.old_commit_id
 LEFT JOIN commits n ON n.id = m.new_commit_id
-WHERE m.branch_name = :name ORDER BY m.id DESC LIMIT :limit;
+WHERE m.branch_name = :name AND m.id < :before ORDER BY m.id DESC LIMIT :limit;

@@ -17,10 +17,12 @@ SELECT p.id, p.parent_branch, c.hash, p.child_branch, p.purpose, p.inheritance_m
 FROM spawn_pointers p LEFT JOIN commits c ON c.id = p.parent_commit_id WHERE p.child_branch = :branch;
 
 -- name: by_parent
--- The pointers of which a history is the parent, the oldest first.
+-- The pointers of which a history is the parent, the oldest first, behind one.
 SELECT p.id, p.parent_branch, c.hash, p.child_branch, p.purpose, p.inheritance_mode, p.display_name, p.created_at
 FROM spawn_pointers p LEFT JOIN commits c ON c.id = p.parent_commit_id
-WHERE p.parent_branch = :branch ORDER BY p.created_at, p.id;
+WHERE p.parent_branch = :branch
+  AND (:after = 0 OR (p.created_at, p.id) > (SELECT l.created_at, l.id FROM spawn_pointers l WHERE l.id = :after))
+ORDER BY p.created_at, p.id LIMIT :limit;
 
 -- name: involving
 -- The pointers in which a history is parent or child, the oldest first.

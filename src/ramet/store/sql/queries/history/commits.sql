@@ -2,6 +2,10 @@
 -- A commit by its whole hash.
 SELECT id, hash, segment_id, seq, token_sum FROM commits WHERE hash = :hash;
 
+-- name: by_id
+-- A commit by its id.
+SELECT id, hash, segment_id, seq, token_sum FROM commits WHERE id = :id;
+
 -- name: by_prefix
 -- The commits whose hashes lie in a range, two at most: enough to tell whether a prefix is unique.
 SELECT id, hash, segment_id, seq, token_sum FROM commits WHERE hash >= :low AND hash <= :high ORDER BY hash LIMIT 2;
@@ -35,7 +39,7 @@ WHERE segment_id = :segment_id AND seq >= :first AND seq <= :last AND target_id 
 ORDER BY seq DESC LIMIT 1;
 
 -- name: merges
--- A merge in a run, if there is one.
+-- A merge in a run, if there is one. Those of an earlier system are of any type.
 SELECT seq FROM commits
 WHERE segment_id = :segment_id AND seq >= :first AND seq <= :last AND second_parent_id IS NOT NULL LIMIT 1;
 
@@ -48,6 +52,53 @@ JOIN blobs b ON b.id = c.blob_id
 LEFT JOIN annotations a ON a.commit_id = c.id
 WHERE c.segment_id = :segment_id AND c.seq >= :first AND c.seq <= :last
 ORDER BY c.seq;
+
+-- name: facts
+-- The same without texts, and without what only special commits have.
+SELECT c.id, c.seq, c.content_type, c.role, c.target_id, coalesce(c.reported_tokens, c.tokens), c.metadata
+FROM commits c
+WHERE c.segment_id = :segment_id AND c.seq >= :first AND c.seq <= :last
+ORDER BY c.seq;
+
+-- name: special
+-- The special commits of a run, in order, but for those that are special only by their annotation. The condition is that
+-- of the index idx_commits_special.
+SELECT c.id, c.seq, c.content_type, c.role, c.target_id, coalesce(c.reported_tokens, c.tokens), c.metadata, a.priority
+FROM commits c
+LEFT JOIN annotations a ON a.commit_id = c.id
+WHERE c.segment_id = :segment_id AND c.seq >= :first AND c.seq <= :last
+  AND (c.target_id IS NOT NULL OR c.content_type NOT IN ('dialogue', 'freeform', 'reasoning', 'tool_io'))
+ORDER BY c.seq;
+
+-- name: annotated
+-- The others: annotations are few, and a run may have very many commits.
+SELECT c.id, c.seq, c.content_type, c.role, c.target_id, coalesce(c.reported_tokens, c.tokens), c.metadata, a.priority
+FROM annotations a CROSS JOIN commits c
+WHERE c.id = a.commit_id AND c.segment_id = :segment_id AND c.seq >= :first AND c.seq <= :last
+  AND c.target_id IS NULL AND c.content_type IN ('dialogue', 'freeform', 'reasoning', 'tool_io');
+
+-- name: texts
+-- The texts of a run of commits, in order.
+SELECT c.seq, b.hash, b.codec, b.size, b.data
+FROM commits c JOIN blobs b ON b.id = c.blob_id
+WHERE c.segment_id = :segment_id AND c.seq >= :first AND c.seq <= :last
+ORDER BY c.seq;
+
+-- name: hashes
+-- The hashes of the same texts.
+SELECT c.seq, b.hash
+FROM commits c JOIN blobs b ON b.id = c.blob_id
+WHERE c.segment_id = :segment_id AND c.seq >= :first AND c.seq <= :last
+ORDER BY c.seq;
+
+-- name: tokens
+-- How many tokens a run of commits has.
+SELECT CAST(coalesce(sum(coalesce(reported_tokens, tokens)), 0) AS BIGINT) FROM commits
+WHERE segment_id = :segment_id AND seq >= :first AND seq <= :last;
+
+-- name: tokens_of
+-- Where a commit lies, and how many tokens it has.
+SELECT segment_id, seq, coalesce(reported_tokens, tokens) FROM commits WHERE id = :id;
 
 -- name: rows
 -- What people are shown of a run of commits, the newest first.
@@ -66,6 +117,10 @@ ORDER BY c.seq DESC LIMIT :limit;
 -- name: tags
 -- A commit's tags.
 SELECT tag FROM tags WHERE commit_id = :commit_id ORDER BY tag;
+
+-- name: tagged
+-- The commits that have a tag.
+SELECT commit_id FROM tags WHERE tag = :tag;
 
 -- name: set_tag
 -- Give a commit a tag.

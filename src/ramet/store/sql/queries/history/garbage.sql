@@ -1,47 +1,71 @@
--- name: heads
--- Where every branch stands.
-SELECT c.segment_id, c.seq FROM branches b JOIN commits c ON c.id = b.commit_id;
+-- name: hold_branches
+-- Let nobody move a branch until this transaction ends. Here nobody else writes.
+SELECT 1;
 
--- name: moves
--- The places that recent moves remember.
-SELECT c.segment_id, c.seq FROM moves m JOIN commits c ON c.id = m.old_commit_id OR c.id = m.new_commit_id
-WHERE m.at_ms >= :since_ms;
+-- name: is_there
+-- Whether the commit is still there that was the newest to be kept.
+SELECT 1 FROM commits WHERE id = :id AND hash = :hash;
 
--- name: spawns
--- The places that spawns remember.
-SELECT c.segment_id, c.seq FROM spawn_pointers p JOIN commits c ON c.id = p.parent_commit_id;
+-- name: count_newer
+-- How many commits are newer than one, up to a limit.
+SELECT count(*) FROM (SELECT 1 FROM commits WHERE id > :after LIMIT :limit) newer;
 
--- name: collapses
--- The places that collapses remember, in the parent and in the child.
-SELECT c.segment_id, c.seq FROM collapses k JOIN commits c ON c.id = k.commit_id OR c.id = k.child_head_id;
+-- name: pointed_at
+-- Whether anything points at some commits that did not when they were found, except themselves.
+WITH gone (id) AS (SELECT value FROM json_each(:ids))
+SELECT 1 FROM branches WHERE commit_id IN (SELECT id FROM gone)
+UNION ALL
+SELECT 1 FROM moves WHERE id > :move
+   AND (old_commit_id IN (SELECT id FROM gone) OR new_commit_id IN (SELECT id FROM gone))
+UNION ALL
+SELECT 1 FROM spawn_pointers WHERE parent_commit_id IN (SELECT id FROM gone)
+UNION ALL
+SELECT 1 FROM collapses WHERE commit_id IN (SELECT id FROM gone)
+UNION ALL
+SELECT 1 FROM collapses WHERE child_head_id IN (SELECT id FROM gone)
+UNION ALL
+SELECT 1 FROM messages WHERE id > :message AND commit_id IN (SELECT id FROM gone)
+UNION ALL
+SELECT 1 FROM commits c WHERE c.id > :after AND c.id NOT IN (SELECT id FROM gone)
+   AND (c.parent_id IN (SELECT id FROM gone) OR c.target_id IN (SELECT id FROM gone)
+        OR c.second_parent_id IN (SELECT id FROM gone))
+LIMIT 1;
 
--- name: messages
--- The places that transcripts remember.
-SELECT c.segment_id, max(c.seq) FROM messages m JOIN commits c ON c.id = m.commit_id GROUP BY c.segment_id;
-
--- name: segments
--- Every segment, where it grows from, and how far it goes; the newest first.
-SELECT s.id, s.base_segment_id, s.base_seq, coalesce(max(c.seq), 0)
-FROM segments s LEFT JOIN commits c ON c.segment_id = s.id
-GROUP BY s.id, s.base_segment_id, s.base_seq ORDER BY s.id DESC;
-
--- name: links
--- The places that the commits of a run point at beside their parents.
-SELECT t.segment_id, t.seq FROM commits c JOIN commits t ON t.id = c.target_id OR t.id = c.second_parent_id
-WHERE c.segment_id = :segment_id AND c.seq <= :last AND (c.target_id IS NOT NULL OR c.second_parent_id IS NOT NULL);
-
--- name: forget_moves
+-- name: delete_moves
 -- Let go of moves that are too old to be taken back.
-DELETE FROM moves WHERE at_ms < :since_ms;
+DELETE FROM moves WHERE id IN (SELECT value FROM json_each(:ids)) AND at_ms < :since_ms;
 
 -- name: delete_commits
--- Delete the end of a segment.
-DELETE FROM commits WHERE segment_id = :segment_id AND seq > :last RETURNING id;
+-- Delete commits, and say where each was.
+DELETE FROM commits WHERE id IN (SELECT value FROM json_each(:ids)) RETURNING segment_id, seq;
+
+-- name: cut_purged
+-- The part of purged spans that is left of a segment which ends at a place.
+INSERT INTO purged_spans (segment_id, first_seq, last_seq)
+SELECT p.segment_id, p.first_seq, CAST(:last AS BIGINT) FROM purged_spans p
+WHERE p.segment_id = :segment_id AND p.first_seq <= :last AND p.last_seq > :last
+ON CONFLICT DO NOTHING;
+
+-- name: forget_purged
+-- Forget purged spans that go beyond the end of their segment: its next commits are others.
+DELETE FROM purged_spans WHERE segment_id = :segment_id AND last_seq > :last;
 
 -- name: delete_segment
--- Delete a segment that has no commits.
-DELETE FROM segments WHERE id = :segment_id;
+-- Delete a segment that has no commits and that no other grows out of.
+DELETE FROM segments WHERE id = :id AND NOT EXISTS (SELECT 1 FROM commits c WHERE c.segment_id = :id)
+    AND NOT EXISTS (SELECT 1 FROM segments s WHERE s.base_segment_id = :id)
+RETURNING id;
+
+-- name: blob_sizes
+-- How large contents are.
+SELECT id, length(data) FROM blobs WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: delete_blobs
--- Delete contents that no commit carries.
-DELETE FROM blobs WHERE id NOT IN (SELECT blob_id FROM commits) RETURNING id;
+-- Delete contents that no new commit carries.
+DELETE FROM blobs WHERE id IN (SELECT value FROM json_each(:ids))
+    AND NOT EXISTS (SELECT 1 FROM commits c WHERE c.id > :after AND c.blob_id = blobs.id)
+RETURNING id;
+
+-- name: new_names
+-- The metadata of new commits that name images.
+SELECT metadata FROM commits WHERE id > :after AND metadata LIKE '%"images":[%';

@@ -6,14 +6,6 @@ INSERT INTO images (hash, media_type, data) VALUES (:hash, :media_type, :data) O
 -- An image by its hash.
 SELECT media_type, data FROM images WHERE hash = :hash;
 
--- name: hashes
--- All images.
-SELECT hash FROM images;
-
--- name: naming
--- The metadata of the commits that name images.
-SELECT metadata FROM commits WHERE metadata LIKE '%"images":[%';
-
 -- name: delete
 -- Delete an image.
 DELETE FROM images WHERE hash = :hash;

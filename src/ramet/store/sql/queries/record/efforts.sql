@@ -13,8 +13,8 @@ RETURNING *;
 SELECT * FROM efforts WHERE id = :id;
 
 -- name: of_task
--- A task's efforts in order.
-SELECT * FROM efforts WHERE task_id = :task_id ORDER BY ordinal;
+-- A task's efforts in order, behind one.
+SELECT * FROM efforts WHERE task_id = :task_id AND ordinal > :after ORDER BY ordinal LIMIT :limit;
 
 -- name: finished_before
 -- The last ones of a task that came before one and are finished.

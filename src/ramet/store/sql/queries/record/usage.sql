@@ -35,8 +35,8 @@ SELECT EXISTS (SELECT 1 FROM usage WHERE session_id = :session_id AND cost_usd >
        (SELECT cost_usd FROM usage WHERE session_id = :session_id AND key = :status_line),
        (SELECT coalesce(sum(estimated_usd), 0.0) FROM usage
         WHERE session_id = :session_id AND cost_usd IS NULL AND estimated_usd IS NOT NULL),
-       (SELECT coalesce(sum(u.estimated_usd), 0.0) FROM within w JOIN usage u ON u.session_id = w.id
-        WHERE u.cost_usd IS NULL AND u.estimated_usd IS NOT NULL),
+       (SELECT coalesce(sum(u.estimated_usd), 0.0) FROM within w CROSS JOIN usage u
+        WHERE u.session_id = w.id AND u.cost_usd IS NULL AND u.estimated_usd IS NOT NULL),
        (SELECT coalesce(sum(cost_usd), 0.0) FROM usage WHERE session_id = :session_id AND key = :below);
 
 -- name: of_effort

@@ -17,7 +17,26 @@ SELECT s.id, s.parent_session_id, s.prev_session_id, s.root_session_id, s.spawn_
        e.prompt IS NOT NULL, t.project_id, s.title, s.forked_from_session_id
 FROM sessions s JOIN efforts e ON e.id = s.effort_id JOIN tasks t ON t.dir_path = s.task_id
 WHERE s.root_session_id IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:ids AS JSON)) AS value)
+  AND (CAST(:only AS TEXT) IS NULL
+       OR s.id IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:only AS JSON)) AS value))
 ORDER BY s.root_session_id, s.id;
+
+-- name: links_of_roots
+-- The same; the arrays of this database are read in another way.
+SELECT id, parent_session_id, prev_session_id, root_session_id, effort_id FROM sessions
+WHERE root_session_id IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:ids AS JSON)) AS value)
+ORDER BY root_session_id, id;
+
+-- name: usage_of_roots
+-- The same; the arrays of this database are read in another way.
+SELECT u.session_id,
+       CAST(sum(u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens) AS BIGINT),
+       sum(coalesce(u.cost_usd, u.estimated_usd)),
+       max(CASE WHEN u.cost_usd IS NULL AND u.estimated_usd IS NOT NULL THEN 1 ELSE 0 END)
+FROM sessions s JOIN usage u ON u.session_id = s.id
+WHERE s.root_session_id IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:ids AS JSON)) AS value)
+  AND s.id >= :first_id
+GROUP BY u.session_id;
 
 -- name: open_children
 -- The same; leases run out by the server's time.

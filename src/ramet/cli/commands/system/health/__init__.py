@@ -1,0 +1,1 @@
+"""What `ramet doctor` finds out about parts of Ramet."""

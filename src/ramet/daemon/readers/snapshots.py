@@ -1,0 +1,70 @@
+"""Answering reads: each in a snapshot of its own, on the connection of its thread.
+
+No snapshot outlives its request, because an open one keeps the WAL from being copied back.
+"""
+
+import threading
+from typing import Any
+
+from ramet.clock import Clock
+from ramet.config.settings import QuerySettings
+from ramet.engine import Engine
+from ramet.errors import DatabaseUnreachable
+from ramet.protocol.operation import Request
+from ramet.store import ReadableStore, answer
+from ramet.store.database.connection import Connection
+from ramet.store.events import find_last
+
+
+class Snapshots:
+    """Performs operations that only read. May be used by any thread, and by a process of its own."""
+
+    def __init__(self, store: ReadableStore, engine: Engine, settings: QuerySettings, clock: Clock) -> None:
+        self._store = store
+        self._engine = engine
+        self._settings = settings
+        self._clock = clock
+        self._local = threading.local()
+        self._connections: list[Connection] = []
+
+    def perform(self, request: Request[Any], principal: str) -> Any:
+        """The reply; a refusal is raised."""
+        if request.op.host == "store":
+            return answer(self._store, request, self._settings)
+        call = self._engine.prepare(request.op, request, principal)
+        db = self._begin()
+        try:
+            return self._engine.perform(db, call, self._clock.now_ms())
+        finally:
+            db.rollback()
+
+    def last_event(self) -> int:
+        """The id of the newest event."""
+        db = self._begin()
+        try:
+            return find_last(db)
+        finally:
+            db.rollback()
+
+    def close(self) -> None:
+        """Close every connection, once no thread reads any more."""
+        for connection in self._connections:
+            connection.close()
+
+    def _begin(self) -> Connection:
+        """A connection with an open transaction; one that the server has closed since its last use is replaced."""
+        db = self._connection()
+        try:
+            db.begin_reading()
+        except DatabaseUnreachable:
+            db = self._connection()
+            db.begin_reading()
+        return db
+
+    def _connection(self) -> Connection:
+        """This thread's own connection; one whose server has gone away is replaced."""
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is None or connection.is_broken:
+            connection = self._local.connection = self._store.connect_reader()
+            self._connections.append(connection)
+        return connection
