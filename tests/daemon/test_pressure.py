@@ -25,6 +25,10 @@ _SCALE = 0.15
 """150,000 messages, and a branch of 24,000 commits, whose compile is as long as a reply may be."""
 _PACE = Pace(quiet_seconds=0.5, beside_seconds=3.0, longest_seconds=30.0)
 _PEAK_MB = 300
+_SEVERAL_READERS_MB = 700
+"""Three clients ask for the largest possible replies: a busy machine makes all three at the same time, each in a reader
+that may take 192 MiB.
+"""
 _AFTER_MB = 120
 _FEW = 5
 """A daemon that does not answer meanwhile answers at most one or two."""
@@ -78,7 +82,7 @@ def _press(ground: Ground, name: str) -> Result:
 @pytest.mark.parametrize("name", ["zeroblob", "wide rows", "unfinished lines", "unread"])
 def test_memory_stays_bounded_and_returns(ground: Ground, name: str) -> None:
     result = _press(ground, name)
-    assert result.details["peak_mb"] <= _PEAK_MB
+    assert result.details["peak_mb"] <= (_SEVERAL_READERS_MB if name == "unread" else _PEAK_MB)
     assert result.details["daemon_peak_mb"] <= _PEAK_MB
     assert result.details["after_mb"] <= _AFTER_MB
     assert result.refused == 0

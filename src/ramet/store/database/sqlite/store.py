@@ -1,9 +1,10 @@
 """The store on one SQLite file."""
 
 import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -41,6 +42,8 @@ _FEW_ROWS = 100
 """The same for an index that has only some of a table's rows."""
 _CUT_MS = 20
 """How long the end of a purge waits for readers to cut the WAL: nobody can write meanwhile."""
+_FLUSH_SECONDS = 0.02
+"""How often a backup is flushed while it is written."""
 _CUT_TRIES = 50
 _CUT_REST_SECONDS = 0.1
 """Then others write, and it tries again."""
@@ -294,6 +297,28 @@ def create_private(path: Path) -> None:
         os.close(descriptor)
 
 
+@contextmanager
+def _flushing(path: Path) -> Iterator[None]:
+    """Flush a file while it is written. If all of it is left for the end, the file system makes every other flush wait
+    for it, those of the writer too.
+    """
+    is_over = threading.Event()
+
+    def flush() -> None:
+        descriptor = os.open(path, os.O_RDONLY)
+        while not is_over.wait(_FLUSH_SECONDS):
+            os.fsync(descriptor)
+        os.close(descriptor)
+
+    thread = threading.Thread(target=flush, name="flush")
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
 def copy_database(source: Path, target: Path, vfs: str | None = None) -> None:
     """A consistent copy in a new file, which appears under its name only when it is whole."""
     if target.exists():
@@ -307,7 +332,8 @@ def copy_database(source: Path, target: Path, vfs: str | None = None) -> None:
     reader = open_reader(source, vfs)
     try:
         reader.database.execute("PRAGMA query_only = OFF")
-        reader.database.execute("VACUUM INTO ?", (str(partial),))
+        with _flushing(partial):
+            reader.database.execute("VACUUM INTO ?", (str(partial),))
     except apsw.Error as error:
         partial.unlink(missing_ok=True)
         raise translate(error) from error
