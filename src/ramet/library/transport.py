@@ -5,13 +5,14 @@ wire has them, so that what one accepts or refuses the other does too.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 import msgspec
 
-from ramet.errors import InvalidParams
+from ramet.errors import InvalidParams, ReplyTooLarge
 from ramet.model.event import Event
 from ramet.protocol.operation import Operation, R, Request
 from ramet.protocol.pages import Place, follow_places, join, paged
@@ -72,6 +73,10 @@ class Namespace:
         named = ("limit", pages.cursor, pages.unless)
         if any(params[name] is not None for name in named if name is not None):
             return self._call(request, params)
+        if pages.unless is not None:
+            # A whole context continues one that was made before; only one that is too large is made page by page.
+            with suppress(ReplyTooLarge):
+                return self._call(request, params)
         return join(request.op, self._pages(request, params))
 
     def _iterate(self, request: type[Request[Any]], params: Mapping[str, Any]) -> Iterator[Any]:
