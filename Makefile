@@ -9,13 +9,15 @@ SOURCE := $(shell find src tests tools -type f -name '*.py' -o -type f -name '*.
 # the command line, and is still busy with them when the others have finished.
 JOBS   ?= 4
 SHARED := -n $(JOBS) --dist worksteal
+# Each suite remembers what failed in it, because two of them may run side by side.
+RECALL  = -o cache_dir=.pytest_cache/$(1)
 
 # The tests start thousands of Python processes: without bytecode each of them compiles every module that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-agents test-slow check lint words types layers generated docs bench generate format clean \
-  audit lock mutants prices
+.PHONY: help demo test test-agents test-slow test-again check lint words types layers generated docs bench generate \
+  format clean audit lock mutants prices
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,13 +27,17 @@ demo: $(VENV)/.installed ## Install, and see in under a minute what this does
 
 test: $(VENV)/.dev ## Install, and run the tests (both databases)
 	@rm -f .coverage .coverage.*
-	$(BIN)/python -m pytest $(SHARED) -m "not slow and not agents" --cov --cov-report= $(ARGS)
+	$(BIN)/python -m pytest $(SHARED) $(call RECALL,test) -m "not slow and not agents" --cov --cov-report= $(ARGS)
 
 test-agents: $(VENV)/.dev $(VENV)/.agents ## Run the real agent CLIs against a scripted model
-	$(BIN)/python -m pytest -m agents $(ARGS) tests/agents
+	$(BIN)/python -m pytest $(call RECALL,test-agents) -m agents $(ARGS) tests/agents
 
 test-slow: $(VENV)/.dev $(VENV)/.models $(VENV)/.tools ## Run the long crash and load suites
-	$(BIN)/python -m pytest $(SHARED) -m slow $(ARGS)
+	$(BIN)/python -m pytest $(SHARED) $(call RECALL,test-slow) -m slow $(ARGS)
+
+test-again: $(VENV)/.dev ## Run only what failed the last time, one test at a time (SUITE=test-slow or test-agents)
+	$(BIN)/python -m pytest $(call RECALL,$(or $(SUITE),test)) --last-failed --last-failed-no-failures none \
+	  --cov --cov-append --cov-report= $(ARGS)
 
 check: lint words types layers generated .coverage ## Lint, words, types, layers, generated files, coverage
 	@# What the tests run in processes of their own (the command line, killed daemons) does not count here.
