@@ -55,7 +55,7 @@ def kill_daemon(machine: Machine) -> None:
 def kill_keeper(machine: Machine) -> None:
     """Its agent ends with it."""
     records = keepers.list_records(machine.home.places.keepers)
-    _end(random.choice([record.pid for record in records if record.pid is not None] or [0]))
+    _end(random.choice([record.pid for record in records] or [0]))
 
 
 def kill_agent(machine: Machine) -> None:

@@ -47,14 +47,16 @@ def test_a_server_that_crashes_again_and_again_loses_nothing_that_was_acknowledg
     with daemon.connect() as connection:
         crew.prepare(connection)
 
+    def write_more() -> bool:
+        goal = crew.acknowledged() + 200
+        return wait_for(lambda: crew.acknowledged() > goal)
+
     def crash() -> None:
         for number in range(CRASHES):
-            before = crew.acknowledged()
-            assert wait_for(lambda before=before: crew.acknowledged() > before + 200), f"crash {number}"
+            assert write_more(), f"nobody writes before crash {number}"
             server.stop("immediate")
             server.start()
-        before = crew.acknowledged()
-        assert wait_for(lambda: crew.acknowledged() > before + 200), "the clients do not write again"
+        assert write_more(), "the clients do not write again"
 
     crew.work(daemon.connect, crash, tries=TRIES)
     assert {code for hand in crew.hands for code in hand.typed_failures} == {"database_unreachable"}
