@@ -22,6 +22,7 @@
     │   └── IdempotencyConflict
     ├── StoreError                   the database failed                     exit 5
     │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUntrusted · DatabaseUnreachable
+    │   ├── DatabaseDamaged · IndexDamaged
     │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout · ReadTimeout
     │   └── TooContended
     ├── DaemonError                  the daemon failed                       exit 1
@@ -677,6 +678,20 @@ class DatabaseUnreachable(StoreError):
 
     code = "database_unreachable"
     hint = "check database.path or database.url with `ramet config`, and check that the server is running"
+
+
+class DatabaseDamaged(StoreError):
+    """The database is damaged."""
+
+    code = "database_damaged"
+    hint = "list the damage with `ramet db check`, and keep a copy of the database file before anything else"
+
+
+class IndexDamaged(StoreError):
+    """The search index is damaged."""
+
+    code = "index_damaged"
+    hint = "try again in a moment: the daemon builds the index again from the database"
 
 
 class StorageFailed(StoreError):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from ramet.engine.memory.search.index_feed import IndexFeed
-from ramet.errors import DatabaseForeign, RametError
+from ramet.errors import IndexDamaged, RametError
 from ramet.store import Store
 from ramet.store.database.blobs import Codec
 from ramet.store.database.connection import Connection
@@ -147,7 +147,7 @@ class IndexFeeder:
         started = time.perf_counter()
         try:
             has_more = self._step()
-        except DatabaseForeign:
+        except IndexDamaged:
             self._index.is_damaged = has_more = True
         except Exception as error:  # noqa: BLE001 - the daemon needs no index
             log.warning("the search index could not be fed error=%s: %s", type(error).__name__, error)

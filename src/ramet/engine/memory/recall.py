@@ -14,7 +14,7 @@ from ramet.engine.memory import places
 from ramet.engine.memory.search import search as searches
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
-from ramet.errors import DatabaseForeign, Forbidden, InvalidParams
+from ramet.errors import Forbidden, IndexDamaged, InvalidParams
 from ramet.model.history.commit import estimate_tokens
 from ramet.model.instant import to_iso
 from ramet.model.memory.recollection import Recollection, clip, inject, parse_place, render
@@ -64,7 +64,7 @@ def recall(tx: Transaction, request: Recall) -> Recalled:
         return _reply(render(items, request.max_bytes, by_time=True), items)
     try:
         items = _MODES[request.mode](Question(tx, request, project_id))
-    except DatabaseForeign:
+    except IndexDamaged:
         tx.index.is_damaged = True  # its writer makes a new one
         items = []
     return _reply((inject if request.is_hint else render)(items, request.max_bytes), items)

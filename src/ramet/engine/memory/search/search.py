@@ -12,7 +12,7 @@ from ramet.engine.memory.search import index_feed
 from ramet.engine.memory.search.ladder import Climb, Found, Ladder
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
-from ramet.errors import DatabaseForeign, InvalidParams, ProjectNotFound
+from ramet.errors import IndexDamaged, InvalidParams, ProjectNotFound
 from ramet.model.instant import to_iso
 from ramet.model.memory.search import snippet
 from ramet.model.memory.search.fusion import Signals
@@ -76,7 +76,7 @@ def find(
     try:
         ladder = Ladder(IndexReader(connection, tx.codec), query, filters, Signals(tx.now_ms, near), tx.semantic)
         return _find(tx, ladder, limit, cursor, lag)
-    except DatabaseForeign:
+    except IndexDamaged:
         tx.index.is_damaged = True  # its writer makes a new one
         return SearchPage(items=[], lag=max(lag, 1))
 

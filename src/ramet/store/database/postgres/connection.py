@@ -7,16 +7,18 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import (
+    DataCorrupted,
     DeadlockDetected,
     DiskFull,
     IdleInTransactionSessionTimeout,
+    IndexCorrupted,
     InsufficientPrivilege,
     QueryCanceled,
     SerializationFailure,
     UniqueViolation,
 )
 
-from ramet.errors import DatabaseUnreachable, QueryTimeout, StorageFailed
+from ramet.errors import DatabaseDamaged, DatabaseUnreachable, QueryTimeout, StorageFailed
 from ramet.store.database.connection import Connection, Retry, Row
 from ramet.store.database.queries import Query
 
@@ -102,6 +104,8 @@ def translate(error: psycopg.Error) -> Exception:
     """The server's complaints as ours; those about our own SQL stay as they are."""
     if isinstance(error, SerializationFailure | DeadlockDetected | UniqueViolation):
         return Retry(str(error))
+    if isinstance(error, DataCorrupted | IndexCorrupted):
+        return DatabaseDamaged(f"the PostgreSQL database is damaged: {error}")
     if isinstance(error, DiskFull):
         return StorageFailed(f"the PostgreSQL server's disk is full: {error}")
     if isinstance(error, QueryCanceled):

@@ -12,7 +12,7 @@ import apsw
 
 from ramet.clock import Clock
 from ramet.config.places import make_private
-from ramet.errors import DatabaseForeign, InvalidParams, StorageFailed
+from ramet.errors import DatabaseDamaged, DatabaseForeign, InvalidParams, StorageFailed
 from ramet.faults import Faults
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
@@ -278,6 +278,14 @@ def _refuse_foreign(path: Path, vfs: str | None) -> None:
     except DatabaseForeign as error:
         raise DatabaseForeign(
             f"{path}: {error.message}", field="database.path", value=str(path), fix=error.fix
+        ) from error
+    except DatabaseDamaged as error:
+        if not isinstance(error.__cause__, apsw.NotADBError):
+            raise DatabaseDamaged(f"{path}: {error.message}", field="database.path", value=str(path)) from error
+        raise DatabaseForeign(
+            f"{path}: the file is damaged or not a database: {error.__cause__}",
+            field="database.path",
+            value=str(path),
         ) from error
     except StorageFailed as error:
         # What was cut off while the file was made has to be undone first, and only a writer can: migrating looks again.

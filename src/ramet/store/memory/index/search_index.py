@@ -16,10 +16,11 @@ from pathlib import Path
 
 import apsw
 
+from ramet.errors import IndexDamaged
 from ramet.model.memory.search.words import SPLITTER
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
-from ramet.store.database.sqlite.connection import SqliteConnection
+from ramet.store.database.sqlite.connection import SqliteConnection, is_damage
 
 _sql = QueryFile("memory/index")
 
@@ -44,6 +45,13 @@ def _schema_mark() -> str:
 def fingerprint() -> str:
     """By which rules an index is written: its schema, with the tokenizer in it, and how words are split."""
     return f"{_schema_mark()}/{SPLITTER}"
+
+
+class IndexConnection(SqliteConnection):
+    """A connection to an index, whose damage is not the database's."""
+
+    def explain(self, error: apsw.Error) -> Exception:
+        return IndexDamaged(f"the search index is damaged: {error}") if is_damage(error) else super().explain(error)
 
 
 class SearchIndex:
@@ -151,7 +159,7 @@ class SearchIndex:
             database.set_busy_timeout(_BUSY_MS)
             for pragma in ("query_only = ON", "mmap_size = 0", "temp_store = MEMORY", f"cache_size = -{_CACHE_KIB}"):
                 database.execute(f"PRAGMA {pragma}").fetchall()
-            reader = SqliteConnection(database)
+            reader = IndexConnection(database)
             rules = _rules_of(reader)
         except (apsw.CorruptError, apsw.NotADBError):
             self.is_damaged = True
@@ -243,7 +251,7 @@ def _connect(name: str, flags: int) -> SqliteConnection:
         "wal_autocheckpoint = 500",
     ):
         database.execute(f"PRAGMA {pragma}").fetchall()
-    return SqliteConnection(database)
+    return IndexConnection(database)
 
 
 def _rules_of(connection: SqliteConnection) -> str | None:
