@@ -24,7 +24,7 @@ from ramet.store.database.postgres.export import export_database, known_tables
 from ramet.store.database.postgres.news import News
 from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
-from ramet.store.database.schema_check import refuse_altered
+from ramet.store.database.schema.foreign import refuse_altered
 from ramet.store.database.sqlite.query import QueryPage
 from ramet.store.database.store import QueryBounds, ReadableStore, Store
 from ramet.store.database.text_rows import TextRows

@@ -19,7 +19,7 @@ from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.migrations import Dialect, migrate
 from ramet.store.database.queries import QueryFile
-from ramet.store.database.schema_check import refuse_altered
+from ramet.store.database.schema.foreign import refuse_altered
 from ramet.store.database.sqlite import wal
 from ramet.store.database.sqlite.connection import (
     SqliteConnection,

@@ -1,0 +1,1 @@
+"""What a database's schema should be, and whether it is."""
