@@ -6,7 +6,7 @@ from tests.crash.daemon_deaths import count_efforts, lose_one, prepared, work_un
 from tests.crash.daemons import Home
 from tests.crash.hands import Crew
 
-from ramet.store.database.migrations import load_migrations
+from ramet.store.database.schema.migrations import load_migrations
 
 MIGRATIONS = load_migrations("sqlite")
 LATEST = MIGRATIONS[-1].number

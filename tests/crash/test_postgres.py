@@ -20,7 +20,7 @@ from tests.crash.daemon_deaths import (
 from tests.crash.daemons import Home
 from tests.crash.hands import TASK, Crew
 
-from ramet.store.database.migrations import load_migrations
+from ramet.store.database.schema.migrations import load_migrations
 
 CYCLES = int(os.environ.get("RAMET_CRASH_CYCLES", "4"))
 MANY_CYCLES = int(os.environ.get("RAMET_CRASH_CYCLES", "50"))

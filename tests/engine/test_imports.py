@@ -47,7 +47,7 @@ FOREIGN_DATABASES = SOURCE / "vendors/contract/stored_files/database_file.py"
 
 PACKAGE_FILES = {
     "database/blobs.py": {"read_bytes"},
-    "database/migrations.py": {"read_text"},
+    "database/schema/migrations.py": {"read_text"},
     "database/queries.py": {"read_text"},
 }
 """The parts of the store that read what comes with the package: dictionaries, migrations and queries."""

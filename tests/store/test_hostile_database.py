@@ -10,8 +10,8 @@ from tests.world import open_world
 
 from ramet.errors import DatabaseForeign
 from ramet.store.database.blobs import ZSTD, Codec
-from ramet.store.database.migrations import load_migrations
 from ramet.store.database.schema.foreign import made_by
+from ramet.store.database.schema.migrations import load_migrations
 
 _ATTACKS = {
     "trigger steal": "CREATE TRIGGER steal AFTER INSERT ON messages BEGIN DELETE FROM efforts; END",

@@ -13,8 +13,8 @@ from tests.world import FakeClock, World, open_in, open_world
 
 from ramet.errors import DatabaseForeign, DatabaseNewer, MigrationFailed
 from ramet.faults import FaultPoint, Faults
-from ramet.store.database import migrations as module
-from ramet.store.database.migrations import Migration, load_migrations, migrate
+from ramet.store.database.schema import migrations as module
+from ramet.store.database.schema.migrations import Migration, load_migrations, migrate
 from ramet.store.database.sqlite.connection import open_reader
 from ramet.store.database.sqlite.store import APPLICATION_ID, SqliteStore
 

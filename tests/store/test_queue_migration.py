@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.world import World, open_world
 
-from ramet.store.database import migrations as module
-from ramet.store.database.migrations import load_migrations
+from ramet.store.database.schema import migrations as module
+from ramet.store.database.schema.migrations import load_migrations
 
 NUMBER = next(step.number for step in load_migrations("sqlite") if step.name == "queue")
 LAST = load_migrations("sqlite")[-1].number

@@ -17,8 +17,8 @@ from tests.world import World, open_in, open_world
 
 import ramet
 from ramet.errors import DatabaseNewer
-from ramet.store.database import migrations
-from ramet.store.database.migrations import load_migrations
+from ramet.store.database.schema import migrations
+from ramet.store.database.schema.migrations import load_migrations
 
 DATA = Path(__file__).parent.parent / "data"
 RELEASES: list[dict[str, Any]] = json.loads((DATA / "releases.json").read_text(encoding="utf-8"))

@@ -19,7 +19,7 @@ from ramet.model.record.effort import (
     Outcome,
 )
 from ramet.model.record.message import Role
-from ramet.store.database.migrations import load_migrations
+from ramet.store.database.schema.migrations import load_migrations
 from ramet.store.database.store import Store
 
 

@@ -14,9 +14,9 @@ from tests.world import FakeClock, World, open_in, open_world
 from ramet.errors import DatabaseForeign, DatabaseNewer, MigrationFailed
 from ramet.faults import FaultPoint, Faults
 from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
-from ramet.store.database import migrations as module
-from ramet.store.database.migrations import load_migrations
 from ramet.store.database.queries import Query
+from ramet.store.database.schema import migrations as module
+from ramet.store.database.schema.migrations import load_migrations
 
 NUMBER = next(step.number for step in load_migrations("sqlite") if step.name == "contexts")
 NEW_TABLES = {"annotations", "revisions", "tags", "content_types", "spawn_pointers", "collapses"}

@@ -13,7 +13,7 @@ from ramet.clock import Clock
 from ramet.model.instant import to_iso
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
-from ramet.store.database.migrations import Dialect, Migrated
+from ramet.store.database.schema.migrations import Dialect, Migrated
 from ramet.store.database.text_rows import TextRows
 
 Topic = Literal["work", "events"]

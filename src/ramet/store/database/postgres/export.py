@@ -14,8 +14,8 @@ from psycopg import sql
 
 from ramet.errors import InvalidParams
 from ramet.store.database.connection import Row
-from ramet.store.database.migrations import load_migrations
 from ramet.store.database.postgres.connection import PostgresConnection
+from ramet.store.database.schema.migrations import load_migrations
 from ramet.store.database.sqlite.connection import SqliteConnection, open_writer
 from ramet.store.database.sqlite.store import APPLICATION_ID, create_private
 

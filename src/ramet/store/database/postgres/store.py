@@ -18,13 +18,13 @@ from ramet.faults import Faults
 from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
-from ramet.store.database.migrations import Dialect, migrate
 from ramet.store.database.postgres.connection import PostgresConnection, connect, translate
 from ramet.store.database.postgres.export import export_database, known_tables
 from ramet.store.database.postgres.news import News
 from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema.foreign import refuse_altered
+from ramet.store.database.schema.migrations import Dialect, migrate
 from ramet.store.database.sqlite.query import QueryPage
 from ramet.store.database.store import QueryBounds, ReadableStore, Store
 from ramet.store.database.text_rows import TextRows

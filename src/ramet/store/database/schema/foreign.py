@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from ramet.errors import DatabaseForeign
 from ramet.store.database.connection import Connection
-from ramet.store.database.migrations import Dialect, Migration, load_migrations
 from ramet.store.database.queries import QueryFile
+from ramet.store.database.schema.migrations import Dialect, Migration, load_migrations
 
 _sql = QueryFile("database/migrations")
 _RESTORE = "put a backup of the database in its place"

@@ -17,9 +17,9 @@ from ramet.faults import Faults
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
-from ramet.store.database.migrations import Dialect, migrate
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema.foreign import refuse_altered
+from ramet.store.database.schema.migrations import Dialect, migrate
 from ramet.store.database.sqlite import wal
 from ramet.store.database.sqlite.connection import (
     SqliteConnection,
