@@ -1057,4 +1057,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "program itself are not shown as `tool stderr`; Claude's TUI shows a short hook command; forks have "
         "an edge to their origin; `/rename` names the session.",
     ),
+    "R463": due(
+        "Applied migrations are recorded with a hash, and a database whose recorded migrations differ from "
+        "ours is named at open. A test refuses a changed migration file. Golden dumps of every landed schema "
+        "version, both databases, are opened, migrated and exercised. The backup before a migration is made "
+        "from the old schema's own catalog. `db check` compares the real schema with the expected one."
+    ),
 }

@@ -1,4 +1,4 @@
-"""Generate `docs/reference/` and `src/ramet/library/operations.py` from the code.
+"""Generate `docs/reference/`, `src/ramet/library/operations.py` and the hashes of new migrations from the code.
 
     python tools/generate.py            write the files that are out of date
     python tools/generate.py --check    write nothing; list the files that are out of date and fail
@@ -36,6 +36,7 @@ from ramet.protocol.operations import OPERATIONS, Operation
 from ramet.protocol.pages import paged
 from ramet.protocol.system.events import Subscribed
 from ramet.protocol.wire.describe import describe, describe_events
+from ramet.store.database.schema.hashes import render_hashes
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = "docs/reference"
@@ -704,6 +705,7 @@ def _tool(name: str) -> Any:
 
 PAGES: dict[str, Callable[[], str]] = {
     "src/ramet/library/operations.py": render_library,
+    "src/ramet/store/sql/migrations/HASHES": render_hashes,
     f"{REFERENCE}/operations.md": render_operations,
     f"{REFERENCE}/compatibility.md": render_compatibility,
     f"{REFERENCE}/api.txt": render_api,

@@ -47,6 +47,7 @@ FOREIGN_DATABASES = SOURCE / "vendors/contract/stored_files/database_file.py"
 
 PACKAGE_FILES = {
     "database/blobs.py": {"read_bytes"},
+    "database/schema/hashes.py": {"read_text"},
     "database/schema/migrations.py": {"read_text"},
     "database/queries.py": {"read_text"},
 }
