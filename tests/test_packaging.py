@@ -47,7 +47,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
     source = folder / "source"
     source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(
@@ -125,7 +125,7 @@ def test_the_sdist_and_the_wheel_have_the_code_its_queries_and_its_licence(dist:
         packed = {name.partition("/")[2] for name in archive.getnames()}
     files = [file for file in (ROOT / "src").rglob("*") if file.is_file() and "__pycache__" not in file.parts]
     ours = {str(file.relative_to(ROOT)) for file in files}
-    assert ours | {"pyproject.toml", "README.md", "LICENSE"} <= packed
+    assert ours | {"pyproject.toml", "hatch_build.py", "README.md", "LICENSE"} <= packed
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {name.removeprefix("src/") for name in ours} <= names
