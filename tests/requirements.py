@@ -1063,4 +1063,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "version, both databases, are opened, migrated and exercised. The backup before a migration is made "
         "from the old schema's own catalog. `db check` compares the real schema with the expected one."
     ),
+    "R465": due(
+        "`daemon.hello` carries build, schema and protocol. After an upgrade the CLI replaces an older daemon by "
+        "itself (agents keep running); an older CLI gets one clear line; every build has its own version string."
+    ),
 }

@@ -5,13 +5,22 @@ import os
 import pytest
 from tests.daemon.harness import Client, RunningServer
 
+from ramet.build import own_build
 from ramet.protocol.operations import OPERATIONS
 from ramet.version import __version__
 
 
 def test_hello_says_who_answers(client: Client) -> None:
     reply = client.call("daemon.hello", client="test")
-    assert reply["result"] == {"version": __version__, "protocol": 1, "principal": "user"}
+    ours = own_build()
+    assert reply["result"] == {
+        "version": __version__,
+        "protocol": 1,
+        "principal": "user",
+        "build": ours.revision,
+        "built_at": ours.built_at,
+        "schema_version": ours.schema_version,
+    }
 
 
 def test_status_says_where_and_what_the_daemon_is(server: RunningServer, client: Client) -> None:

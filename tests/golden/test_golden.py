@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from ramet.build import PROTOCOL_VERSION
 from ramet.errors import ParseError, UnknownSkill
 from ramet.model.history.commit import CommitFacts, canonical_bytes, hash_commit
 from ramet.model.record.message import Message
@@ -68,4 +69,4 @@ def test_reply_error_and_notification_lines_stay_what_they_were() -> None:
     assert (
         frames.encode_notification("events.event", {"id": 1, "kind": "task.added"}).decode() == FRAMES["notification"]
     )
-    assert FRAMES["protocol"] == frames.PROTOCOL_VERSION
+    assert FRAMES["protocol"] == PROTOCOL_VERSION

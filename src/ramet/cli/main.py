@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from ramet.build import own_revision
 from ramet.cli.command import json_option
 from ramet.cli.commands.command_table import Commands, CommandTable
 from ramet.cli.commands.moved_commands import MOVED, refuse_moved
@@ -127,6 +128,12 @@ class FirstScreen(CommandTable):
             formatter.write_text(f"{', '.join(names)}: `ramet help --all` explains them")
 
 
+def _show_version(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not ctx.resilient_parsing:
+        click.echo(f"ramet, version {__version__}, build {own_revision()}")
+        ctx.exit()
+
+
 @click.group(
     cls=FirstScreen,
     sections=SECTIONS,
@@ -137,7 +144,14 @@ class FirstScreen(CommandTable):
 @click.option("--home", metavar="DIR", help="Use this data directory instead of RAMET_HOME.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Set a configuration key (repeatable).")
 @click.option("--debug", is_flag=True, help="Show the traceback if Ramet itself fails.")
-@click.version_option(__version__, prog_name="ramet")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version and the build.",
+)
 @click.pass_obj
 def ramet(invocation: Invocation, home: str | None, assignments: tuple[str, ...], debug: bool) -> None:
     """Run coding agents, keep everything that they do, and continue after any crash."""

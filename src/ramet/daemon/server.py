@@ -10,8 +10,9 @@ import socket
 from functools import partial
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from ramet.build import Build, own_build
 from ramet.config.settings import DaemonSettings
 from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.line_preparation import OpenLarge
@@ -49,9 +50,8 @@ from ramet.protocol.system.daemon import (
     Stopping,
 )
 from ramet.protocol.system.events import Subscribed, SubscribeEvents
-from ramet.protocol.wire.frames import PROTOCOL_VERSION, encode_error, unknown_method
+from ramet.protocol.wire.frames import encode_error, unknown_method
 from ramet.store.database.store import Topic
-from ramet.version import __version__
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +68,7 @@ class Identity(Struct, frozen=True, kw_only=True):
     store: str
     schema_version: int
     owner_uid: int
+    build: Build = field(default_factory=own_build)
 
 
 class Parts(NamedTuple):
@@ -315,7 +316,15 @@ class Server:
         if connection.principal is None:
             raise Forbidden("this daemon did not issue the token", field="token")
         connection.environment = (request.environment or {}) if connection.principal == USER else {}
-        reply = HelloReply(version=__version__, protocol=PROTOCOL_VERSION, principal=connection.principal)
+        build = self._identity.build
+        reply = HelloReply(
+            version=build.version,
+            protocol=build.protocol,
+            principal=connection.principal,
+            build=build.revision,
+            built_at=build.built_at,
+            schema_version=build.schema_version,
+        )
         own = asking_session(connection.principal)
 
         def say(found: Any) -> None:
@@ -353,7 +362,8 @@ class Server:
         return DaemonStatusReply(
             socket=self._identity.socket,
             pid=os.getpid(),
-            version=__version__,
+            version=self._identity.build.version,
+            build=self._identity.build.revision,
             store=self._identity.store,
             schema_version=self._identity.schema_version,
             uptime_seconds=round(self._loop.time() - self._started, 3),

@@ -10,11 +10,17 @@ from ramet.protocol.operation import Operation, Request
 
 
 class HelloReply(Struct, frozen=True, kw_only=True):
-    """The daemon's version, its protocol version, and the principal of the connection."""
+    """The daemon's version, its protocol version, its build, and the principal of the connection."""
 
     version: str
     protocol: int
     principal: str
+    build: str = ""
+    """The commit of its code, or a hash of it."""
+    built_at: int = 0
+    """When that was committed, as a Unix time; 0 if it is not known."""
+    schema_version: int = 0
+    """The schema version of the databases that it reads and writes."""
 
 
 class Hello(Request[HelloReply], frozen=True, kw_only=True):
@@ -97,6 +103,7 @@ class DaemonStatusReply(Struct, frozen=True, kw_only=True):
     socket: str
     pid: int
     version: str
+    build: str = ""
     store: str
     schema_version: int
     uptime_seconds: float

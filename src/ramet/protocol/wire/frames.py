@@ -18,8 +18,6 @@ from ramet.model.redaction import Redactor
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import OPERATIONS, Operation
 
-PROTOCOL_VERSION = 1
-
 RequestId = str | int | float | None
 
 

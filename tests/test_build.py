@@ -1,0 +1,88 @@
+"""Which build this is, and which of two is older."""
+
+import itertools
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ramet
+from ramet.build import Build, compare, own_build, read_build
+from ramet.version import __version__
+
+SOURCE = Path(ramet.__file__).parent
+OURS = Build("0.2.0", 2, 40, "aaaaaaa", 2_000)
+
+
+@pytest.mark.requirement("R465")
+@pytest.mark.parametrize(
+    ("theirs", "relation"),
+    [
+        (OURS, "same"),
+        (Build("0.1.0", 1), "older"),  # from before builds had names
+        (OURS._replace(version="0.1.9", built_at=3_000, revision="b"), "older"),
+        (OURS._replace(version="0.10.0", built_at=1_000, revision="b"), "newer"),
+        (OURS._replace(version="0.2", protocol=1, revision="b"), "older"),
+        (OURS._replace(schema_version=39, built_at=3_000, revision="b"), "older"),
+        (OURS._replace(schema_version=41, built_at=1_000, revision="b"), "newer"),
+        (OURS._replace(built_at=1_999, revision="b"), "older"),
+        (OURS._replace(built_at=2_001, revision="b"), "newer"),
+        (OURS._replace(revision="b"), "other"),
+        (OURS._replace(built_at=0, revision="b"), "other"),
+        (OURS._replace(version="?", revision="b"), "other"),
+    ],
+)
+def test_builds_are_ordered_by_version_protocol_schema_and_time(theirs: Build, relation: str) -> None:
+    assert compare(theirs, OURS) == relation
+
+
+@pytest.mark.requirement("R465")
+def test_no_two_builds_find_each_other_older_so_they_cannot_replace_each_other_in_turn() -> None:
+    builds = [
+        Build(version, protocol, schema, revision, built_at)
+        for version, protocol, schema, revision, built_at in itertools.product(
+            ("0.1.0", "0.1", "0.2.0", "x"), (1, 2), (7, 8), ("", "aaaaaaa", "bbbbbbb"), (0, 1, 2)
+        )
+    ]
+    older = {(a, b) for a, b in itertools.product(builds, builds) if compare(a, b) == "older"}
+    assert not {(a, b) for a, b in older if (b, a) in older}
+    assert not [(a, b, c) for (a, b), (d, c) in itertools.product(older, older) if b == d and (c, a) in older]
+
+
+def test_a_greeting_of_anybody_is_read_without_an_error() -> None:
+    assert read_build({"version": "0.1.0", "protocol": 1, "principal": "user"}) == Build("0.1.0", 1)
+    hostile = {"version": "\x1b[2J" * 99, "protocol": True, "build": "../\n", "built_at": "x", "schema_version": None}
+    assert read_build(hostile) == Build("?")
+    assert read_build({}) == Build("?")
+
+
+def test_a_checkout_is_named_after_its_commit_and_a_copy_after_its_files(tmp_path: Path) -> None:
+    def ask(folder: Path) -> list[str]:
+        program = "from ramet.build import *; print(own_revision(), own_build().built_at)"
+        run = [sys.executable, "-c", program]
+        return subprocess.check_output(run, env={"PYTHONPATH": str(folder)}, cwd="/", text=True).split()
+
+    copy = tmp_path / "src"
+    shutil.copytree(SOURCE, copy / "ramet", ignore=shutil.ignore_patterns("__pycache__"))
+    first, seconds = ask(copy)
+    assert (len(first), seconds, ask(copy)) == (8, "0", [first, "0"])
+    (copy / "ramet" / "errors.py").touch()
+    assert ask(copy)[0] != first
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e@x"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "m", "--date", "1"], check=True)
+    commit, at = subprocess.check_output([*git, "log", "--format=%H %ct"], text=True).split()
+    assert ask(copy) == [commit[:12], at]
+    subprocess.run([*git, "pack-refs", "--all"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", str(tmp_path / "other")], check=True)
+    shutil.copytree(copy, tmp_path / "other" / "src")
+    assert ask(tmp_path / "other" / "src") == ask(copy) == [commit[:12], at]
+
+
+def test_this_build_knows_its_version_and_its_schema() -> None:
+    ours = own_build()
+    migrations = list((SOURCE / "store" / "sql" / "migrations" / "postgres").glob("*.sql"))
+    assert (ours.version, ours.schema_version) == (__version__, len(migrations))
+    assert ours.revision
