@@ -23,13 +23,13 @@ from ramet.protocol.work.attempts import Attempt, Chain, Prompt, WorkChain
 from ramet.protocol.work.drivers import Admission, AdmitDriver, Hold, HoldWork
 from ramet.protocol.work.keepers import KeeperRedaction, KeeperSpec
 from ramet.protocol.work.leases import Claimed, Completed
-from ramet.runner import starting_points
 from ramet.runner.attempts import prompts, sandbox_setup, worktree_setup
 from ramet.runner.attempts.agent_environment import find_visible
 from ramet.runner.attempts.sandbox_setup import Sandbox
 from ramet.runner.attempts.sandbox_worktrees import find_git_places
 from ramet.runner.budgets import daily_budgets
 from ramet.runner.context import Order, RunnerContext
+from ramet.runner.project_files import starting_points
 from ramet.runner.runs import line_worktrees
 from ramet.runner.settlement.worktrees import owner_of
 from ramet.runner.spawn import child_setup

@@ -25,9 +25,9 @@ from ramet.protocol.work.attempts import NotePreparation
 from ramet.protocol.work.keepers import MARKER
 from ramet.protocol.work.leases import Claimed
 from ramet.protocol.work.queue import GetWork
-from ramet.runner import starting_points
 from ramet.runner.context import RunnerContext
 from ramet.runner.processes import process_tree
+from ramet.runner.project_files import starting_points
 from ramet.workspace.worktrees import labels, ports, prepared_folders, worktree
 from ramet.workspace.worktrees.prepared_folders import Recipe, Wanted
 from ramet.workspace.worktrees.worktree import Worktree

@@ -15,11 +15,10 @@ from ramet.protocol.record.starting_points import StartAt, StartingPoint
 from ramet.protocol.runs.runs import StartRun
 from ramet.protocol.spawn.children import ChildLimits, SpawnAgent, SpawnAgents
 from ramet.protocol.work.queue import AddWork, GetWork
-from ramet.runner import starting_points
 from ramet.runner.budgets import budget_prices, daily_budgets
 from ramet.runner.budgets.budget_prices import Runs
 from ramet.runner.machine import Machine
-from ramet.runner.project_files import skill_discovery
+from ramet.runner.project_files import skill_discovery, starting_points
 from ramet.workspace.worktrees import starting_point
 
 

@@ -15,8 +15,8 @@ from ramet.model.record.effort import NOT_FAILURES
 from ramet.model.runs.run import Run
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.work.queue import GetWork
-from ramet.runner import starting_points
 from ramet.runner.machine import Machine
+from ramet.runner.project_files import starting_points
 from ramet.runner.settlement.worktrees import owner_of, owner_of_run
 from ramet.workspace.git import merges as merging
 from ramet.workspace.git.repository import BRANCHES, Repository, find

@@ -18,9 +18,9 @@ from ramet.protocol.replies import Page
 from ramet.protocol.runs.runs import GetRun
 from ramet.protocol.work.queue import GetWork, ListWork
 from ramet.protocol.work.worktrees import CleanedWorktree, CleanWorktrees, ListWorktrees, WorktreeRow
-from ramet.runner import starting_points
 from ramet.runner.answers import answers
 from ramet.runner.machine import Machine
+from ramet.runner.project_files import starting_points
 from ramet.workspace.git.repository import find
 from ramet.workspace.worktrees import inventory, starting_point
 from ramet.workspace.worktrees.inventory import Found
