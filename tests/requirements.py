@@ -998,6 +998,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Sessions can be archived, purged and kept by retention rules; purging removes text, with the "
         "tombstones of R342.",
     ),
+    "R400": due("`ramet diff` shows the change of an effort, a run or a chain with stat, colour and pager."),
     "R413": due(
         "Inside a project every listing, `work`, `inbox` and clean-up command is limited to that project; "
         "`-A` shows all with a project column.",

@@ -22,6 +22,7 @@ DAILY: Commands = {
     "chain": (f"{_COMMANDS}.runs.chain:chain", "Plan, implement and review until a review approves."),
     "ps": (f"{_COMMANDS}.look.ps:ps", "List the running agents: what each is doing and what it cost."),
     "show": (f"{_COMMANDS}.look.show:show", "Show anything by its name: e12, s7, r3, a branch, a commit."),
+    "diff": (f"{_COMMANDS}.landing.diff:diff", "Show the code that an effort or a run has changed."),
     "search": (f"{_COMMANDS}.memory.search:search", "Find anything that was said, done or decided."),
     "usage": (f"{_COMMANDS}.memory.usage:usage", "Show what agents used and cost, by day, project, model and more."),
     "undo": (f"{_COMMANDS}.history.undo:undo", "Undo a session's compaction or a branch's last rewrite."),

@@ -71,6 +71,22 @@ def clean(text: str) -> str:
     return plain if plain.isascii() else _JOINERS.sub("", plain)
 
 
+def reveal(text: str) -> str:
+    """The text of one line with everything that `clean` would remove written out, for people who review it."""
+    plain = text.translate(_WRITTEN_OUT)
+    return plain if plain.isascii() else _JOINERS.sub(lambda found: "".join(map(_write_out, found[0])), plain)
+
+
+def _write_out(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_WRITTEN_OUT = {
+    code: _write_out(chr(code)) for code in [*(code for code in range(0x20) if code != 0x09), *_HARMFUL, *_UNSEEN]
+}
+
+
 def as_builtins(value: Any) -> Any:
     """A reply as its JSON document has it."""
     import msgspec  # noqa: PLC0415

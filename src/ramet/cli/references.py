@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -54,6 +54,24 @@ def run(text: str) -> int:
     if match := _RUN.fullmatch(text):
         return int(match[1])
     raise click.BadParameter(f"run not found: {text!r}; write r3 or 3.")
+
+
+class Work(NamedTuple):
+    """An effort or a run; the other is None."""
+
+    effort_id: int | None
+    run_id: int | None
+
+
+def work(text: str) -> Work:
+    """`e12` an effort, `r3` a run or a chain."""
+    if text[:1] == "e" and (match := _EFFORT.fullmatch(text)):
+        return Work(int(match[1]), None)
+    if text[:1] == "r" and (match := _RUN.fullmatch(text)):
+        return Work(None, int(match[1]))
+    raise click.BadParameter(
+        f"{text!r} is neither an effort nor a run; write e12 or r3. `ramet history diff` compares contexts."
+    )
 
 
 def path(text: str) -> str:

@@ -246,6 +246,7 @@ from ramet.protocol.system.database import (
 from ramet.protocol.system.events import ListEvents, SubscribeEvents
 from ramet.protocol.system.notices import DismissNotice, ListNotices
 from ramet.protocol.work.attempts import Chain, Prompt, WorkChain, WorkPrompt
+from ramet.protocol.work.changes import DiffWork, WorkDiff
 from ramet.protocol.work.drivers import ListDrivers, ListParked, ParkedDriver, Released, ReleaseDriver
 from ramet.protocol.work.kills import CancelSpawn, Kill, Killed
 from ramet.protocol.work.leases import Claimed, ClaimWork, Completed, CompleteWork, Lease, Refused, RenewLease
@@ -2637,6 +2638,21 @@ class WorkOperations(Namespace):
                 "changes": changes,
                 "metadata": metadata,
             },
+        )
+
+    def diff(
+        self,
+        *,
+        effort_id: int | None = None,
+        run_id: int | None = None,
+        has_patch: bool = True,
+        max_bytes: int = 4194304,
+    ) -> WorkDiff:
+        """Show the code that an effort or a run has changed. Of unfinished work, uncommitted changes are part
+        of it.
+        """
+        return self._call(
+            DiffWork, {"effort_id": effort_id, "run_id": run_id, "has_patch": has_patch, "max_bytes": max_bytes}
         )
 
     def drop(self, effort_id: int, *, idempotency_key: str | None = None) -> EffortReply:

@@ -10,7 +10,7 @@ import click
 
 from ramet.cli.command import UnknownCommand
 
-_CONTEXT_VERBS = "log diff compile expand commit branch merge pick edit compress reset pin skip annotate tag gc"
+_CONTEXT_VERBS = "log compile expand commit branch merge pick edit compress reset pin skip annotate tag gc"
 
 MOVED: dict[tuple[str, ...], tuple[str, ...]] = {
     **{("branch", verb): ("history", verb) for verb in ("spawn", "collapse", "moves")},

@@ -15,7 +15,7 @@ from pathlib import Path
 from ramet.errors import GitFailed
 from ramet.workspace.git import links
 from ramet.workspace.git.location import locate
-from ramet.workspace.git.process import Done, execute
+from ramet.workspace.git.process import Done, Sample, execute, sample
 from ramet.workspace.git.view import View, Views
 
 _CONFIG = (
@@ -95,6 +95,14 @@ class Git:
             raise _failed(arguments, done)
         return done.status == 0, os.fsdecode(done.out)
 
+    def sample(self, directory: str | Path, *arguments: str, most_bytes: int, index: Path | None = None) -> Sample:
+        """The first bytes that git prints. It is ended if it prints more."""
+        command, environ, _ = self._compose(directory, arguments, index)
+        found = sample(command, environ, self._timeout_seconds, most_bytes, _name(arguments))
+        if found.status != 0 and not found.is_cut:
+            raise _failed(arguments, Done(found.status, b"", found.said))
+        return found
+
     def identified(self, directory: str | Path) -> "Git":
         """The same with an identity that may commit: the user, if git knows it, else Ramet."""
         if self.ask(directory, "config", "--get", "user.name") and self.ask(directory, "config", "--get", "user.email"):
@@ -123,6 +131,16 @@ class Git:
         return self._once(directory, arguments, stdin, index)
 
     def _once(self, directory: str | Path, arguments: tuple[str, ...], stdin: str, index: Path | None) -> Done:
+        command, environ, is_partial = self._compose(directory, arguments, index)
+        done = execute(command, environ, os.fsencode(stdin), self._timeout_seconds, _name(arguments))
+        if done.status > 1 and is_partial:
+            return done._replace(said=f"{done.said}\n{_PARTIAL}")
+        return done
+
+    def _compose(
+        self, directory: str | Path, arguments: tuple[str, ...], index: Path | None
+    ) -> tuple[list[str], dict[str, str], bool]:
+        """The arguments of git in a checkout, its environment, and whether the repository is a partial clone."""
         location = locate(Path(directory).absolute())
         if location is None:
             view = _NO_REPOSITORY
@@ -130,11 +148,7 @@ class Git:
             links.refuse(location, next(word for word in arguments if not word.startswith("-")))
             view = self._views.open(location, self._timeout_seconds)
         environ = self._environ | view.variables | ({"GIT_INDEX_FILE": str(index)} if index else {})
-        command = ["-C", str(directory), *_OPTIONS, *view.options, *arguments]
-        done = execute(command, environ, os.fsencode(stdin), self._timeout_seconds, _name(arguments))
-        if done.status > 1 and view.is_partial:
-            return done._replace(said=f"{done.said}\n{_PARTIAL}")
-        return done
+        return ["-C", str(directory), *_OPTIONS, *view.options, *arguments], environ, view.is_partial
 
 
 def _failed(arguments: tuple[str, ...], done: Done) -> GitFailed:

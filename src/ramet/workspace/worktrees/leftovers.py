@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -62,16 +64,24 @@ def look(git: Git, top: Path) -> Leftovers:
 def take(git: Git, top: Path, left: Leftovers) -> Snapshot:
     """The files as a tree: the last commit's, with what is left over. Everything happens on a copy of the index."""
     with TemporaryDirectory(prefix="ramet-index-") as folder:
-        index = Path(folder, "index")
-        own = top / git.run(top, "rev-parse", "--git-path", "index").removesuffix("\n")
-        if own.exists():
-            shutil.copy2(own, index)  # with its time, by which git knows what may have changed unseen
+        index = _copy_index(git, top, Path(folder))
         staged = _write_tree_if_merged(git, top, index)
         _apply(git, top, index, left.unstaged, "add", "--all")
         _apply(git, top, index, left.reports, "reset", "--quiet")
         files = git.run(top, "write-tree", index=index).strip()
         last = git.ask(top, "rev-parse", "--quiet", "--verify", "HEAD^{tree}")
         return Snapshot(files, None if staged in (files, last) else staged)
+
+
+@contextmanager
+def named(git: Git, top: Path, left: Leftovers) -> Iterator[Path]:
+    """A copy of the index that also has the names of new files, so that git compares them. No content is stored."""
+    with TemporaryDirectory(prefix="ramet-index-") as folder:
+        index = _copy_index(git, top, Path(folder))
+        there = tuple(path for path in left.unstaged if os.path.lexists(top / path))
+        _apply(git, top, index, left.reports, "reset", "--quiet")
+        _apply(git, top, index, there, "add", "--intent-to-add")
+        yield index
 
 
 def unfiltered(git: Git, top: Path, paths: tuple[str, ...]) -> dict[str, list[str]]:
@@ -84,6 +94,13 @@ def unfiltered(git: Git, top: Path, paths: tuple[str, ...]) -> dict[str, list[st
         if name not in ("unspecified", "unset", "set", *git.filters):
             found.setdefault(name, []).append(path)
     return found
+
+
+def _copy_index(git: Git, top: Path, folder: Path) -> Path:
+    own, index = top / git.run(top, "rev-parse", "--git-path", "index").removesuffix("\n"), folder / "index"
+    if own.exists():
+        shutil.copy2(own, index)  # with its time, by which git knows what may have changed unseen
+    return index
 
 
 def _is_report(path: str) -> bool:

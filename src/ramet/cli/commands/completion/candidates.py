@@ -19,6 +19,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "effort": ("effort",),
     "session": ("session",),
     "run": ("run",),
+    "work": ("effort", "run"),
     "place": ("branch", "session"),
     "path": (),
     "project": (),
