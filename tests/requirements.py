@@ -1068,4 +1068,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`daemon.hello` carries build, schema and protocol. After an upgrade the CLI replaces an older daemon by "
         "itself (agents keep running); an older CLI gets one clear line; every build has its own version string."
     ),
+    "R467": due(
+        "Whatever hosts compare (leases, `not_before`, parking, retention, event times) uses the database's "
+        "clock; clock skew is measured at connect and shown by `doctor`."
+    ),
 }

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from ramet.clock import SystemClock
 from ramet.config.environment import Environment
 from ramet.config.places import find_places
 from ramet.config.settings import DaemonSettings, Settings
@@ -281,7 +282,8 @@ class RunningServer:
         requester = Requester(self.database, self.loop, self.meter)
         settings = Settings()
         environ = {"HOME": str(self.path.parent), "RAMET_HOME": str(self.path.parent)}
-        machine, _ = build_machine(requester, settings, find_places(environ, settings), environ, self.loop)
+        places = find_places(environ, settings)
+        machine, _ = build_machine(requester, settings, places, environ, SystemClock(), self.loop)
         tokens = Tokens(KEY, str(self.path))
         context = build_context(requester, machine, tokens, Faults(), environ)
         crew = Crew(context)

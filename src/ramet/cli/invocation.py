@@ -4,6 +4,7 @@ Everything heavy is imported where it is first needed: help and usage errors nee
 """
 
 import os
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ class Invocation:
         self.shows_tracebacks = False
         self.list_candidates: Callable[[click.Context, str, str], list[CompletionItem] | None] = lambda *_: None
         """What a shell offers for a half-typed name; only while it completes."""
+        self._knows_clock = False
         self.is_working = False
         """Whether the terminal already shows progress."""
 
@@ -126,13 +128,28 @@ class Invocation:
 
         try:
             socket, token = self.target.way
-            return connect(socket, token=token)
+            return self._compare_clocks(connect(socket, token=token))
         except (DaemonUnreachable, DaemonStopping):
             if not autostart:
                 raise
         seconds = self.configuration.settings.daemon.start_timeout_seconds
         with working(self, "starting the daemon"):
-            return ensure(self.target, autostart=True, start_timeout_seconds=seconds)
+            return self._compare_clocks(ensure(self.target, autostart=True, start_timeout_seconds=seconds))
+
+    def _compare_clocks(self, connection: "Connection") -> "Connection":
+        """Ask once how far this machine's clock is from the database's, if that can be another machine's."""
+        from ramet.cli.connections import ask  # noqa: PLC0415
+        from ramet.cli.times import follow_database  # noqa: PLC0415
+        from ramet.errors import RametError  # noqa: PLC0415
+        from ramet.protocol.system.daemon import DaemonStatus  # noqa: PLC0415
+
+        if self._knows_clock or self.is_agents or self.configuration.settings.database.type != "postgres":
+            return connection
+        self._knows_clock = True
+        with suppress(RametError):  # whatever is wrong, the command itself says so
+            clock = ask(connection, DaemonStatus()).clock
+            follow_database(0.0 if clock is None else clock.ahead_seconds)
+        return connection
 
     def forget_connection(self) -> None:
         """The next call makes another connection."""

@@ -5,6 +5,21 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+_ahead = timedelta()
+"""How far this machine's clock is ahead of the database's, by which all instants are written."""
+
+
+def follow_database(ahead_seconds: float) -> None:
+    """Tell the time by the database's clock from here on."""
+    global _ahead  # noqa: PLW0603 - one process is one command, with one database
+    _ahead = timedelta(seconds=ahead_seconds)
+
+
+def database_time() -> datetime:
+    """Now, by the database's clock."""
+    return datetime.now(UTC) - _ahead
+
+
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
@@ -12,7 +27,7 @@ def ago(moment: datetime | None, now: datetime | None = None) -> str | None:
     """`3m` for an instant three minutes back; None where there is none."""
     if moment is None:
         return None
-    elapsed = (now or datetime.now(UTC)) - moment
+    elapsed = (now or database_time()) - moment
     return duration(elapsed.total_seconds())
 
 
@@ -21,9 +36,9 @@ def ago_text(moment: str) -> str | None:
     return ago(datetime.fromisoformat(moment))
 
 
-def until(moment: datetime, now: datetime | None = None) -> str:
+def until(moment: datetime) -> str:
     """`3m` for an instant three minutes ahead; `0s` for one that is past."""
-    return duration((moment - (now or datetime.now(UTC))).total_seconds())
+    return duration((moment - database_time()).total_seconds())
 
 
 def seconds_between(start: datetime, end: datetime) -> float:

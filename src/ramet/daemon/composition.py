@@ -142,7 +142,7 @@ def build_reader(engine: Engine, settings: Settings, places: Places, clock: Cloc
     """What a process does that only reads. It opens the database when it is asked something."""
     store = open_to_read(settings.database, places)
     engine.max_reply_bytes = settings.daemon.max_reply_bytes
-    snapshots = Snapshots(store, engine, settings.query, clock)
+    snapshots = Snapshots(store, engine, settings.query, store.clock(clock))
     return ReaderProcess(snapshots, engine.redactor, engine.index, settings.daemon.max_reply_bytes)
 
 
@@ -178,7 +178,8 @@ def build_executor(
     given: Given, processes: ReaderPool, meter: LoopMeter, *, on_commit: Callable[[Topic], None]
 ) -> Executor:
     """What runs operations on this kind of database, after a model's answer if they need one."""
-    store, preparation, settings, clock = given.store, given.preparation, given.settings, given.clock
+    store, preparation, settings = given.store, given.preparation, given.settings
+    clock = store.clock(given.clock)
     preparation.attach(meter.loop)
     executor: Executor
     if isinstance(store, SqliteStore):
@@ -229,10 +230,11 @@ def build_machine(
     settings: Settings,
     places: Places,
     environ: Mapping[str, str],
+    clock: Clock,
     loop: asyncio.AbstractEventLoop,
 ) -> tuple[Machine, MachineThreads]:
     """This machine's disk, and what answers with it at hand."""
-    machine = Machine(requester.ask_from_thread, settings, places, environ)
+    machine = Machine(requester.ask_from_thread, settings, places, environ, clock=clock)
     ask = requester.ask_from_thread
     return machine, MachineThreads(partial(answer, machine), partial(examine, machine), ask, loop, requester.meter)
 

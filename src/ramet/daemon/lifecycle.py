@@ -106,7 +106,8 @@ async def _live(given: Given) -> None:
     index_feeder = composition.build_index_feeder(
         given.store, engine, given.source, processes, requester.ask_from_thread
     )
-    machine, threads = composition.build_machine(requester, given.settings, places, given.environ, loop)
+    clock = given.store.clock(given.clock)
+    machine, threads = composition.build_machine(requester, given.settings, places, given.environ, clock, loop)
     context = composition.build_context(requester, machine, tokens, given.faults, given.environ)
     crew = Crew(context)
     try:
@@ -114,7 +115,16 @@ async def _live(given: Given) -> None:
         hook_service, transcript_feed = composition.build_hook_service(requester, machine, loop)
         calling_sessions = composition.build_calling_sessions(requester, machine, loop)
         work_calls = WorkCalls(crew, slot_loans, requester, loop)
-        parts = Parts(work_calls, threads, tokens, hook_service, calling_sessions, given.preparation.open_large, meter)
+        parts = Parts(
+            work_calls,
+            threads,
+            tokens,
+            hook_service,
+            calling_sessions,
+            given.preparation.open_large,
+            meter,
+            given.store.clock_skew,
+        )
         identity = _identity(given.store, places)
         server = Server(executor, given.settings.daemon, identity, loop, engine.redactor, parts)
         notifications = await composition.begin_notifications(requester, context.name, given.settings, given.environ)

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import socket
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -36,6 +37,7 @@ from ramet.model.redaction import Redactor
 from ramet.protocol.operation import Change, Request
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.system.daemon import (
+    ClockSkew,
     DaemonStatus,
     DaemonStatusReply,
     Hello,
@@ -74,7 +76,7 @@ class Identity(Struct, frozen=True, kw_only=True):
 class Parts(NamedTuple):
     """What answers beside the executor: who runs queued work, who reads this machine's disk, who knows agents by their
     tokens, who answers the hooks of agents that people started, who knows processes by the programs above them, and
-    who decodes large requests, and what times the event loop.
+    who decodes large requests, what times the event loop, and what compares this machine's clock with the database's.
     """
 
     work_calls: WorkCalls
@@ -84,6 +86,7 @@ class Parts(NamedTuple):
     calling_sessions: CallingSessions
     open_large: OpenLarge
     meter: LoopMeter
+    clock_skew: Callable[[], ClockSkew | None] = lambda: None
 
 
 class Server:
@@ -113,6 +116,7 @@ class Server:
         self._work_calls = parts.work_calls
         self._machine = parts.machine
         self._tokens = parts.tokens
+        self._clock_skew = parts.clock_skew
         answering = (self, parts.work_calls, parts.hook_service, parts.calling_sessions)
         self._answers = {request: method for part in answering for request, method in find_answers(part).items()}
         self._started = loop.time()
@@ -373,6 +377,7 @@ class Server:
             resident_bytes=psutil.Process().memory_info().rss,
             loop_pauses=self.meter.pauses.show(),
             writer_pauses=self._executor.pauses.show(),
+            clock=self._clock_skew(),
         )
 
     @answers(StopDaemon)

@@ -55,7 +55,7 @@ class LocalTransport:
     ) -> None:
         self._store = store
         self._settings = settings
-        self._clock = clock
+        self._clock = clock = store.clock(clock)
         self._engine = Engine.configured(
             settings,
             environment,
@@ -65,7 +65,7 @@ class LocalTransport:
         )
         self._engine.feed_on_demand()
         self._models = Models(settings, environment)
-        self._machine = Machine(self._ask, settings, places, environ)
+        self._machine = Machine(self._ask, settings, places, environ, clock=clock)
         self._connection = store.connect()
         self._lock = Lock()
         self._is_closed = False

@@ -4,14 +4,18 @@ An operation of it is a plain function that may look at files and run git, and a
 runs it on a thread, `ramet.open` where it is called.
 """
 
+import time
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
+from ramet.clock import Clock, SystemClock
 from ramet.config.environment import read_environment
 from ramet.config.host import find_host
 from ramet.config.layers import load
 from ramet.config.settings import Places, Settings
 from ramet.errors import ConfigError
+from ramet.model.instant import to_datetime
 from ramet.model.redaction import Redactor
 from ramet.protocol.operation import Ask
 from ramet.vendors import registry
@@ -24,8 +28,11 @@ _MOST_REDACTORS = 32
 class Machine:
     """One machine, and one database that can be asked."""
 
-    def __init__(self, ask: Ask, settings: Settings, places: Places, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, ask: Ask, settings: Settings, places: Places, environ: Mapping[str, str], *, clock: Clock | None = None
+    ) -> None:
         self.ask = ask
+        self._clock = clock or SystemClock()
         self.settings = settings
         self.host = find_host(settings)
         self.places = places
@@ -34,6 +41,14 @@ class Machine:
         self._denied = read_environment(environ, settings).denied
         self._redactors: dict[tuple[str, ...], Redactor] = {}
         self.redactor = self._redact_with(settings.redaction.patterns)
+
+    def now(self) -> datetime:
+        """The time by the database's clock, with which its instants are to be compared."""
+        return to_datetime(self._clock.now_ms())
+
+    def to_own_ms(self, instant_ms: int) -> int:
+        """An instant of the database by this machine's own clock, as the times of files and of git's commits are."""
+        return instant_ms - self._clock.now_ms() + time.time_ns() // 1_000_000
 
     def redactor_in(self, path: str) -> Redactor:
         """What redacts the texts of a project: with the patterns that its file adds, if these can be used."""

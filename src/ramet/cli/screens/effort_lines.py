@@ -3,13 +3,12 @@
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count
 from ramet.cli.screens.styled_lines import Line
-from ramet.cli.times import ago, until
+from ramet.cli.times import ago, database_time, until
 from ramet.model.record.effort import Lifecycle
 from ramet.model.record.session import RefusedCall
 from ramet.model.record.skill import BUILT_IN
@@ -95,7 +94,7 @@ def _files(paths: Sequence[str]) -> str:
 
 def state(row: WorkReply) -> str:
     """In one word: its outcome, or its state; `blocked` if it waits for another effort."""
-    return row.outcome or _WORDS[derive_state(nest(row), datetime.now(UTC), blocked_by=row.blocked_by)]
+    return row.outcome or _WORDS[derive_state(nest(row), database_time(), blocked_by=row.blocked_by)]
 
 
 def tells_reason(skill: str, outcome: str | None) -> bool:

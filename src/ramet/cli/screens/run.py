@@ -1,7 +1,6 @@
 """The screen of a run: its lines, its branches in git, the findings of its reviews, and what to do next."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 
 import click
 from msgspec.structs import asdict
@@ -15,7 +14,7 @@ from ramet.cli.screens.effort_lines import base_of, dollars, first_line, tells_r
 from ramet.cli.screens.states import style_of
 from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain, print_lines, terminal_width
 from ramet.cli.screens.work_changes import is_skipped
-from ramet.cli.times import ago, duration, seconds_between
+from ramet.cli.times import ago, database_time, duration, seconds_between
 from ramet.errors import GitFailed, WorktreeError
 from ramet.model.instant import from_iso
 from ramet.model.record.agent import FleetMember
@@ -81,7 +80,7 @@ def progress(run: RunReply) -> Progress:
     if run.finished_at is not None:
         seconds = seconds_between(run.started_at, run.finished_at)
     elif run.state == "running":
-        seconds = seconds_between(run.started_at, datetime.now(UTC))
+        seconds = seconds_between(run.started_at, database_time())
     finished = sum(run.counts[state] for state in _FINISHED)
     return Progress(
         finished, sum(run.counts.values()), seconds, dollars(run.cost_usd, is_estimated=run.is_cost_estimated)

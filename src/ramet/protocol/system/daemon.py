@@ -97,6 +97,15 @@ class PauseReport(Struct, frozen=True, kw_only=True):
     """The ten operations with the longest pauses, the longest first."""
 
 
+class ClockSkew(Struct, frozen=True, kw_only=True):
+    """How far the clock of this machine is from the clock of the database server."""
+
+    ahead_seconds: float
+    """Positive if this machine's clock is ahead, negative if it is behind."""
+    error_seconds: float
+    """How wrong the measurement can be."""
+
+
 class DaemonStatusReply(Struct, frozen=True, kw_only=True):
     """The daemon's socket, process, version, database and load."""
 
@@ -113,6 +122,8 @@ class DaemonStatusReply(Struct, frozen=True, kw_only=True):
     resident_bytes: int
     loop_pauses: PauseReport = PauseReport()
     writer_pauses: PauseReport = PauseReport()
+    clock: ClockSkew | None = None
+    """Only on PostgreSQL: a file is used by one machine."""
 
 
 class DaemonStatus(Request[DaemonStatusReply], frozen=True, kw_only=True):

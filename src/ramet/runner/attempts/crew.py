@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Collection, Coroutine, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct
@@ -286,7 +285,7 @@ class Crew:
         if run.wanted is not None and not run.wanted:
             return True
         queued = await self._ask(ListWork(state="queued", limit=self._runner.settings.limits.page_max))
-        now = datetime.now(UTC)
+        now = self._runner.machine.now()
         patience = self._runner.settings.work.backoff_max_seconds * 2
         return not any(
             effort.run_id is None
@@ -309,7 +308,7 @@ class Crew:
         return (attended.stop_on_failure and has_failed) or not await self._waits_for_a_time(attended.id)
 
     async def _waits_for_a_time(self, run_id: int) -> bool:
-        now, limit = datetime.now(UTC), self._runner.settings.limits.page_max
+        now, limit = self._runner.machine.now(), self._runner.settings.limits.page_max
         async for page in follow_async(self._ask, ListWork(run=run_id, state="queued", limit=limit)):
             if any(line.blocked_by is None and line.not_before and line.not_before > now for line in page.items):
                 return True

@@ -5,7 +5,7 @@ machine's time zone.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from ramet.config.settings import BudgetSettings, ProjectBudget
 from ramet.errors import BudgetExceeded, ConfigError, ProjectNotFound
@@ -31,7 +31,7 @@ def find(
 ) -> list[Bound]:
     """The budgets that apply to a project."""
     settings = machine.settings_in(project_path, environ, flags).budget
-    return list(_list(settings, project_path, (now or datetime.now(UTC)).astimezone()))
+    return list(_list(settings, project_path, (now or machine.now()).astimezone()))
 
 
 def require_room(machine: Machine, project_path: str, effort_id: int) -> None:

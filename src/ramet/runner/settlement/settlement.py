@@ -109,7 +109,7 @@ def _record_edits(
     if finished is None or branch is None or base is None:
         return
     with suppress(RametError):
-        since_ms = from_datetime(session.created_at)
+        since_ms = runner.machine.to_own_ms(from_datetime(session.created_at))
         made_commits.record(runner.machine, effort.id, project, branch, base, finished.head, since_ms)
     if session.instance is not None:
         with suppress(RametError):

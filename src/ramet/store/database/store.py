@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from ramet.clock import Clock
 from ramet.model.instant import to_iso
+from ramet.protocol.system.daemon import ClockSkew
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.schema.migrations import Dialect, Migrated
@@ -42,6 +43,14 @@ class ReadableStore(ABC):
     @abstractmethod
     def connect_reader(self) -> Connection:
         """A connection that cannot write."""
+
+    def clock(self, own: Clock) -> Clock:
+        """The clock of everybody who uses this database; a file has that of its machine, which is given."""
+        return own
+
+    def clock_skew(self) -> ClockSkew | None:
+        """How far this machine's clock is from the database's; None if that is the same clock."""
+        return None
 
     @abstractmethod
     def query(self, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:

@@ -11,7 +11,7 @@ from ramet.cli.commands.record.project_scope import everywhere_option, find_scop
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count, paged, print_json
 from ramet.cli.screens.styled_lines import print_lines, terminal_width
-from ramet.cli.times import find_offsets, parse_since
+from ramet.cli.times import database_time, find_offsets, parse_since
 from ramet.protocol.memory.usage import Group, ShowUsage, UsageReply, UtcOffset
 
 _GROUPS: tuple[Group, ...] = get_args(Group)
@@ -62,7 +62,7 @@ def usage(invocation: Invocation, *, since: str | None, by: list[Group], limit: 
     and its model has no price (`ramet config set prices.input`). TIME is how long the agents ran that started then.
     Days are those of your time zone.
     """
-    now = datetime.now(UTC)
+    now = database_time()
     start = _find_start(since, now)
     scope = find_scope(invocation, everywhere=everywhere)
     offsets = find_offsets(start or datetime(2000, 1, 1, tzinfo=UTC), now)

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from ramet.cli.command import Group
 from ramet.cli.commands.look.pauses import show_pauses, summarize_pauses
+from ramet.cli.commands.system.health import clock_findings
 from ramet.cli.connections import ask
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_fields, print_json, say
@@ -58,9 +59,11 @@ def status(invocation: Invocation) -> None:
         found = ask(connection, DaemonStatus())
     if invocation.as_json:
         return print_json(found)
-    raw = ("uptime_seconds", "resident_bytes", "loop_pauses", "writer_pauses")
+    raw = ("uptime_seconds", "resident_bytes", "loop_pauses", "writer_pauses", "clock")
     fields = {name: value for name, value in asdict(found).items() if name not in raw}
     told = {"uptime": duration(found.uptime_seconds), "memory": f"{found.resident_bytes / 1e6:.0f} MB"}
+    if found.clock is not None:
+        told["clock"] = clock_findings.describe(found.clock)
     print_fields({**fields, **told, **summarize_pauses(found)})
     return show_pauses(found)
 

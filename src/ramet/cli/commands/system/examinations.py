@@ -16,7 +16,7 @@ from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
 from ramet.cli.commands.record.held_work import describe_use, form, say_when
 from ramet.cli.commands.record.project_scope import find_scope
 from ramet.cli.commands.system import hook_states
-from ramet.cli.commands.system.health import database_findings, policy_findings
+from ramet.cli.commands.system.health import clock_findings, database_findings, policy_findings
 from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
@@ -153,6 +153,9 @@ def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
         fix = "ramet daemon stop; the next command starts the new version"
         yield Finding("daemon", "warn", f"is version {status.version}, Ramet is {__version__}", fix)
     yield Finding("database", "ok", f"{status.store}, schema version {status.schema_version}")
+    if status.clock is not None:
+        found_clock = clock_findings.find(status.clock)
+        yield Finding("clock", found_clock.result, found_clock.text, found_clock.fix)
     for found in database_findings.find(invocation.ask(SampleDatabase())):
         yield Finding("database", found.result, found.text, found.fix)
 

@@ -20,6 +20,7 @@ from psycopg.errors import (
 
 from ramet.errors import DatabaseDamaged, DatabaseUnreachable, QueryTimeout, StorageFailed
 from ramet.store.database.connection import Connection, Retry, Row
+from ramet.store.database.postgres.server_clock import ServerClock
 from ramet.store.database.queries import Query
 
 __all__ = ["PostgresConnection", "Retry", "connect", "translate"]
@@ -44,11 +45,15 @@ holds back everybody's events; a transaction of ours never waits for anything bu
 """
 
 
+_TIME = b"SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
+
+
 class PostgresConnection(Connection):
     """One server connection."""
 
-    def __init__(self, database: "psycopg.Connection[Row]") -> None:
+    def __init__(self, database: "psycopg.Connection[Row]", clock: ServerClock | None = None) -> None:
         self.database = database
+        self._clock = clock
         self._cursor = database.cursor()
         self._columns: dict[Query, tuple[str, ...]] = {}
 
@@ -74,10 +79,25 @@ class PostgresConnection(Connection):
             self._columns[query] = tuple(column.name for column in self._cursor.description)
 
     def begin(self, *, locks_rows: bool = False) -> None:
+        self.measure_clock()
         self._execute(f"BEGIN ISOLATION LEVEL {'READ COMMITTED' if locks_rows else 'SERIALIZABLE'}")
 
     def begin_reading(self) -> None:
+        self.measure_clock()
         self._execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def measure_clock(self, *, always: bool = False) -> None:
+        """Compare the server's clock with the machine's, if that was long ago."""
+        if self._clock is not None and (always or self._clock.is_stale):
+            self._clock.measure(self._ask_time)
+
+    def _ask_time(self) -> int:
+        """The server's time in microseconds, now and not at the start of a transaction."""
+        try:
+            self._cursor.execute(_TIME)
+            return int(self._cursor.fetchall()[0][0])
+        except psycopg.Error as error:
+            raise translate(error) from error
 
     def commit(self) -> None:
         self._execute("COMMIT")
@@ -117,8 +137,10 @@ def translate(error: psycopg.Error) -> Exception:
     return error
 
 
-def connect(url: str, *, synchronous: bool = True) -> PostgresConnection:
-    """A connection in autocommit, because transactions are started explicitly here. The url may say otherwise."""
+def connect(url: str, *, synchronous: bool = True, clock: ServerClock | None = None) -> PostgresConnection:
+    """A connection in autocommit, because transactions are started explicitly here. The url may say otherwise. A clock
+    that is given follows the server's.
+    """
     try:
         database = psycopg.connect(autocommit=True, **{**_LINE, **conninfo_to_dict(url)})  # type: ignore[arg-type]
         database.execute(_SESSION)
@@ -126,4 +148,6 @@ def connect(url: str, *, synchronous: bool = True) -> PostgresConnection:
             database.execute("SET synchronous_commit = off")
     except psycopg.Error as error:
         raise translate(error) from error
-    return PostgresConnection(database)
+    connection = PostgresConnection(database, clock)
+    connection.measure_clock()
+    return connection

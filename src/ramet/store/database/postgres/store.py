@@ -15,12 +15,14 @@ from ramet.config.secrets import hide_password
 from ramet.config.settings import DatabaseSettings
 from ramet.errors import InvalidSetting, QueryFailed, QueryRefused, QueryTimeout
 from ramet.faults import Faults
+from ramet.protocol.system.daemon import ClockSkew
 from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.postgres.connection import PostgresConnection, connect, translate
 from ramet.store.database.postgres.export import export_database, known_tables
 from ramet.store.database.postgres.news import News
+from ramet.store.database.postgres.server_clock import ServerClock
 from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema.foreign import refuse_altered
@@ -87,12 +89,20 @@ class PostgresReadableStore(ReadableStore):
                 "database.url is missing", field="database.url", fix="set it to a URL such as postgres://user@host/name"
             )
         self._url = settings.url
+        self._clock = ServerClock()
 
     def describe(self) -> str:
         return f"postgres {hide_password(self._url)}"
 
+    def clock(self, own: Clock) -> Clock:  # noqa: ARG002
+        """The server's: several hosts share it."""
+        return self._clock
+
+    def clock_skew(self) -> ClockSkew | None:
+        return self._clock.skew()
+
     def connect_reader(self) -> PostgresConnection:
-        connection = connect(self._url)
+        connection = connect(self._url, clock=self._clock)
         connection.database.read_only = True
         connection.database.execute("SET default_transaction_read_only = on")
         # A reader may be killed at any moment. Without this the server would go on with its query to the end.
@@ -161,7 +171,7 @@ class PostgresStore(PostgresReadableStore, Store):
             raise
 
     def connect(self) -> PostgresConnection:
-        return connect(self._url, synchronous=self._synchronous)
+        return connect(self._url, synchronous=self._synchronous, clock=self._clock)
 
     def listen(self) -> News:
         """A connection that receives a notification when others commit."""
