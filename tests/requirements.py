@@ -1064,6 +1064,12 @@ REQUIREMENTS: dict[str, Requirement] = {
         "version, both databases, are opened, migrated and exercised. The backup before a migration is made "
         "from the old schema's own catalog. `db check` compares the real schema with the expected one."
     ),
+    "R464": due(
+        "`ramet db check` always returns findings, on a damaged file too. The first sign of corruption in any "
+        "operation raises an event and a notice and makes the daemon read-only. Backups are made daily and "
+        "rotated; `db restore [latest]` (R378) and `db salvage` exist. A missing, empty or older file in place of "
+        "a known database is refused and named, with the backups that exist."
+    ),
     "R465": due(
         "`daemon.hello` carries build, schema and protocol. After an upgrade the CLI replaces an older daemon by "
         "itself (agents keep running); an older CLI gets one clear line; every build has its own version string."

@@ -2,21 +2,26 @@
 
 Everything is read in pages, each in a snapshot of its own, so that a check keeps neither much in memory nor the
 write-ahead log from being copied back. It can be done in parts: a cursor names the next one.
+
+A damaged file may fail at any statement and may say anything: that a table has 2^60 rows, or that its rows are in no
+order. So each statement is guarded: what it raises is a finding, and the check continues behind it. A page that cannot
+be read is left out, and after each such page twice as many rows, so that a check always ends.
 """
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
 
-from ramet.errors import InvalidParams
+from ramet.errors import DatabaseDamaged, InvalidParams, RametError, StorageFailed
 from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
 from ramet.protocol.system.database import CheckFinding, CheckReport, SampleReport
 from ramet.store.database.blobs import PURGED, Codec
 from ramet.store.database.connection import Connection
-from ramet.store.database.queries import QueryFile
+from ramet.store.database.queries import Query, QueryFile
 from ramet.store.database.store import ReadableStore
 
 _sql = QueryFile("database/check")
@@ -40,6 +45,10 @@ _NOUNS = (
 )
 
 
+_LAST_ROW = 2**62
+"""The end of a table whose highest number cannot be read."""
+
+
 class _Findings:
     """What was found: some of it, and how much else."""
 
@@ -47,12 +56,27 @@ class _Findings:
         self.listed: list[CheckFinding] = []
         self.more = 0
 
-    def add(self, found: Iterator[CheckFinding]) -> None:
+    def add(self, found: Iterable[CheckFinding]) -> None:
+        """List these, or count them."""
         for finding in found:
             if len(self.listed) < _MOST:
                 self.listed.append(finding)
             else:
                 self.more += 1
+
+    @contextmanager
+    def guarding(self, check: str, what: str) -> Iterator[None]:
+        """Turn what a damaged database does to the block into a finding. An error that says that the database cannot
+        be asked just now is none.
+        """
+        try:
+            yield
+        except (DatabaseDamaged, StorageFailed) as error:
+            self.add([CheckFinding(check=check, detail=f"{what} cannot be read: {error.message}")])
+        except RametError:
+            raise
+        except Exception as error:  # noqa: BLE001 - damaged rows have values of any kind
+            self.add([CheckFinding(check=check, detail=f"{what} cannot be read: {_describe(error)}")])
 
 
 class _Rows(NamedTuple):
@@ -60,42 +84,120 @@ class _Rows(NamedTuple):
 
     name: str
     page: int
+    newest: Query
+    """The highest number."""
+    following: Query
+    """The lowest number above another."""
     check: Callable[[Connection, Codec, int, int], Iterator[CheckFinding]]
     """Checks the rows above one number up to another."""
+
+
+class _Walk:
+    """The way through the rows of one kind, page by page. It leaves out numbers that no row has."""
+
+    def __init__(self, db: Connection, codec: Codec, rows: _Rows, findings: _Findings) -> None:
+        self._db = db
+        self._codec = codec
+        self._rows = rows
+        self._findings = findings
+        self._skip = rows.page
+        """How many rows are left out if the next page cannot be read."""
+
+    @property
+    def is_skipping(self) -> bool:
+        """Whether the last page could not be read. A part of a check does not end there: the next would start anew."""
+        return self._skip > self._rows.page
+
+    def step(self, after: int) -> int | None:
+        """Check the page after a number; the number to continue after, or None if there are no more rows."""
+        upto, is_read, following = after + self._rows.page, False, None
+        with self._findings.guarding(self._rows.name, f"a row of {self._rows.name} from {after + 1:,} on"):
+            self._findings.add(self._rows.check(self._db, self._codec, after, upto))
+            (following,) = self._db.must(self._rows.following, after=upto)
+            if following is not None and following <= upto:
+                raise ValueError("the rows are not in the order of their numbers")
+            is_read = True
+        if not is_read:
+            self._skip *= 2
+            return after + self._skip // 2 if after < _LAST_ROW else None
+        self._skip = self._rows.page
+        return None if following is None else int(following) - 1
 
 
 def check_database(
     store: ReadableStore, codec: Codec, limit: int | None = None, cursor: str | None = None
 ) -> CheckReport:
     """Check everything, or a part of about so many rows. Problems are returned as findings, never raised as errors."""
-    db = store.connect_reader()
+    kind, number = _read_cursor(cursor)
+    findings = _Findings()
+    db = _connect(store, findings)
+    if db is None:
+        return _report(findings, 0, 0, None)
     try:
-        findings = _Findings()
-        newest = db.must(_sql.newest)
-        parts = store.integrity_parts() if limit else []
-        kind, number = _read_cursor(cursor)
-        left = limit
-        if kind == _PAGES:
-            # One statement for everything is faster, and one for each table gives others a turn.
-            part = parts[number] if limit and number < len(parts) else None
-            findings.add(CheckFinding(check="database", detail=detail) for detail in store.integrity(part))
-            if limit and number + 1 < len(parts):
-                return _report(findings, 0, sum(newest), f"{_PAGES}:{number + 1}")
-            kind, number, left = _ROWS[0].name, 0, 0 if limit else None
-        for place in range(_NAMES.index(kind), len(_ROWS)):
-            rows, last = _ROWS[place], newest[place]
-            while number < last:
-                if left is not None and left <= 0:
-                    return _report(findings, sum(newest[:place]) + number, sum(newest), f"{rows.name}:{number}")
-                findings.add(rows.check(db, codec, number, number + rows.page))
-                number += rows.page
-                left = None if left is None else left - rows.page
-            number = 0
-        findings.add(_check_work(db))
-        counts = dict(zip(_NOUNS, db.must(_sql.counts), strict=True))
+        return _check(store, db, codec, findings, limit, kind, number)
     finally:
         db.close()
+
+
+def _connect(store: ReadableStore, findings: _Findings) -> Connection | None:
+    db = None
+    with findings.guarding("database", "the database"):
+        db = store.connect_reader()
+    return db  # noqa: RET504 - the block may end early
+
+
+def _check(
+    store: ReadableStore, db: Connection, codec: Codec, findings: _Findings, limit: int | None, kind: str, number: int
+) -> CheckReport:
+    left = limit
+    newest = [_find_newest(db, rows) for rows in _ROWS]
+    if kind == _PAGES:
+        # One statement for everything is faster, and one for each table gives others a turn.
+        parts = _list_parts(store, findings) if limit else []
+        part = parts[number] if number < len(parts) else None
+        _check_pages(store, findings, part)
+        if number + 1 < len(parts):
+            return _report(findings, 0, sum(newest), f"{_PAGES}:{number + 1}")
+        kind, number, left = _ROWS[0].name, 0, 0 if limit else None
+    for place in range(_NAMES.index(kind), len(_ROWS)):
+        rows, walk = _ROWS[place], _Walk(db, codec, _ROWS[place], findings)
+        following: int | None = number
+        while following is not None:
+            if left is not None and left <= 0 and not walk.is_skipping:
+                checked = sum(newest[:place]) + min(following, newest[place])
+                return _report(findings, checked, sum(newest), f"{rows.name}:{following}")
+            following = walk.step(following)
+            left = None if left is None else left - rows.page
+        number = 0
+    _check_work(db, findings)
+    counts: dict[str, int] = {}
+    with findings.guarding("database", "a table that is counted"):
+        counts = dict(zip(_NOUNS, db.must(_sql.counts), strict=True))
     return _report(findings, sum(newest), sum(newest), None, counts)
+
+
+def _find_newest(db: Connection, rows: _Rows) -> int:
+    """How far the rows go, for whoever wants to know how much is left; 0 if that cannot be read."""
+    try:
+        return int(db.must(rows.newest)[0])
+    except Exception:  # noqa: BLE001 - the check of the rows says what is wrong
+        return 0
+
+
+def _list_parts(store: ReadableStore, findings: _Findings) -> list[str]:
+    parts: list[str] = []
+    with findings.guarding("database", "the list of tables"):
+        parts = store.integrity_parts()
+    return parts  # noqa: RET504 - the same
+
+
+def _check_pages(store: ReadableStore, findings: _Findings, part: str | None) -> None:
+    with findings.guarding("database", part or "the file"):
+        findings.add(CheckFinding(check="database", detail=detail) for detail in store.integrity(part))
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def _report(
@@ -129,20 +231,22 @@ def _read_cursor(cursor: str | None) -> tuple[str, int]:
 def sample_database(store: ReadableStore, codec: Codec, milliseconds: int) -> SampleReport:
     """Check the newest rows of each kind, and then rows at random places until the time is over."""
     deadline = time.monotonic() + milliseconds / 1000
-    db = store.connect_reader()
+    findings, sampled = _Findings(), dict.fromkeys(_NAMES, 0)
+    db = _connect(store, findings)
+    if db is None:
+        return _sample_report(store, findings.listed, sampled, is_whole=False)
     try:
-        newest = db.must(_sql.newest)
+        newest = [_find_newest(db, rows) for rows in _ROWS]
         if sum(newest) <= _SMALL_ROWS:
             report = check_database(store, codec)
             sampled = {rows.name: last for rows, last in zip(_ROWS, newest, strict=True)}
             return _sample_report(store, report.findings, sampled, is_whole=True)
-        findings, sampled = _Findings(), dict.fromkeys(_NAMES, 0)
         is_first = True
         while is_first or (time.monotonic() < deadline and not findings.more):
             for rows, last in zip(_ROWS, newest, strict=True):
                 above = max(0, last - rows.page)
                 after = above if is_first else random.randint(0, above)  # noqa: S311 - it guards nothing
-                findings.add(rows.check(db, codec, after, after + rows.page))
+                _Walk(db, codec, rows, findings).step(after)
                 sampled[rows.name] += min(rows.page, last)
             is_first = False
     finally:
@@ -166,7 +270,7 @@ def _check_blobs(db: Connection, codec: Codec, after: int, upto: int) -> Iterato
             continue
         try:
             content = codec.unpack(kind, size, data)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             yield CheckFinding(check="blobs", detail=f"blob {blob_id}: {error}")
             continue
         if hash_content(content) != blob_hash or len(content) != size:
@@ -176,8 +280,11 @@ def _check_blobs(db: Connection, codec: Codec, after: int, upto: int) -> Iterato
 def _check_commits(db: Connection, _codec: Codec, after: int, upto: int) -> Iterator[CheckFinding]:
     for *row, is_purged in db.all(_sql.commits_between, after=after, upto=upto):
         # What was purged of a commit is part of what its hash was made from.
-        for problem in _commit_problems(*row, is_purged=bool(is_purged)):
-            yield CheckFinding(check="commits", detail=f"commit {row[0]} ({row[1].hex()[:12]}): {problem}")
+        try:
+            for problem in _commit_problems(*row, is_purged=bool(is_purged)):
+                yield CheckFinding(check="commits", detail=f"commit {row[0]} ({row[1].hex()[:12]}): {problem}")
+        except (TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
+            yield CheckFinding(check="commits", detail=f"commit {row[0]} has a damaged value: {_describe(error)}")
 
 
 def _check_pointers(db: Connection, _codec: Codec, after: int, upto: int) -> Iterator[CheckFinding]:
@@ -214,26 +321,25 @@ def _commit_problems(
         yield "its parent is neither in its segment nor at its segment's base"
 
 
-def _check_work(db: Connection) -> Iterator[CheckFinding]:
-    for task_id, count, highest in db.all(_sql.ordinal_gaps):
-        yield CheckFinding(check="efforts", detail=f"{task_id}: {count} efforts, highest ordinal {highest}")
-    for agent, effort in db.all(_sql.lost_holders):
-        yield CheckFinding(check="agents", detail=f"agent {agent} holds effort {effort}, which is finished")
-    for effort, lifecycle, owner in db.all(_sql.strayed_leases):
-        yield CheckFinding(check="efforts", detail=f"effort {effort} is {lifecycle}, but {owner} holds a lease on it")
-    for session, task, other in db.all(_sql.strayed_sessions):
-        yield CheckFinding(check="sessions", detail=f"session {session} belongs to {task}, but its effort to {other}")
-    for (session,) in db.all(_sql.miscounted):
-        yield CheckFinding(check="budgets", detail=f"the budget of session {session} does not match what was used")
-    for (session,) in db.all(_sql.mistimed):
-        yield CheckFinding(check="usage", detail=f"the usage of session {session} by time does not match what it used")
+def _check_work(db: Connection, findings: _Findings) -> None:
+    for check, query, sentence in _WORK:
+        with findings.guarding(check, f"what is compared of {check}"):
+            findings.add(CheckFinding(check=check, detail=sentence.format(*row)) for row in db.all(query))
 
 
+_WORK = (
+    ("efforts", _sql.ordinal_gaps, "{}: {} efforts, highest ordinal {}"),
+    ("agents", _sql.lost_holders, "agent {} holds effort {}, which is finished"),
+    ("efforts", _sql.strayed_leases, "effort {} is {}, but {} holds a lease on it"),
+    ("sessions", _sql.strayed_sessions, "session {} belongs to {}, but its effort to {}"),
+    ("budgets", _sql.miscounted, "the budget of session {} does not match what was used"),
+    ("usage", _sql.mistimed, "the usage of session {} by time does not match what it used"),
+)
+"""What is compared of efforts and sessions, and the sentence about each row that is found."""
 _PAGES = "pages"
 _ROWS = (
-    _Rows("blobs", 20, _check_blobs),  # few: each may have megabytes
-    _Rows("commits", 500, _check_commits),
-    _Rows("pointers", 2000, _check_pointers),
+    _Rows("blobs", 20, _sql.newest_blob, _sql.next_blob, _check_blobs),  # few: each may have megabytes
+    _Rows("commits", 500, _sql.newest_commit, _sql.next_commit, _check_commits),
+    _Rows("pointers", 2000, _sql.newest_pointer, _sql.next_pointer, _check_pointers),
 )
-"""In the order of the numbers of the query `newest`."""
 _NAMES = [rows.name for rows in _ROWS]

@@ -94,6 +94,8 @@ class SqliteReadableStore(ReadableStore):
         reader = open_reader(self.path, self._vfs)
         try:
             return run_query(reader.database, sql, params, bounds)
+        except apsw.Error as error:
+            raise translate(error) from error
         finally:
             reader.close()
 
@@ -140,8 +142,8 @@ class SqliteReadableStore(ReadableStore):
                     yield str(found)
             for table, row, parent, _ in reader.database.execute(f"PRAGMA foreign_key_check{chosen}"):
                 yield f"row {row} of {table} points at a missing row of {parent}"
-        except apsw.CorruptError as error:
-            yield f"{part or 'the file'}: {error}"
+        except apsw.Error as error:
+            raise translate(error) from error
         finally:
             reader.close()
 

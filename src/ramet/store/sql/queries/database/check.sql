@@ -20,15 +20,39 @@ LEFT JOIN commits s ON s.id = c.second_parent_id
 LEFT JOIN commits t ON t.id = c.target_id
 WHERE c.id > :after AND c.id <= :upto ORDER BY c.id;
 
--- name: newest
--- The highest numbers of contents, commits and all rows that point at others.
-SELECT (SELECT coalesce(max(id), 0) FROM blobs), (SELECT coalesce(max(id), 0) FROM commits),
-       (SELECT max(id) FROM (
-           SELECT coalesce(max(id), 0) AS id FROM branches
-           UNION ALL SELECT coalesce(max(id), 0) FROM commits
-           UNION ALL SELECT coalesce(max(id), 0) FROM moves
-           UNION ALL SELECT coalesce(max(id), 0) FROM messages
-           UNION ALL SELECT coalesce(max(id), 0) FROM efforts) newest);
+-- name: newest_blob
+-- The highest number of a content.
+SELECT coalesce(max(id), 0) FROM blobs;
+
+-- name: newest_commit
+-- The highest number of a commit.
+SELECT coalesce(max(id), 0) FROM commits;
+
+-- name: newest_pointer
+-- The highest number of a row that points at another.
+SELECT max(id) FROM (
+    SELECT coalesce(max(id), 0) AS id FROM branches
+    UNION ALL SELECT coalesce(max(id), 0) FROM commits
+    UNION ALL SELECT coalesce(max(id), 0) FROM moves
+    UNION ALL SELECT coalesce(max(id), 0) FROM messages
+    UNION ALL SELECT coalesce(max(id), 0) FROM efforts) newest;
+
+-- name: next_blob
+-- The number of the content that follows a number.
+SELECT min(id) FROM blobs WHERE id > :after;
+
+-- name: next_commit
+-- The number of the commit that follows a number.
+SELECT min(id) FROM commits WHERE id > :after;
+
+-- name: next_pointer
+-- The number of the row that points at another and follows a number.
+SELECT min(id) FROM (
+    SELECT min(id) AS id FROM branches WHERE id > :after
+    UNION ALL SELECT min(id) FROM commits WHERE id > :after
+    UNION ALL SELECT min(id) FROM moves WHERE id > :after
+    UNION ALL SELECT min(id) FROM messages WHERE id > :after
+    UNION ALL SELECT min(id) FROM efforts WHERE id > :after) following;
 
 -- name: astray
 -- Pointers in a page of each table that lead to nothing: whose, and to what.
