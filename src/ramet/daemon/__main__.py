@@ -52,7 +52,8 @@ def main(arguments: list[str]) -> int:
 
 def _run(command: str, start: Start, faults: Faults) -> None:
     # The parts are imported only now, so that what is missing is reported like any other failure.
-    from ramet.daemon import composition, lifecycle, upkeep  # noqa: PLC0415
+    from ramet.daemon import composition, lifecycle  # noqa: PLC0415
+    from ramet.daemon.offline import upkeep  # noqa: PLC0415
 
     clock = SystemClock()
     match command:

@@ -8,8 +8,9 @@ from ramet.clock import Clock
 from ramet.config.environment import Environment
 from ramet.config.secrets import hide_password
 from ramet.config.settings import Places, Settings
-from ramet.daemon import composition, secrets
-from ramet.daemon.secrets import Rescan
+from ramet.daemon import composition
+from ramet.daemon.offline import secrets
+from ramet.daemon.offline.secrets import Rescan
 from ramet.daemon.wire.tokens import remove_key
 from ramet.faults import Faults
 from ramet.model.instant import to_iso

@@ -1,0 +1,1 @@
+"""The commands about the database as a whole."""

@@ -1,0 +1,1 @@
+"""What the daemon's program does to a database while no daemon runs on it."""
