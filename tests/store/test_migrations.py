@@ -15,8 +15,9 @@ from ramet.errors import DatabaseForeign, DatabaseNewer, MigrationFailed
 from ramet.faults import FaultPoint, Faults
 from ramet.store.database.schema import migrations as module
 from ramet.store.database.schema.migrations import Migration, load_migrations, migrate
+from ramet.store.database.sqlite.backup_file import APPLICATION_ID
 from ramet.store.database.sqlite.connection import open_reader
-from ramet.store.database.sqlite.store import APPLICATION_ID, SqliteStore
+from ramet.store.database.sqlite.store import SqliteStore
 
 LATEST = load_migrations("sqlite")[-1].number
 

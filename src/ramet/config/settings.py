@@ -596,6 +596,26 @@ class RetentionSettings(Struct, frozen=True, kw_only=True):
     ] = 0
 
 
+class BackupSettings(Struct, frozen=True, kw_only=True):
+    """The backups that the daemon of a SQLite database makes by itself."""
+
+    every_hours: Annotated[
+        int,
+        Meta(ge=0, le=8760, description="Hours between two backups of a SQLite database that has changed (0: none)."),
+        OWNER,
+    ] = 24
+    keep_days: Annotated[
+        int,
+        Meta(ge=1, le=3650, description="Number of days of which the last backup is kept."),
+        OWNER,
+    ] = 7
+    keep_weeks: Annotated[
+        int,
+        Meta(ge=0, le=520, description="Number of weeks of which the last backup is kept, in addition to the days."),
+        OWNER,
+    ] = 4
+
+
 class SpawnSettings(Struct, frozen=True, kw_only=True):
     """Limits of delegation by agents."""
 
@@ -907,6 +927,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     checks: CheckSettings = CheckSettings()
     runs: RunSettings = RunSettings()
     retention: RetentionSettings = RetentionSettings()
+    backup: BackupSettings = BackupSettings()
     spawn: SpawnSettings = SpawnSettings()
     budget: BudgetSettings = BudgetSettings()
     hooks: HookSettings = HookSettings()
@@ -935,3 +956,8 @@ class Places(Struct, frozen=True, kw_only=True):
     keepers: Path
     """A folder for each agent that is running, or that has ended and is not settled yet."""
     worktrees: Path
+
+    @property
+    def name(self) -> str:
+        """The name of the database's own files in the home: `ramet`, or one with a hash of its path or server."""
+        return self.log_file.stem

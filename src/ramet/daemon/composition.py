@@ -20,6 +20,7 @@ from ramet.config.environment import Environment
 from ramet.config.host import machine_name
 from ramet.config.layers import load_own
 from ramet.config.settings import Places, RecallSettings, Settings
+from ramet.daemon.daily_backups import DailyBackups
 from ramet.daemon.executors.content_retention import ContentRetention
 from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.garbage_executor import GarbageExecutor
@@ -320,6 +321,14 @@ def build_vanished_agents(requester: Requester, machine: Machine, transcript_fee
 def follow_memory(requester: Requester, settings: Settings) -> list[Coroutine[Any, Any, None]]:
     """What is done beside the requests about what is remembered."""
     return [ContentRetention(requester.ask, settings.retention).follow()]
+
+
+def follow_backups(requester: Requester, given: Given) -> list[Coroutine[Any, Any, None]]:
+    """The backups that are made by themselves: of a file. A server is backed up by its administrator."""
+    if not isinstance(given.store, SqliteStore):
+        return []
+    places, settings = given.places, given.settings.backup
+    return [DailyBackups(requester.ask, settings, places.backups, places.name, given.clock).follow()]
 
 
 def renew_hook_program(environ: Mapping[str, str], places: Places) -> None:

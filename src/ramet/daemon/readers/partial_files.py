@@ -6,6 +6,7 @@ from typing import Any
 
 from ramet.protocol.memory.archives import Export
 from ramet.protocol.operation import Request
+from ramet.protocol.system.backups import BackUpDaily
 from ramet.protocol.system.database import BackUpDatabase
 
 _ENDS = ("", "-journal", "-wal", "-shm")
@@ -13,7 +14,7 @@ _ENDS = ("", "-journal", "-wal", "-shm")
 
 def remove_partial(request: Request[Any]) -> None:
     """Remove the unfinished file of a backup or an export, after its process has ended."""
-    if isinstance(request, BackUpDatabase | Export):
+    if isinstance(request, BackUpDatabase | BackUpDaily | Export):
         for end in _ENDS:
             with suppress(OSError, ValueError):
                 Path(f"{request.path}.partial{end}").unlink(missing_ok=True)

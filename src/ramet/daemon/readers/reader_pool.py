@@ -23,6 +23,7 @@ from ramet.errors import DaemonStopping, RametError, ReadInterrupted, ReadTimeou
 from ramet.protocol.history.branches import CheckHistory
 from ramet.protocol.memory.archives import Export
 from ramet.protocol.operation import Request
+from ramet.protocol.system.backups import BackUpDaily
 from ramet.protocol.system.database import BackUpDatabase, CheckDatabase
 
 log = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ _KEPT_BYTES = 24 * 1024 * 1024
 _MOST_PLACES = 16
 _END_SECONDS = 5.0
 
-_KNOWN_TO_BE_SLOW = (BackUpDatabase, CheckDatabase, CheckHistory, Export)
+_KNOWN_TO_BE_SLOW = (BackUpDatabase, BackUpDaily, CheckDatabase, CheckHistory, Export)
 
 Freshen = Callable[[Callable[[], None]], None]
 """Calls its argument on the event loop's thread once the search index has what was written before."""

@@ -8,6 +8,7 @@ from ramet.errors import InvalidParams
 from ramet.protocol.answers import Answers
 from ramet.protocol.history.branches import CheckHistory
 from ramet.protocol.operation import Request
+from ramet.protocol.system.backups import BackUpDaily, DailyBackup
 from ramet.protocol.system.database import (
     BackUpDatabase,
     BackupReport,
@@ -20,6 +21,8 @@ from ramet.protocol.system.database import (
 )
 from ramet.store.database.blobs import Codec
 from ramet.store.database.check import check_database, sample_database
+from ramet.store.database.sqlite.daily_backups import back_up_daily
+from ramet.store.database.sqlite.store import SqliteReadableStore
 from ramet.store.database.store import QueryBounds, ReadableStore
 
 
@@ -73,6 +76,14 @@ def check_history(asked: Asked, request: CheckHistory) -> CheckReport:  # noqa: 
 def back_up(asked: Asked, request: BackUpDatabase) -> BackupReport:
     """Write a copy of the database."""
     return asked.store.back_up(_target(request))
+
+
+@answers(BackUpDaily)
+def back_up_by_itself(asked: Asked, request: BackUpDaily) -> DailyBackup:
+    """Make a backup if something has changed, and remove old ones."""
+    if not isinstance(asked.store, SqliteReadableStore):
+        raise InvalidParams("a server is backed up by its administrator", field="database.type", value="postgres")
+    return back_up_daily(asked.store, request)
 
 
 def _target(request: BackUpDatabase) -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ramet.clock import Clock
-from ramet.model.instant import to_iso
+from ramet.protocol.system.backups import name_backup
 from ramet.protocol.system.daemon import ClockSkew
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
@@ -90,8 +90,7 @@ class Store(ReadableStore):
 
     def back_up_into(self, folder: Path, label: str, clock: Clock) -> str:
         """A backup whose name tells when and why it was made."""
-        stamp = to_iso(clock.now_ms()).translate({ord(letter): None for letter in "-:."})
-        return self.back_up(folder / f"ramet-{stamp}-{label}.db").path
+        return self.back_up(folder / name_backup("ramet", clock.now_ms(), label)).path
 
     @abstractmethod
     def connect(self) -> Connection:

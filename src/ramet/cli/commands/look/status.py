@@ -4,6 +4,7 @@ import click
 from msgspec.structs import asdict
 
 from ramet.cli.command import Command
+from ramet.cli.commands.look.backup_age import describe_last, find_last
 from ramet.cli.commands.record.project_scope import everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_fields, print_json
@@ -26,12 +27,14 @@ def status(invocation: Invocation, everywhere: bool) -> None:
     daemon, counted = invocation.ask(DaemonStatus()), invocation.ask(CountRows())
     stale, notices = invocation.ask(FleetStale()).items, invocation.ask(ListNotices()).items
     counts = {**asdict(counted), "stale_sessions": len(stale), "notices": len(notices)}
+    last_backup = find_last(invocation.places)
     if invocation.as_json:
-        return print_json({"daemon": daemon, "counts": counts})
+        return print_json({"daemon": daemon, "counts": counts, "last_backup": last_backup})
     print_fields(
         {
             "daemon": f"pid {daemon.pid}, version {daemon.version}, up {duration(daemon.uptime_seconds)}",
             "database": f"{daemon.store}, schema version {daemon.schema_version}",
+            **({} if invocation.places.database is None else {"last backup": describe_last(last_backup)}),
             "socket": daemon.socket,
             **{name.replace("_", " "): f"{count:,}" for name, count in counts.items()},
         }

@@ -16,7 +16,7 @@ from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
 from ramet.cli.commands.record.held_work import describe_use, form, say_when
 from ramet.cli.commands.record.project_scope import find_scope
 from ramet.cli.commands.system import hook_states
-from ramet.cli.commands.system.health import clock_findings, database_findings, policy_findings
+from ramet.cli.commands.system.health import backup_findings, clock_findings, database_findings, policy_findings
 from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
@@ -158,6 +158,12 @@ def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("clock", found_clock.result, found_clock.text, found_clock.fix)
     for found in database_findings.find(invocation.ask(SampleDatabase())):
         yield Finding("database", found.result, found.text, found.fix)
+
+
+def examine_backups(invocation: Invocation) -> Iterator[Finding]:
+    """Whether the database has a backup that is new enough, and room for the next one."""
+    for found in backup_findings.find(invocation):
+        yield Finding("backups", found.result, found.text, found.fix)
 
 
 def examine_pauses(invocation: Invocation) -> Iterator[Finding]:
@@ -315,6 +321,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "socket": examine_socket,
     "disk": examine_disk,
     "daemon": examine_daemon,
+    "backups": examine_backups,
     "pauses": examine_pauses,
     "drivers": examine_drivers,
     "policy": examine_policy,

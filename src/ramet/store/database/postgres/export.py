@@ -16,8 +16,9 @@ from ramet.errors import InvalidParams
 from ramet.store.database.connection import Row
 from ramet.store.database.postgres.connection import PostgresConnection
 from ramet.store.database.schema.migrations import load_migrations
+from ramet.store.database.sqlite.backup_file import APPLICATION_ID
 from ramet.store.database.sqlite.connection import SqliteConnection, open_writer
-from ramet.store.database.sqlite.store import APPLICATION_ID, create_private
+from ramet.store.database.sqlite.store import create_private
 
 _CHUNK = 500
 _CREATES = re.compile(r"CREATE TABLE (\w+)")

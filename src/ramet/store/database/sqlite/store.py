@@ -21,6 +21,7 @@ from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema.foreign import refuse_altered
 from ramet.store.database.schema.migrations import Dialect, migrate
 from ramet.store.database.sqlite import wal
+from ramet.store.database.sqlite.backup_file import APPLICATION_ID, Identity, verify
 from ramet.store.database.sqlite.connection import (
     SqliteConnection,
     open_reader,
@@ -31,9 +32,6 @@ from ramet.store.database.sqlite.query import run_query
 from ramet.store.database.sqlite.text_rows import SqliteTextRows
 from ramet.store.database.store import QueryBounds, ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
-
-APPLICATION_ID = 0x52414D54
-"""Marks a file as ours ("RAMT"), so that another program's database is refused instead of changed."""
 
 _sql = QueryFile("database/migrations")
 _SMALL_ROWS = 1_000
@@ -100,13 +98,8 @@ class SqliteReadableStore(ReadableStore):
             reader.close()
 
     def back_up(self, target: Path) -> BackupReport:
-        copy_database(self.path, target, self._vfs)
-        copy = open_reader(target)
-        try:
-            version = int(copy.must(_sql.version)[0])
-        finally:
-            copy.close()
-        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
+        copied = copy_database(self.path, target, self._vfs)
+        return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=copied.schema_version)
 
     def measure(self) -> dict[str, int]:
         reader = open_reader(self.path, self._vfs)
@@ -329,8 +322,8 @@ def _flushing(path: Path) -> Iterator[None]:
         thread.join()
 
 
-def copy_database(source: Path, target: Path, vfs: str | None = None) -> None:
-    """A consistent copy in a new file, which appears under its name only when it is whole."""
+def copy_database(source: Path, target: Path, vfs: str | None = None) -> Identity:
+    """A consistent copy in a new file, which appears under its name only when it is whole and was verified."""
     if target.exists():
         raise InvalidParams(
             f"{target} already exists", field="path", value=str(target), fix="name a file that does not exist yet"
@@ -338,18 +331,36 @@ def copy_database(source: Path, target: Path, vfs: str | None = None) -> None:
     make_private(target.parent)
     partial = target.with_name(target.name + ".partial")
     partial.unlink(missing_ok=True)
-    create_private(partial)
+    try:
+        create_private(partial)
+        _copy_into(source, partial, vfs)
+        identity = verify(partial)
+        flush(partial)
+        partial.rename(target)
+        flush(target.parent)
+    except BaseException:
+        for suffix in ("", "-journal", "-wal", "-shm"):
+            Path(f"{partial}{suffix}").unlink(missing_ok=True)
+        raise
+    return identity
+
+
+def _copy_into(source: Path, target: Path, vfs: str | None) -> None:
     reader = open_reader(source, vfs)
     try:
         reader.database.execute("PRAGMA query_only = OFF")
-        with _flushing(partial):
-            reader.database.execute("VACUUM INTO ?", (str(partial),))
+        with _flushing(target):
+            reader.database.execute("VACUUM INTO ?", (str(target),))
     except apsw.Error as error:
-        partial.unlink(missing_ok=True)
         raise translate(error) from error
     finally:
         reader.close()
-    descriptor = os.open(partial, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
-    partial.rename(target)
+
+
+def flush(path: Path) -> None:
+    """Have a file, or the names in a directory, on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
