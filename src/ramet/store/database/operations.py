@@ -82,7 +82,12 @@ def back_up(asked: Asked, request: BackUpDatabase) -> BackupReport:
 def back_up_by_itself(asked: Asked, request: BackUpDaily) -> DailyBackup:
     """Make a backup if something has changed, and remove old ones."""
     if not isinstance(asked.store, SqliteReadableStore):
-        raise InvalidParams("a server is backed up by its administrator", field="database.type", value="postgres")
+        raise InvalidParams(
+            "a server is backed up by its administrator",
+            field="database.type",
+            value="postgres",
+            fix="use the server's own tools, such as pg_dump",
+        )
     return back_up_daily(asked.store, request)
 
 

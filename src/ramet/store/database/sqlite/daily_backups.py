@@ -32,7 +32,12 @@ def back_up_daily(store: SqliteReadableStore, request: BackUpDaily) -> DailyBack
     target = Path(request.path)
     named = read_name(target)
     if named is None or named.label != DAILY or not target.is_absolute():
-        raise InvalidParams("the path is not the name of a daily backup", field="path", value=request.path)
+        raise InvalidParams(
+            "the path is not the name of a daily backup",
+            field="path",
+            value=request.path,
+            fix="name another file: `ramet db backup FILE`",
+        )
     make_private(target.parent)
     _remove_leftovers(target.parent, named.database)
     earlier = find_daily(target.parent, named.database)
