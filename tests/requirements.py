@@ -1078,4 +1078,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Whatever hosts compare (leases, `not_before`, parking, retention, event times) uses the database's "
         "clock; clock skew is measured at connect and shown by `doctor`."
     ),
+    "R469": due(
+        "One tested table maps SQLSTATEs and SQLite result codes to typed errors with a fix (read-only server, "
+        "statement and lock timeouts, too many connections, disk full, descriptors exhausted); every operation has a "
+        "deadline; `ramet work` continues after each of them; a daemon needs a stated number of connections and "
+        "keeps one for reads."
+    ),
 }

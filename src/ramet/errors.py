@@ -23,11 +23,13 @@
     ├── StoreError                   the database failed                     exit 5
     │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUntrusted · DatabaseUnreachable
     │   ├── DatabaseDamaged · IndexDamaged
+    │   ├── DatabaseRefused · DatabaseReadOnly · DatabaseBusy · DatabaseExhausted · ConnectionsExhausted
     │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout · ReadTimeout
-    │   └── TooContended
+    │   ├── StatementStopped · StatementFailed (DatabaseAltered)
+    │   └── DeadlineExceeded · TooContended
     ├── DaemonError                  the daemon failed                       exit 1
     │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe ·
-    │       TooManyConnections · ReadInterrupted
+    │       TooManyConnections · ReadInterrupted · DescriptorsExhausted
     ├── ModelError                   a model failed                          exit 6
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    this machine cannot run the work        exit 7
@@ -37,8 +39,9 @@
     └── ConfigError                  the configuration is wrong              exit 2
         └── UnknownKey · InvalidSetting · MissingDriver
 
-A class's docstring is its default message, `hint` its default fix. `code` is stable: programs may depend on
-it. On the wire an error is a JSON-RPC error object whose `data` has `code`, `field`, `value` and `fix`.
+A class's docstring is its default message, `hint` its default fix. `code` is stable: programs may depend on it.
+`is_transient` says whether to wait and try again. On the wire an error is a JSON-RPC error object whose `data` has
+`code`, `field`, `value` and `fix`.
 This module imports only the standard library, because hooks and the client do.
 """
 
@@ -62,6 +65,8 @@ class RametError(Exception):
     exit_status: ClassVar[int] = EXIT_FAILURE
     rpc_code: ClassVar[int] = -32000
     hint: ClassVar[str] = "see `ramet daemon logs`"
+    is_transient: ClassVar[bool] = False
+    """Whether it may pass without a change to the request or the configuration. Workers then wait and try again."""
 
     def __init__(
         self,
@@ -677,6 +682,7 @@ class DatabaseUnreachable(StoreError):
     """The database cannot be opened."""
 
     code = "database_unreachable"
+    is_transient = True
     hint = "check database.path or database.url with `ramet config`, and check that the server is running"
 
 
@@ -694,10 +700,80 @@ class IndexDamaged(StoreError):
     hint = "try again in a moment: the daemon builds the index again from the database"
 
 
+class DatabaseRefused(StoreError):
+    """The database server refuses this user."""
+
+    code = "database_refused"
+    hint = "check the user, the password and the database name of database.url with `ramet config database.url`"
+
+
+class DatabaseReadOnly(StoreError):
+    """The database is read-only."""
+
+    code = "database_read_only"
+    is_transient = True
+    hint = "make it writable, or name the primary server in database.url; nothing of this request was saved"
+
+
+class DatabaseBusy(StoreError):
+    """Another program holds a lock on the database."""
+
+    code = "database_busy"
+    is_transient = True
+    hint = "end the program that holds the lock, then try again; nothing of this request was saved"
+
+
+class DatabaseExhausted(StoreError):
+    """The database has no memory left."""
+
+    code = "database_exhausted"
+    is_transient = True
+    hint = "free memory on the machine of the database, then try again; nothing of this request was saved"
+
+
+class ConnectionsExhausted(StoreError):
+    """The PostgreSQL server has no connection left."""
+
+    code = "connections_exhausted"
+    is_transient = True
+    hint = "raise max_connections of the server or CONNECTION LIMIT of the role, or lower database.pool_size"
+
+
+class StatementStopped(StoreError):
+    """The database stopped a statement before its end."""
+
+    code = "statement_stopped"
+    is_transient = True
+    hint = "try again; if the statement was too slow, raise database.timeout_seconds. Nothing of this request was saved"
+
+
+class StatementFailed(StoreError):
+    """The database could not run a statement."""
+
+    code = "statement_failed"
+    hint = "this is a defect of Ramet: report it with the last lines of `ramet daemon logs`"
+
+
+class DatabaseAltered(StatementFailed):
+    """The database lacks a table or a column."""
+
+    code = "database_altered"
+    hint = "`ramet db check` compares the tables; restore what was changed, or restore a backup"
+
+
+class DeadlineExceeded(StoreError):
+    """The database did not answer in time."""
+
+    code = "deadline_exceeded"
+    is_transient = True
+    hint = "check that the server answers, or raise database.timeout_seconds; then try again"
+
+
 class StorageFailed(StoreError):
     """The database cannot write to its disk."""
 
     code = "storage_failed"
+    is_transient = True
     hint = "free disk space or repair the disk, then try again; nothing of this request was saved"
 
 
@@ -705,6 +781,7 @@ class BatchRolledBack(StoreError):
     """The database rolled back the transaction that this request was part of."""
 
     code = "batch_rolled_back"
+    is_transient = True
     hint = "try again; a program repeats the request with the same idempotency_key. Nothing of it was saved"
 
 
@@ -726,6 +803,7 @@ class ReadTimeout(StoreError):
     """The read took longer than daemon.read_timeout_seconds."""
 
     code = "read_timeout"
+    is_transient = True
     hint = "read less, or raise daemon.read_timeout_seconds (`ramet config daemon.read_timeout_seconds`)"
 
 
@@ -733,6 +811,7 @@ class TooContended(StoreError):
     """The request kept conflicting with other transactions."""
 
     code = "too_contended"
+    is_transient = True
     hint = "try again; nothing of this request was saved"
 
 
@@ -769,7 +848,16 @@ class ReadInterrupted(DaemonError):
     """The process that answers this read has ended."""
 
     code = "read_interrupted"
+    is_transient = True
     hint = "try again; if it happens again, see `ramet daemon logs`"
+
+
+class DescriptorsExhausted(DaemonError):
+    """The daemon can open no more files."""
+
+    code = "descriptors_exhausted"
+    is_transient = True
+    hint = "raise the limit (`ulimit -n 4096`), then `ramet daemon stop`; the next command starts the daemon with it"
 
 
 class DaemonFailed(DaemonError):

@@ -6,24 +6,14 @@ from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.errors import (
-    DataCorrupted,
-    DeadlockDetected,
-    DiskFull,
-    IdleInTransactionSessionTimeout,
-    IndexCorrupted,
-    InsufficientPrivilege,
-    QueryCanceled,
-    SerializationFailure,
-    UniqueViolation,
-)
 
-from ramet.errors import DatabaseDamaged, DatabaseUnreachable, QueryTimeout, StorageFailed
+from ramet.errors import DatabaseReadOnly
 from ramet.store.database.connection import Connection, Retry, Row
 from ramet.store.database.postgres.server_clock import ServerClock
+from ramet.store.database.postgres.sqlstates import translate
 from ramet.store.database.queries import Query
 
-__all__ = ["PostgresConnection", "Retry", "connect", "translate"]
+__all__ = ["PostgresConnection", "Retry", "connect"]
 
 _LINE = {
     "application_name": "ramet",
@@ -56,6 +46,8 @@ class PostgresConnection(Connection):
         self._clock = clock
         self._cursor = database.cursor()
         self._columns: dict[Query, tuple[str, ...]] = {}
+        self._is_read_only = False
+        """Whether the server has refused to write. It may follow another server now, or only new sessions may write."""
 
     def all(self, query: Query, **params: Any) -> list[Row]:
         try:
@@ -65,7 +57,7 @@ class PostgresConnection(Connection):
             self._remember_columns(query)
             return self._cursor.fetchall()
         except psycopg.Error as error:
-            raise translate(error) from error
+            raise self.explain(error) from error
 
     def one(self, query: Query, **params: Any) -> Row | None:
         rows = self.all(query, **params)
@@ -97,7 +89,7 @@ class PostgresConnection(Connection):
             self._cursor.execute(_TIME)
             return int(self._cursor.fetchall()[0][0])
         except psycopg.Error as error:
-            raise translate(error) from error
+            raise self.explain(error) from error
 
     def commit(self) -> None:
         self._execute("COMMIT")
@@ -111,30 +103,20 @@ class PostgresConnection(Connection):
 
     @property
     def is_broken(self) -> bool:
-        return self.database.broken or self.database.closed
+        return self.database.broken or self.database.closed or self._is_read_only
+
+    def explain(self, error: psycopg.Error) -> Exception:
+        """An error of this connection as ours."""
+        is_standby = not self.database.closed and self.database.info.parameter_status("in_hot_standby") == "on"
+        found = translate(error, is_standby=is_standby)
+        self._is_read_only = self._is_read_only or isinstance(found, DatabaseReadOnly)
+        return found
 
     def _execute(self, statement: str) -> None:
         try:
             self._cursor.execute(statement.encode())
         except psycopg.Error as error:
-            raise translate(error) from error
-
-
-def translate(error: psycopg.Error) -> Exception:
-    """The server's complaints as ours; those about our own SQL stay as they are."""
-    if isinstance(error, SerializationFailure | DeadlockDetected | UniqueViolation):
-        return Retry(str(error))
-    if isinstance(error, DataCorrupted | IndexCorrupted):
-        return DatabaseDamaged(f"the PostgreSQL database is damaged: {error}")
-    if isinstance(error, DiskFull):
-        return StorageFailed(f"the PostgreSQL server's disk is full: {error}")
-    if isinstance(error, QueryCanceled):
-        return QueryTimeout()
-    if isinstance(error, InsufficientPrivilege):
-        return DatabaseUnreachable(f"the PostgreSQL user is not allowed to do this: {error}")
-    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | IdleInTransactionSessionTimeout):
-        return DatabaseUnreachable(f"the PostgreSQL server does not answer: {error}")
-    return error
+            raise self.explain(error) from error
 
 
 def connect(url: str, *, synchronous: bool = True, clock: ServerClock | None = None) -> PostgresConnection:

@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 
-from ramet.store.database.postgres.connection import connect, translate
+from ramet.store.database.postgres.connection import connect
 from ramet.store.database.store import Topic
 
 _TOPICS: dict[str, Topic] = {"ramet_work": "work", "ramet_events": "events"}
@@ -38,7 +38,7 @@ class News:
         try:
             server.consume_input()
         except psycopg.Error as error:
-            raise translate(error) from error
+            raise self._connection.explain(error) from error
         while (notify := server.notifies()) is not None:
             channel, payload = (text.decode(errors="replace") for text in (notify.relname, notify.extra))
             self._heard.append(psycopg.Notify(channel, payload, notify.be_pid))
@@ -55,7 +55,7 @@ class News:
             cursor = self._connection.database.execute(statement.encode())
             return cursor.fetchone()[0] if cursor.description else None  # type: ignore[index]
         except psycopg.Error as error:
-            raise translate(error) from error
+            raise self._connection.explain(error) from error
 
     def _is_ours(self, notify: psycopg.Notify) -> bool:
         """Whether it is news of this database, and not what we have just said ourselves."""

@@ -19,7 +19,7 @@ from ramet.protocol.system.daemon import ClockSkew
 from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
-from ramet.store.database.postgres.connection import PostgresConnection, connect, translate
+from ramet.store.database.postgres.connection import PostgresConnection, connect
 from ramet.store.database.postgres.export import export_database, known_tables
 from ramet.store.database.postgres.news import News
 from ramet.store.database.postgres.server_clock import ServerClock
@@ -214,10 +214,13 @@ def _run_query(connection: PostgresConnection, sql: str, params: Sequence[object
                     raise QueryTimeout(message, field="sql", value=sql)
     except _WRITES as error:
         raise QueryRefused(f"only reading is allowed: {error}", field="sql", value=sql) from error
+    except psycopg.errors.QueryCanceled as error:
+        message = f"the query took longer than {bounds.timeout_seconds} seconds, or an administrator stopped it"
+        raise QueryTimeout(message, field="sql", value=sql) from error
     except (psycopg.errors.SyntaxError, psycopg.ProgrammingError, psycopg.DataError) as error:
         raise QueryFailed(str(error), field="sql", value=sql, fix=_SHOW_TABLES) from error
     except psycopg.Error as error:
-        raise translate(error) from error
+        raise connection.explain(error) from error
     return page.result(columns)
 
 

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from ramet.clock import Clock
-from ramet.errors import DatabaseNewer, MigrationFailed, RametError
+from ramet.errors import DatabaseNewer, MigrationFailed, RametError, StatementFailed
 from ramet.faults import Faults
 from ramet.model.instant import to_iso
 from ramet.store.database.connection import Connection
@@ -110,7 +110,7 @@ def _apply(database: Migratable, migration: Migration, *, clock: Clock, faults: 
         connection.commit()
     except Exception as error:
         connection.rollback()
-        if isinstance(error, RametError):
+        if isinstance(error, RametError) and not isinstance(error, StatementFailed):
             raise
         kept = f"; a backup is at {backup}" if backup else ""
         raise MigrationFailed(

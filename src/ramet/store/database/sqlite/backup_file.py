@@ -15,7 +15,8 @@ from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema.foreign import refuse_altered
 from ramet.store.database.schema.migrations import load_migrations
-from ramet.store.database.sqlite.connection import SqliteConnection, open_reader, translate
+from ramet.store.database.sqlite.connection import SqliteConnection, open_reader
+from ramet.store.database.sqlite.result_codes import translate
 
 _sql = QueryFile("database/identity")
 _migrations = QueryFile("database/migrations")

@@ -10,25 +10,16 @@ from typing import Any, Literal
 
 import apsw
 
-from ramet.errors import DatabaseDamaged, DatabaseUnreachable, StorageFailed, StoreError
+from ramet.errors import StorageFailed
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import Query
 from ramet.store.database.sqlite import wal
+from ramet.store.database.sqlite.result_codes import translate
 
 CHECKPOINT_PAGES = 4000
 """How long the WAL may grow before it is copied back: at the default of 1000, group commits wait for it often."""
 
 _BUSY_MS = 5000
-_DAMAGE = {
-    apsw.SQLITE_IOERR_SHORT_READ,  # the file is shorter than it says
-    apsw.SQLITE_IOERR_CORRUPTFS,
-    apsw.SQLITE_IOERR_DATA,
-    apsw.SQLITE_IOERR_IN_PAGE,
-    apsw.SQLITE_IOERR_VNODE,
-    apsw.SQLITE_READONLY_DBMOVED,
-}
-"""Result codes that say that a file no longer has what was written to it, beside those that say nothing else."""
-_DISK_FAULTS = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.NoMemError, apsw.ProtocolError)
 
 
 class SqliteConnection(Connection):
@@ -156,24 +147,6 @@ class SqliteConnection(Connection):
             self._cursor.execute(statement)
         except apsw.Error as error:
             raise self.explain(error) from error
-
-
-def translate(error: apsw.Error) -> Exception:
-    """SQLite's errors about the disk and the file as ours. The others are bugs in Ramet, and stay as they are."""
-    if is_damage(error):
-        return DatabaseDamaged(f"the database is damaged: {error}")
-    if isinstance(error, _DISK_FAULTS):
-        return StorageFailed(f"the database cannot use its disk: {error}")
-    if isinstance(error, apsw.CantOpenError):
-        return DatabaseUnreachable(f"the database cannot be opened: {error}")
-    if isinstance(error, apsw.BusyError):
-        return StoreError(f"another process is writing to the database file: {error}")
-    return error
-
-
-def is_damage(error: apsw.Error) -> bool:
-    """Whether SQLite says that the file itself is damaged, and not only that it cannot be used just now."""
-    return isinstance(error, apsw.NotADBError | apsw.CorruptError) or getattr(error, "extendedresult", 0) in _DAMAGE
 
 
 def open_writer(path: Path, durability: Literal["full", "process"], vfs: str | None = None) -> SqliteConnection:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import apsw
 
-from ramet.store.database.sqlite.connection import SqliteConnection, translate
+from ramet.store.database.sqlite.connection import SqliteConnection
+from ramet.store.database.sqlite.result_codes import translate
 from ramet.store.database.sqlite.text_rows import SqliteTextRows
 from ramet.store.database.text_rows import TextRows
 

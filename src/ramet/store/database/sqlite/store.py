@@ -12,7 +12,7 @@ import apsw
 
 from ramet.clock import Clock
 from ramet.config.places import make_private
-from ramet.errors import DatabaseDamaged, DatabaseForeign, InvalidParams, StorageFailed
+from ramet.errors import DatabaseDamaged, DatabaseForeign, DatabaseReadOnly, InvalidParams
 from ramet.faults import Faults
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
@@ -22,13 +22,9 @@ from ramet.store.database.schema.foreign import refuse_altered
 from ramet.store.database.schema.migrations import Dialect, migrate
 from ramet.store.database.sqlite import wal
 from ramet.store.database.sqlite.backup_file import APPLICATION_ID, Identity, verify
-from ramet.store.database.sqlite.connection import (
-    SqliteConnection,
-    open_reader,
-    open_writer,
-    translate,
-)
+from ramet.store.database.sqlite.connection import SqliteConnection, open_reader, open_writer
 from ramet.store.database.sqlite.query import run_query
+from ramet.store.database.sqlite.result_codes import translate
 from ramet.store.database.sqlite.text_rows import SqliteTextRows
 from ramet.store.database.store import QueryBounds, ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
@@ -282,10 +278,8 @@ def _refuse_foreign(path: Path, vfs: str | None) -> None:
             field="database.path",
             value=str(path),
         ) from error
-    except StorageFailed as error:
-        # What was cut off while the file was made has to be undone first, and only a writer can: migrating looks again.
-        if not isinstance(error.__cause__, apsw.ReadOnlyError):
-            raise
+    except DatabaseReadOnly:
+        pass  # what was cut off while the file was made has to be undone first, by a writer: migrating looks again
 
 
 def create_private(path: Path) -> None:

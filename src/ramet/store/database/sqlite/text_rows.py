@@ -5,7 +5,8 @@ from typing import Any
 
 import apsw
 
-from ramet.store.database.sqlite.connection import SqliteConnection, translate
+from ramet.store.database.sqlite.connection import SqliteConnection
+from ramet.store.database.sqlite.result_codes import translate
 from ramet.store.database.text_rows import EXEMPT, TextRow, TextRows
 
 _PAGE = 500

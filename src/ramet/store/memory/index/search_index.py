@@ -20,7 +20,8 @@ from ramet.errors import IndexDamaged
 from ramet.model.memory.search.words import SPLITTER
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
-from ramet.store.database.sqlite.connection import SqliteConnection, is_damage
+from ramet.store.database.sqlite.connection import SqliteConnection
+from ramet.store.database.sqlite.result_codes import is_damage
 
 _sql = QueryFile("memory/index")
 
