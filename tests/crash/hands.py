@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 from ramet.client.connection import Connection
-from ramet.errors import DaemonUnreachable, DatabaseUnreachable, TooContended
+from ramet.errors import DaemonUnreachable, StoreError
 
 PROJECT = "/p"
 TASK = "/p/task"
@@ -78,9 +78,9 @@ class Hand:
             try:
                 self._acknowledge(sent, connection.call(*sent))
                 break
-            except (DatabaseUnreachable, TooContended) as error:
+            except StoreError as error:
                 self.typed_failures.append(error.code)
-                if attempt == tries:
+                if attempt == tries or not error.is_transient:
                     raise
                 time.sleep(0.01)
 

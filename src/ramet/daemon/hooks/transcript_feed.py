@@ -24,7 +24,7 @@ from ramet.daemon.hooks.transcript import (
     read_to_end,
 )
 from ramet.daemon.hooks.vanished_agents import find_former_process
-from ramet.errors import DaemonStopping, DatabaseUnreachable, TooContended
+from ramet.errors import DaemonStopping, RametError
 from ramet.model.hooks.hook import HookEvent
 from ramet.protocol.hooks.hooks import HookFacts, HookReply, RecordHook
 from ramet.protocol.hooks.transcripts import ListIngests
@@ -40,9 +40,6 @@ _PAUSE_SECONDS = 0.2
 """Hooks come in bursts, and one reading serves them all."""
 _QUIET_SECONDS = 3600.0
 """A file that has not grown for so long is read again only when a hook tells of it, or a daemon starts."""
-
-_PASSING = (DatabaseUnreachable, TooContended)
-"""What may be over when it is tried again."""
 
 Gather = Callable[[HookEvent], HookFacts]
 """What the disk says about an event; called on a thread."""
@@ -161,10 +158,11 @@ class TranscriptFeed:
                 found = await self._find(path, told)
             except DaemonStopping:
                 raise
-            except _PASSING as error:
-                log.warning("transcript not found yet path=%s error=%s", path, type(error).__name__)
-                self._heard.setdefault(path, told)
             except Exception as error:
+                if _may_pass(error):
+                    log.warning("transcript not found yet path=%s error=%s", path, type(error).__name__)
+                    self._heard.setdefault(path, told)
+                    continue
                 log.warning("transcript not found path=%s error=%s", path, type(error).__name__, exc_info=error)
             else:
                 transcripts += found
@@ -225,9 +223,11 @@ class TranscriptFeed:
                 facts = await self._look(gap)
                 record = RecordHook(event=gap.event, facts=facts, only_registered=self._only_registered)
                 self.hear(gap.event, await self._ask(record))
-            except (DaemonStopping, *_PASSING):
+            except DaemonStopping:
                 raise
             except Exception as error:
+                if _may_pass(error):
+                    raise
                 path = gap.event.transcript_path
                 log.warning("gap not filled path=%s error=%s", path, type(error).__name__, exc_info=error)
         gaps.forget(self._gaps_file)
@@ -263,3 +263,8 @@ def _written_at(path: Path) -> float:
         return path.stat().st_mtime
     except (OSError, ValueError):
         return 0.0
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether it may be over when it is tried again."""
+    return isinstance(error, RametError) and error.is_transient

@@ -12,7 +12,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.errors import (
-    DatabaseUnreachable,
     DriverMissing,
     InvalidParams,
     InvalidSetting,
@@ -158,8 +157,10 @@ class Attempts:
             try:
                 await self._tidy(held)
                 return await self._settle(held)
-            except DatabaseUnreachable:
-                log.warning("an attempt cannot be settled until the database answers effort=%d", held.effort_id)
+            except RametError as error:
+                if not error.is_transient:
+                    raise
+                log.warning("an attempt waits to be settled effort=%d error=%s", held.effort_id, error.code)
                 await asyncio.sleep(_AWAY_SECONDS)
 
     async def _tidy(self, held: _Held) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.errors import DatabaseUnreachable, RunAttended
+from ramet.errors import RametError, RunAttended
 from ramet.model.record.effort import NOT_FAILURES, StopRequest
 from ramet.model.record.session import Session
 from ramet.model.runs.run import Run
@@ -192,13 +192,13 @@ class Crew:
                 await self._wait_for_news(run, commits)
 
     async def _begin_patiently(self, run: _Run) -> bool:
-        """The same as `_begin_ready`; workers that stay wait for a shared database that is away."""
+        """The same as `_begin_ready`; workers that stay wait while the database cannot be used."""
         try:
             return await self._begin_ready(run)
-        except DatabaseUnreachable:
-            if run.request.once or run.attended is not None:
+        except RametError as error:
+            if not error.is_transient or run.request.once or run.attended is not None:
                 raise
-            log.warning("the database does not answer; the workers wait for it")
+            log.warning("the workers wait for the database error=%s: %s", error.code, error.message)
             await asyncio.sleep(_LOOK_SECONDS)
             return True
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 
-from ramet.errors import DatabaseUnreachable, NotFound, RametError
+from ramet.errors import NotFound, RametError
 from ramet.model.spawn.child import SpawnResult
 from ramet.protocol.operation import AsyncAsk
 from ramet.protocol.record.sessions import GetSession
@@ -107,7 +107,9 @@ class SlotLoans:
                 for result in found.results:
                     if result.status == "queued" and not await self._lend(result, refused, environment):
                         break
-            except DatabaseUnreachable:
+            except RametError as error:
+                if not error.is_transient:
+                    raise
                 await asyncio.sleep(_AWAY_SECONDS)
             await self._crew.news(commits)
             await asyncio.sleep(_COALESCE_SECONDS)
