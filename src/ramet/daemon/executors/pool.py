@@ -21,10 +21,11 @@ from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
 from ramet.daemon.executors.upkeep import Upkeep
+from ramet.daemon.readers.failures import explain
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
 from ramet.engine import Call
-from ramet.errors import DatabaseUnreachable, RametError, TooContended
+from ramet.errors import DatabaseUnreachable, RametError, StoreError, TooContended
 from ramet.faults import Faults
 from ramet.protocol.hooks.hooks import RecordHook
 from ramet.protocol.hooks.transcripts import AddEntries
@@ -151,11 +152,8 @@ class Pool:
                 db = self._begin(db, call)
                 reply = self._persist(db, call)
                 self._faults.reach("after_commit_before_reply")
-            except RametError as error:
-                reply = error
-            except Exception:
-                log.exception("an operation failed method=%s", call.operation.name)
-                reply = RametError()
+            except Exception as error:  # noqa: BLE001 - whatever fails, the lane lives on
+                reply = explain(error, call.operation.name)
             watch.end(call.operation.name)
             self._loop.call_soon_threadsafe(self._deliver, done, reply)
             if lane is self._lanes[0] and self._upkeep.is_due():
@@ -176,13 +174,15 @@ class Pool:
 
     def _begin(self, db: Connection | None, call: Call) -> Connection:
         """A connection with an open transaction: the one from before, or a new one if the server has closed that."""
-        if db is not None and not db.is_broken:
+        if db is not None:
             try:
-                db.begin(locks_rows=call.operation.locks_rows)
-            except DatabaseUnreachable:
-                db.close()
-            else:
-                return db
+                if not db.is_broken:
+                    db.begin(locks_rows=call.operation.locks_rows)
+                    return db
+            except StoreError:
+                if not db.is_broken:
+                    raise
+            db.close()
         db = self._store.connect()
         db.begin(locks_rows=call.operation.locks_rows)
         return db
@@ -207,7 +207,9 @@ class Pool:
         self._faults.reach("before_commit")
         try:
             db.commit()
-        except DatabaseUnreachable as error:
+        except StoreError as error:
+            if not db.is_broken:
+                raise
             raise DatabaseUnreachable(
                 "the PostgreSQL server disconnected during the commit; it is not known whether the request was saved",
                 fix="check with `ramet events` whether it was saved; "

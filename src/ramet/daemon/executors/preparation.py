@@ -5,7 +5,6 @@ in which they were submitted, so they also reach the writer in that order.
 """
 
 import asyncio
-import logging
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -14,13 +13,12 @@ from typing import Any, NamedTuple
 
 from ramet.daemon.executors.executor import Done
 from ramet.daemon.executors.preparation_process import PreparationProcess
+from ramet.daemon.readers.failures import explain
 from ramet.engine import Call, Ready
 from ramet.errors import RametError
 from ramet.protocol.hooks.transcripts import AddEntries
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-
-log = logging.getLogger(__name__)
 
 
 class _Item(NamedTuple):
@@ -92,10 +90,7 @@ class Preparation:
     def _prepare(self, item: _Item, refuse: Done) -> None:
         try:
             call = self._engine.prepare(item.operation, item.request, item.principal)
-        except RametError as error:
-            refuse(error)
-        except Exception:
-            log.exception("a change could not be prepared method=%s", item.operation.name)
-            refuse(RametError())
+        except Exception as error:  # noqa: BLE001 - whatever fails, the next change is prepared
+            refuse(explain(error, item.operation.name))
         else:
             self._put(call, item.done)

@@ -6,7 +6,6 @@ statement of a hook would wait. On a server, where a short read waits for the ne
 """
 
 import asyncio
-import logging
 from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -14,20 +13,18 @@ from typing import Any
 from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import OWN, Asker, Done
+from ramet.daemon.readers.failures import explain
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.readers.snapshots import Snapshots
 from ramet.daemon.stalls import Stopwatch
 from ramet.engine import Engine
-from ramet.errors import RametError
 from ramet.protocol.memory.chunks import QueryChunks, SearchDirectives, SearchDocs, SearchSessions
 from ramet.protocol.memory.recall import Recall
 from ramet.protocol.memory.search import SearchMemory
 from ramet.protocol.operation import Request
 from ramet.protocol.operations import Operation
-from ramet.protocol.system.events import ListEvents
+from ramet.protocol.system.events import ListEvents, SubscribeEvents
 from ramet.store import Store
-
-log = logging.getLogger(__name__)
 
 _THREADS = 2
 _SHORT_PAGE = 200
@@ -111,17 +108,14 @@ class Readers:
     def _answer(self, request: Request[Any], principal: str) -> Any:
         try:
             return self._snapshots.perform(request, principal)
-        except RametError as error:
-            return error
-        except Exception:
-            log.exception("a read failed method=%s", request.op.name)
-            return RametError()
+        except Exception as error:  # noqa: BLE001 - whatever fails, the thread lives on
+            return explain(error, request.op.name)
 
     def _last_event(self) -> Any:
         try:
             return self._snapshots.last_event()
-        except RametError as error:
-            return error
+        except Exception as error:  # noqa: BLE001 - as above
+            return explain(error, SubscribeEvents.op.name)
 
 
 def _is_long(request: Request[Any]) -> bool:

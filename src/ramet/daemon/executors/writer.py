@@ -22,6 +22,7 @@ from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
 from ramet.daemon.executors.upkeep import Upkeep
+from ramet.daemon.readers.failures import explain
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
 from ramet.engine import Call
@@ -189,18 +190,12 @@ class Writer:
         except Exception as error:
             if not self._db.undo_operation():
                 raise BatchRolledBack(f"the database rolled back the transaction: {error}") from error
-            return self._explain(call, error)
+            return explain(error, call.operation.name)
         else:
             self._db.keep_operation()
             return reply
         finally:
             self._watch.lap(call.operation.name)
-
-    def _explain(self, call: Call, error: Exception) -> RametError:
-        if isinstance(error, RametError):
-            return error
-        log.error("an operation failed method=%s", call.operation.name, exc_info=error)
-        return RametError()
 
     def _answer(self, batch: list[_Item], replies: list[Any]) -> None:
         self._loop.call_soon_threadsafe(self._deliver, batch, replies)

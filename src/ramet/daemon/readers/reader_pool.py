@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from ramet.config.settings import DaemonSettings
 from ramet.daemon.readers.call import Asker, Done
+from ramet.daemon.readers.failures import defect
 from ramet.daemon.readers.fork_server import ForkServer
 from ramet.daemon.readers.lanes import Lanes
 from ramet.daemon.readers.messages import Header, Order, encode_order
@@ -358,7 +359,7 @@ def _decode(request: Request[Any], header: Header, body: bytes) -> Any:
     if header.kind == "error":
         return RametError.from_wire(msgspec.json.decode(body))
     log.error("a read failed method=%s %s", request.op.name, body.decode(errors="replace"))
-    return RametError()
+    return defect(request.op.name, body.decode(errors="replace").partition(":")[0])
 
 
 def _join(pieces: list[bytes]) -> Raw:

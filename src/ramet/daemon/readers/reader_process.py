@@ -19,6 +19,7 @@ import msgspec
 
 from ramet.daemon.log import describe_error
 from ramet.daemon.memory import give_back_memory
+from ramet.daemon.readers.failures import find_known
 from ramet.daemon.readers.json_limit import encode_within
 from ramet.daemon.readers.messages import Header, Order, encode_header, receive_order
 from ramet.daemon.readers.snapshots import Snapshots
@@ -93,7 +94,8 @@ class ReaderProcess:
             reply = self._snapshots.perform(order.request, order.principal)
             return "reply", encode_within(reply, self._max_reply_bytes)
         except Exception as error:  # noqa: BLE001 - whatever fails, the daemon learns of it
-            refusal = _too_much(order) if isinstance(error, MemoryError) or self._is_full() else error
+            is_full = isinstance(error, MemoryError) or self._is_full()
+            refusal = _too_much(order) if is_full else find_known(error) or error
             if isinstance(refusal, RametError):
                 return "error", msgspec.json.encode(redacted_error(refusal, self._redactor))
             return "failed", describe_error(refusal).encode(errors="replace")

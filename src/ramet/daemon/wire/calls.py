@@ -1,12 +1,12 @@
 """A call: one request of a connection on its way to its reply; and a batch: several that are answered together."""
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UnsetType
 
 from ramet.daemon.executors.executor import Asker
+from ramet.daemon.readers.failures import explain
 from ramet.engine import Ready
 from ramet.errors import RametError
 from ramet.model.redaction import Redactor
@@ -17,8 +17,6 @@ from ramet.protocol.wire.frames import RequestId
 
 if TYPE_CHECKING:
     from ramet.daemon.wire.connection import Connection
-
-log = logging.getLogger(__name__)
 
 
 _BATCH_BYTES = 8 * 1024 * 1024
@@ -104,5 +102,4 @@ def encode_answer(request_id: RequestId | UnsetType, reply: Any, redactor: Redac
 
 def unforeseen(error: Exception) -> RametError:
     """The reply to a request that failed because of a bug: the details go to the log."""
-    log.error("internal error", exc_info=error)
-    return RametError("internal error in the daemon; its log has the details")
+    return explain(error, "internal error")
