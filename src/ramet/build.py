@@ -65,6 +65,11 @@ def compare(theirs: Build, ours: Build) -> Relation:
     return "older" if rank < own else "newer" if rank > own else "other"
 
 
+def is_own(build: Build) -> bool:
+    """Whether it is ours, without asking git."""
+    return build.revision == own_revision() and build.version == __version__
+
+
 def read_build(greeting: dict[str, Any]) -> Build:
     """The build of a daemon, from its answer to `daemon.hello`; older daemons say less, and hostile ones anything."""
     version, revision = greeting.get("version"), greeting.get("build")

@@ -28,8 +28,8 @@
     │   ├── StatementStopped · StatementFailed (DatabaseAltered)
     │   └── DeadlineExceeded · TooContended
     ├── DaemonError                  the daemon failed                       exit 1
-    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping · DaemonFailed · SocketUnsafe ·
-    │       TooManyConnections · ReadInterrupted · DescriptorsExhausted
+    │   └── DaemonUnreachable · DaemonRunning · DaemonStopping (DaemonReplaced) · DaemonFailed · DaemonOlder ·
+    │       DaemonNewer · ReplyUnreadable · SocketUnsafe · TooManyConnections · ReadInterrupted · DescriptorsExhausted
     ├── ModelError                   a model failed                          exit 6
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    this machine cannot run the work        exit 7
@@ -842,6 +842,34 @@ class DaemonStopping(DaemonError):
 
     code = "daemon_stopping"
     hint = "try again in a moment; the next command starts a new daemon"
+
+
+class DaemonReplaced(DaemonStopping):
+    """The daemon is being replaced by one of a newer build."""
+
+    code = "daemon_replaced"
+    hint = "try again in a moment; the new daemon takes over the running agents"
+
+
+class DaemonOlder(DaemonError):
+    """The daemon is older than this ramet."""
+
+    code = "daemon_older"
+    hint = "run `ramet daemon stop`; the next command starts a daemon of this build, and running agents continue"
+
+
+class DaemonNewer(DaemonError):
+    """This ramet is older than the daemon."""
+
+    code = "daemon_newer"
+    hint = "upgrade it: `pip install -U ramet`, `pipx upgrade ramet` or `uv tool upgrade ramet`"
+
+
+class ReplyUnreadable(DaemonError):
+    """The daemon's reply cannot be read."""
+
+    code = "reply_unreadable"
+    hint = "the daemon is probably another build: `pip install -U ramet`, then `ramet daemon stop`"
 
 
 class ReadInterrupted(DaemonError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ramet.errors import DaemonError, RametError
+from ramet.errors import RametError, ReplyUnreadable
 from ramet.model.event import Event
 from ramet.protocol.operation import R, Request
 from ramet.protocol.system.events import ListEvents
@@ -98,7 +98,4 @@ def _read_event(document: dict[str, Any]) -> Event:
     try:
         return msgspec.convert(document, Event)
     except msgspec.ValidationError as error:
-        raise DaemonError(
-            f"an event from the daemon cannot be read: {error}",
-            fix="run `ramet daemon stop`: the next command starts a daemon of this version",
-        ) from error
+        raise ReplyUnreadable(f"an event from the daemon cannot be read: {error}") from error

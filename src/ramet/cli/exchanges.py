@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ramet.cli.invocation import Invocation
-from ramet.errors import DaemonError
+from ramet.errors import ReplyUnreadable
 from ramet.protocol.operation import R, Request
 from ramet.protocol.wire.exchange import decode_line
 
@@ -32,10 +32,7 @@ def read_document(document: object, kind: type[Kind]) -> Kind:
     try:
         return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:
-        raise DaemonError(
-            f"the daemon's reply cannot be read: {error}",
-            fix="run `ramet daemon stop`: the next command starts a daemon of this version",
-        ) from error
+        raise ReplyUnreadable(f"the daemon's reply cannot be read: {error}") from error
 
 
 def _given(request: Request[Any]) -> dict[str, Any]:

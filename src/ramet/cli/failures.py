@@ -14,7 +14,7 @@ import click
 from ramet.cli.command import UnknownCommand
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean
-from ramet.errors import EXIT_FAILURE, RametError, UnknownMethod, shorten
+from ramet.errors import EXIT_FAILURE, InvalidParams, RametError, ReplyUnreadable, UnknownMethod, shorten
 
 _INTERRUPTED = 130
 _LARGEST_LOG = 1_000_000
@@ -23,7 +23,11 @@ _LARGEST_LOG = 1_000_000
 
 def report(error: BaseException, invocation: Invocation) -> int:
     """Print the error for a person or a program; returns the exit status."""
+    difference = invocation.difference
     match error:
+        case UnknownMethod() | InvalidParams() | ReplyUnreadable() if difference is not None:
+            _say(invocation, error.code, error.message, f"{difference.message}. {difference.fix}")
+            return error.exit_status
         case UnknownMethod() if invocation.is_agents:
             _say(invocation, error.code, "this command is not available to agents", "ask the user to run it")
             return error.exit_status
@@ -38,6 +42,9 @@ def report(error: BaseException, invocation: Invocation) -> int:
         case BrokenPipeError():
             # The reader of our output has gone: nothing more can be written, not even the interpreter's last flush.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return EXIT_FAILURE
+        case _ if difference is not None and not invocation.shows_tracebacks:
+            _say(invocation, difference.code, f"{difference.message}, and sent something unexpected", difference.fix)
             return EXIT_FAILURE
         case _:
             return _report_unforeseen(error, invocation)

@@ -6,7 +6,7 @@ Everything heavy is imported where it is first needed: help and usage errors nee
 import os
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -20,9 +20,19 @@ if TYPE_CHECKING:
     from ramet.client.target import Target
     from ramet.config.layers import Configuration
     from ramet.config.settings import Places
+    from ramet.errors import DaemonError
     from ramet.protocol.operation import R, Request
 
+
+class Patience(TypedDict):
+    """How long the daemon may take."""
+
+    start_timeout_seconds: float
+    stop_timeout_seconds: float
+
+
 _STOP_MARGIN_SECONDS = 10
+_PAUSE_SECONDS = 0.05
 
 
 class Invocation:
@@ -38,6 +48,9 @@ class Invocation:
         self._knows_clock = False
         self.is_working = False
         """Whether the terminal already shows progress."""
+        self.difference: DaemonError | None = None
+        """How the daemon's build differs from ours, if it does."""
+        self._noted: set[str] = set()
 
     def use(self, home: str | None, assignments: "Sequence[str]") -> None:
         """Take over the options before the command: `--home DIR` and `--set KEY=VALUE`."""
@@ -121,20 +134,49 @@ class Invocation:
         return self.connect(autostart=self.configuration.settings.daemon.autostart)
 
     def connect(self, *, autostart: bool) -> "Connection":
-        """A connection to the daemon; starting it may take a while, so a terminal shows that."""
+        """A connection to the daemon; one of an older build is replaced."""
+        from ramet.build import is_own  # noqa: PLC0415
+
+        connection = self._find_daemon(autostart=autostart)
+        if not is_own(connection.build):
+            connection = self._settle(connection, autostart=autostart)
+        return self._compare_clocks(connection)
+
+    def _find_daemon(self, *, autostart: bool) -> "Connection":
+        """Starting it may take a while, so a terminal shows that."""
         from ramet.cli.progress import working  # noqa: PLC0415
         from ramet.client.autostart import connect, ensure  # noqa: PLC0415
         from ramet.errors import DaemonStopping, DaemonUnreachable  # noqa: PLC0415
 
         try:
             socket, token = self.target.way
-            return self._compare_clocks(connect(socket, token=token))
+            return connect(socket, token=token)
         except (DaemonUnreachable, DaemonStopping):
             if not autostart:
                 raise
-        seconds = self.configuration.settings.daemon.start_timeout_seconds
         with working(self, "starting the daemon"):
-            return self._compare_clocks(ensure(self.target, autostart=True, start_timeout_seconds=seconds))
+            return ensure(self.target, autostart=True, **self._patience)
+
+    def _settle(self, connection: "Connection", *, autostart: bool) -> "Connection":
+        """Replace a daemon of an older build, and say so on standard error. A newer one serves us, if it still can."""
+        from ramet.build import compare, own_build  # noqa: PLC0415
+        from ramet.cli.progress import working  # noqa: PLC0415
+        from ramet.client.autostart import ensure  # noqa: PLC0415
+        from ramet.client.replacement import explain  # noqa: PLC0415
+
+        ours, theirs = own_build(), connection.build
+        self.difference, relation = explain(theirs), compare(theirs, ours)
+        if relation == "newer" and theirs.protocol > ours.protocol:
+            raise self.difference
+        if relation == "older" and autostart and not self.is_agents:
+            connection.close()
+            with working(self, "replacing the daemon"):
+                connection = ensure(self.target, autostart=True, **self._patience)
+            self._note(f"replaced the daemon ({theirs}) by a newer one ({ours}); running agents continue")
+            self.difference = None
+        elif relation in ("older", "newer") and not self.is_agents:
+            self._note(f"{self.difference.message}; fix: {self.difference.fix}")
+        return connection
 
     def _compare_clocks(self, connection: "Connection") -> "Connection":
         """Ask once how far this machine's clock is from the database's, if that can be another machine's."""
@@ -151,6 +193,36 @@ class Invocation:
             follow_database(0.0 if clock is None else clock.ahead_seconds)
         return connection
 
+    @property
+    def _patience(self) -> "Patience":
+        daemon = self.configuration.settings.daemon
+        return {
+            "start_timeout_seconds": daemon.start_timeout_seconds,
+            "stop_timeout_seconds": daemon.drain_seconds + _STOP_MARGIN_SECONDS,
+        }
+
+    def _note(self, text: str) -> None:
+        """Say it once, on standard error."""
+        if text not in self._noted:
+            self._noted.add(text)
+            click.echo(f"note: {text}", err=True)
+
+    def await_daemon(self) -> None:
+        """Wait for a daemon that another program is starting. If none comes, the next call starts one."""
+        import time  # noqa: PLC0415
+
+        from ramet.client.autostart import connect  # noqa: PLC0415
+        from ramet.errors import DaemonStopping, DaemonUnreachable  # noqa: PLC0415
+
+        socket, token = self.target.way
+        deadline = time.monotonic() + self._patience["start_timeout_seconds"]
+        while time.monotonic() < deadline:
+            try:
+                return connect(socket, token=token).close()
+            except (DaemonUnreachable, DaemonStopping):
+                time.sleep(_PAUSE_SECONDS)
+        return None
+
     def forget_connection(self) -> None:
         """The next call makes another connection."""
         self.__dict__.pop("connection", None)
@@ -159,8 +231,7 @@ class Invocation:
         """Stop the daemon and wait for its end; whether one ran."""
         from ramet.client.stop import stop  # noqa: PLC0415
 
-        seconds = self.configuration.settings.daemon.drain_seconds + _STOP_MARGIN_SECONDS
-        return stop(*self.target.way, seconds)
+        return stop(*self.target.way, self._patience["stop_timeout_seconds"])
 
     def ask(self, request: "Request[R]") -> "R":
         """The daemon's reply; a whole list comes page after page, so that its length does not matter to the daemon."""

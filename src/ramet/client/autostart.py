@@ -7,6 +7,7 @@ of the others keep waiting for its socket.
 import time
 from typing import TYPE_CHECKING
 
+from ramet.build import is_own, read_build
 from ramet.client.connection import Connection
 from ramet.client.target import Target
 from ramet.errors import (
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from ramet.client.processes import StartedDaemon
 
 _PAUSE_SECONDS = 0.02
+_STOP_SECONDS = 30.0
+"""How long a daemon of an older build may take to finish its requests."""
 _RETRY_SECONDS = 2.0
 """How long to wait for the daemon that was faster than ours, before starting ours again."""
 
@@ -36,10 +39,7 @@ def connect(
     """A connection on which the daemon has answered once, so that it is neither starting nor going."""
     connection = Connection(socket_path, first_timeout_seconds or timeout_seconds)
     try:
-        if token is None:
-            connection.call("daemon.ping")
-        else:
-            connection.call("daemon.hello", {"token": token})
+        connection.build = read_build(connection.call("daemon.hello", {} if token is None else {"token": token}))
     except BaseException:
         connection.close()
         raise
@@ -48,9 +48,31 @@ def connect(
 
 
 def ensure(
-    target: Target, *, autostart: bool, start_timeout_seconds: float, timeout_seconds: float | None = None
+    target: Target,
+    *,
+    autostart: bool,
+    start_timeout_seconds: float,
+    timeout_seconds: float | None = None,
+    stop_timeout_seconds: float = _STOP_SECONDS,
 ) -> Connection:
-    """A connection to a daemon that answers. One that is on its way out is waited for and replaced."""
+    """A connection to a daemon that answers. One that is on its way out is waited for and replaced, and so is one of an
+    older build, unless we are an agent.
+    """
+
+    def connect_or_start() -> Connection:
+        return _connect_or_start(target, autostart, start_timeout_seconds, timeout_seconds)
+
+    connection = connect_or_start()
+    if is_own(connection.build) or not autostart or target.entrance is not None:
+        return connection
+    from ramet.client.replacement import replace_older  # noqa: PLC0415  only an upgrade needs it
+
+    return replace_older(connection, connect_or_start, stop_timeout_seconds)
+
+
+def _connect_or_start(
+    target: Target, autostart: bool, start_timeout_seconds: float, timeout_seconds: float | None
+) -> Connection:
     deadline = time.monotonic() + start_timeout_seconds
     try:
         return _connect(target, timeout_seconds, start_timeout_seconds)

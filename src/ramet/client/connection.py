@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Self
 
+from ramet.build import Build
 from ramet.client.stream import LineStream
 from ramet.errors import DaemonError, DaemonUnreachable, RametError, RequestTooLarge
 
@@ -33,6 +34,8 @@ class Connection:
         self._next_id = 1
         self._line_bytes = _LINE_BYTES
         self._events: deque[dict[str, Any]] = deque()
+        self.build = Build("?")
+        """The daemon's build, as its greeting said it."""
 
     def __enter__(self) -> Self:
         return self

@@ -23,16 +23,24 @@ def stop(socket_path: str, token: str | None, timeout_seconds: float) -> bool:
         try:
             if token is not None:
                 connection.call("daemon.hello", {"token": token})
-            pid: int = connection.call("daemon.status")["pid"]
+            stop_over(connection, timeout_seconds)
         except (DaemonUnreachable, DaemonStopping):
             return _wait_for_absence(socket_path, timeout_seconds)  # somebody else has asked it already
-        watch = _Watch(pid)
-        with suppress(DaemonUnreachable, DaemonStopping):
-            connection.call("daemon.stop")
+    return True
+
+
+def stop_over(connection: Connection, timeout_seconds: float, *, is_replaced: bool = False) -> None:
+    """Ask the daemon at the other end, and wait for its end. If it is replaced, commands that wait for its agents wait
+    for the next daemon instead; a daemon from before builds had names does not know that.
+    """
+    connection.set_timeout(timeout_seconds)
+    pid: int = connection.call("daemon.status")["pid"]
+    watch = _Watch(pid)
+    with suppress(DaemonUnreachable, DaemonStopping):
+        connection.call("daemon.stop", {"is_replaced": True} if is_replaced else {})
     if not watch.wait(timeout_seconds):
         fix = f"see `ramet daemon logs`; `kill -9 {pid}` stops it at once, and no acknowledged write is lost"
         raise DaemonError(f"the daemon (process {pid}) is still running after {timeout_seconds:g} seconds", fix=fix)
-    return True
 
 
 def _wait_for_absence(socket_path: str, timeout_seconds: float) -> bool:

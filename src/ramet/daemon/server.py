@@ -382,6 +382,7 @@ class Server:
 
     @answers(StopDaemon)
     def stop_on_request(self, call: Call, request: StopDaemon) -> Stopping:  # noqa: ARG002
+        self._work_calls.is_replaced = request.is_replaced
         self._loop.call_soon(self.stop)  # after the reply is written
         return Stopping()
 

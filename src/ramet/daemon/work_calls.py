@@ -15,7 +15,7 @@ from ramet.daemon.executors.requester import Requester
 from ramet.daemon.wire.answers import Later, answers
 from ramet.daemon.wire.calls import Call, unforeseen
 from ramet.daemon.wire.connection import Connection
-from ramet.errors import DaemonStopping, InvalidParams, RametError
+from ramet.errors import DaemonReplaced, DaemonStopping, InvalidParams, RametError
 from ramet.model.principal import USER, asking_session
 from ramet.model.record.effort import StopRequest
 from ramet.model.spawn.child import SpawnResult
@@ -39,6 +39,8 @@ class WorkCalls:
         self._loop = loop
         self._asked: dict[Call, asyncio.Task[None]] = {}
         self._is_closed = False
+        self.is_replaced = False
+        """Whether the next daemon continues what is waited for here."""
         self.followers: dict[type[Request[Any]], Callable[[Call, Any], None]] = {
             Kill: self._killed,
             CancelSpawn: self._killed,
@@ -113,6 +115,8 @@ class WorkCalls:
         try:
             return await self._crew.run(request)
         except asyncio.CancelledError:
+            if self.is_replaced:
+                raise DaemonReplaced from None
             return WorkDone(finished={}, why="daemon_stopping")
 
     # What follows an answer of the engine's.

@@ -519,9 +519,9 @@ class DaemonOperations(Namespace):
         """Show the daemon's socket, process, version, database and load."""
         return self._call(DaemonStatus, {})
 
-    def stop(self) -> Stopping:
+    def stop(self, *, is_replaced: bool = False) -> Stopping:
         """Finish the requests in progress, then stop the daemon."""
-        return self._call(StopDaemon, {})
+        return self._call(StopDaemon, {"is_replaced": is_replaced})
 
 
 class DbAgentsOperations(Namespace):

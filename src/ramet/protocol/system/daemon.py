@@ -143,6 +143,9 @@ class StopDaemon(Request[Stopping], frozen=True, kw_only=True):
 
     op = Operation("daemon.stop", host="daemon")
 
+    is_replaced: bool = False
+    """Whether another daemon is started at once. Commands that run work then wait for that one, instead of ending."""
+
 
 class Rotated(Struct, frozen=True, kw_only=True):
     """The tokens of running agents are no longer valid."""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ramet.errors import DaemonError, ParseError, RametError
+from ramet.errors import DaemonError, ParseError, RametError, ReplyUnreadable
 from ramet.protocol.operation import R, Request, decode_reply
 
 
@@ -62,9 +62,5 @@ def decode_line(request: type[Request[R]], line: bytes) -> R:
         if reply.error is None:
             return decode_reply(request, reply.result)
     except msgspec.DecodeError as error:
-        raise DaemonError(
-            f"cannot read the daemon's reply: {error}",
-            value=request.op.name,
-            fix="client and daemon must have the same version: run `ramet daemon stop`, then try again",
-        ) from error
+        raise ReplyUnreadable(f"cannot read the daemon's reply: {error}", value=request.op.name) from error
     raise RametError.from_wire(reply.error)

@@ -29,7 +29,15 @@ from ramet.cli.output import print_json
 from ramet.cli.screens.board import Display, open_display
 from ramet.cli.screens.effort_lines import list_work, state
 from ramet.cli.screens.work_changes import Change, Watch, summary
-from ramet.errors import Conflict, DaemonError, DaemonStopping, DaemonUnreachable, EffortFinished
+from ramet.errors import (
+    Conflict,
+    DaemonError,
+    DaemonReplaced,
+    DaemonStopping,
+    DaemonUnreachable,
+    EffortFinished,
+    RametError,
+)
 from ramet.model.record.effort import NOT_FAILURES
 from ramet.protocol.work.kills import Kill
 from ramet.protocol.work.queue import GetWork
@@ -244,25 +252,32 @@ class Shift:
     def _continue_after(self, error: DaemonError) -> None:
         """The daemon has exited, but its agents run on: another daemon finds them."""
         self._counts_itself = True
-        if not self._is_stopping:
-            self._done = self._last_words()
+        last = None if self._is_stopping else self._last_words(error)
+        if isinstance(last, WorkDone):
+            self._done = last
         if self._is_stopping:
             return
         self._losses += 1
         if self._losses > _LOSSES:
             raise error
-        self._display.say("the daemon has exited; starting another one, which takes over the running agents")
+        if isinstance(last, DaemonReplaced):
+            self._display.say("the daemon is being replaced by a newer one, which takes over the running agents")
+            self._invocation.await_daemon()
+        else:
+            self._display.say("the daemon has exited; starting another one, which takes over the running agents")
         self._invocation.forget_connection()
         self._begin()
 
-    def _last_words(self) -> WorkDone | None:
+    def _last_words(self, error: RametError) -> WorkDone | RametError | None:
         """The answer of a daemon before it exited: the events end first, then it answers."""
+        if isinstance(error, DaemonReplaced):
+            return error
         while (arrival := self._inbox.take(_LAST_WORDS_SECONDS)) is not None:
             match arrival:
                 case Answered(WorkDone() as reply):
                     return reply
-                case Failed():
-                    return None
+                case Failed(last):
+                    return last
         return None
 
     def _interrupt(self) -> None:
