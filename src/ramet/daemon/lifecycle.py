@@ -25,6 +25,7 @@ from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import LineFormatter, close_log, open_log
 from ramet.daemon.memory import keep_large_buffers_apart
 from ramet.daemon.pid_file import read_pid_file, write_pid_file
+from ramet.daemon.readers.own_files import read_own_files
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.server import Identity, Parts, Server
 from ramet.daemon.stalls import LoopMeter
@@ -62,6 +63,7 @@ def serve(
     fork_server = None
     try:
         engine = composition.build_engine(settings, environment, places)
+        read_own_files()
         if settings.redaction.enabled:  # the user's own patterns too, now that they are known to be right
             handler.setFormatter(LineFormatter(engine.redactor))
         source = composition.search_by_meaning(engine, settings, environment)

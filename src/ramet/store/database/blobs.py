@@ -121,6 +121,11 @@ def _make_decompressor(codec: int) -> zstandard.ZstdDecompressor:
     raise ValueError(f"unknown blob codec {codec}")
 
 
+def read_dictionaries() -> None:
+    """Read them now, so that no file is needed any more."""
+    _dictionary("v1")
+
+
 @cache
 def _dictionary(version: str) -> bytes:
     return (files("ramet.store") / "dictionaries" / f"{version}.zstd-dict").read_bytes()

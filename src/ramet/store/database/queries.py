@@ -25,10 +25,11 @@ class Query:
 
 
 class QueryFile:
-    """The queries of one noun, as attributes; read when the first of them is used."""
+    """The queries of one noun, as attributes; read when the first of them is used, or by `read_all`."""
 
     def __init__(self, noun: str) -> None:
         self._noun = noun
+        _files.append(self)
 
     def __getattr__(self, name: str) -> Query:
         query = self.all.get(name)
@@ -44,6 +45,15 @@ class QueryFile:
         shared = read_queries(folder / f"{self._noun}.sql")
         overrides = read_queries(folder / "postgres" / f"{self._noun}.sql")
         return {name: Query(name, text, overrides.get(name, text)) for name, text in shared.items()}
+
+
+_files: list[QueryFile] = []
+
+
+def read_all() -> None:
+    """Read the queries of every module that was imported, so that no file is needed any more."""
+    for file in _files:
+        _ = file.all
 
 
 def read_queries(file: Traversable) -> dict[str, str]:
