@@ -34,8 +34,8 @@
     │   └── ModelFailed · ModelMissing
     ├── WorkError                    this machine cannot run the work        exit 7
     │   ├── DriverMissing · LaunchFailed · SandboxUnavailable
-    │   ├── WorktreeError · GitFailed · SetupFailed
-    │   └── MergeConflict · NoStart
+    │   ├── WorktreeError (WorktreeRefused · CommitMissing · FolderMissing · MergeConflict · NoStart)
+    │   └── GitFailed · SetupFailed · SetupKilled
     └── ConfigError                  the configuration is wrong              exit 2
         └── UnknownKey · InvalidSetting · MissingDriver
 
@@ -978,11 +978,38 @@ class WorktreeError(WorkError):
     hint = "`ramet worktree list` lists every worktree and its state"
 
 
+class WorktreeRefused(WorktreeError):
+    """This repository or worktree cannot be used as it is."""
+
+    code = "worktree_refused"
+
+
+class CommitMissing(WorktreeError):
+    """The commit is not in this clone."""
+
+    code = "commit_missing"
+    hint = "push its branch where it was made, and fetch it here"
+
+
+class FolderMissing(WorktreeError):
+    """The folder no longer exists."""
+
+    code = "folder_missing"
+    hint = "restore the folder, or queue a fresh copy of the effort with `ramet retry EFFORT`"
+
+
 class SetupFailed(WorkError):
     """The set-up command of a worktree failed."""
 
     code = "setup_failed"
     hint = "run the command of `ramet config worktree.setup` in the project yourself to see the problem"
+
+
+class SetupKilled(WorkError):
+    """The set-up command of a worktree was killed, or its disk was full."""
+
+    code = "setup_killed"
+    hint = "check the memory and the disk of this machine"
 
 
 class GitFailed(WorkError):

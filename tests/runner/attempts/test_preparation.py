@@ -10,7 +10,7 @@ from tests.runner.desk import Desk
 from tests.runner.run_desk import RunDesk
 
 from ramet.config.settings import DatabaseSettings, Settings, WorkSettings
-from ramet.errors import GitFailed, WorktreeError
+from ramet.errors import CommitMissing, WorktreeRefused
 from ramet.faults import Faults
 from ramet.runner.attempts import preparation
 from ramet.runner.context import Order, RunnerContext
@@ -60,7 +60,7 @@ def test_a_chain_whose_work_is_on_another_machine_says_which_commit_is_missing_a
 ) -> None:
     chain = build_elsewhere(desk)
     review = chain.claim()
-    with pytest.raises(WorktreeError) as refusal:
+    with pytest.raises(WorktreeRefused) as refusal:
         prepare(runner, review, chain.detail)
     assert f"commit {ELSEWHERE} on ramet/e1, the work of e2, is not in {desk.project}" in str(refusal.value)
     assert "push ramet/e1 there and fetch it here" in refusal.value.fix
@@ -84,7 +84,7 @@ def test_an_effort_of_the_queue_is_left_to_the_machine_that_has_what_it_needs(
 ) -> None:
     built = desk.run("implement", git_branch="ramet/e1", git_base="a" * 40, git_head=ELSEWHERE)
     claimed = queue_worker.claim(desk.world, effort_id=desk.add("review", based_on=built.id).id)
-    with pytest.raises(GitFailed) as refusal:
+    with pytest.raises(CommitMissing) as refusal:
         prepare(runner, claimed)
     assert "or let that machine run the effort" in refusal.value.fix
 
@@ -92,5 +92,5 @@ def test_an_effort_of_the_queue_is_left_to_the_machine_that_has_what_it_needs(
 def test_alone_on_its_database_a_machine_has_everything(desk: Desk, runner: RunnerContext) -> None:
     chain = build_elsewhere(desk)
     alone = replace(runner, machine=desk.machine)
-    with pytest.raises(WorktreeError, match=f"the commit {ELSEWHERE} is not in"):
+    with pytest.raises(CommitMissing, match=f"the commit {ELSEWHERE} is not in"):
         prepare(alone, chain.claim(), chain.detail)

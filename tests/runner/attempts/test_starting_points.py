@@ -11,7 +11,7 @@ from tests.runner.desk import Desk
 from tests.runner.run_desk import RunDesk, line
 
 from ramet.config.settings import DatabaseSettings, Settings, WorkSettings
-from ramet.errors import GitFailed, InvalidParams, WorktreeError
+from ramet.errors import CommitMissing, InvalidParams, WorktreeError
 from ramet.faults import Faults
 from ramet.runner.attempts import preparation
 from ramet.runner.context import Order, RunnerContext
@@ -164,7 +164,7 @@ def test_a_base_that_is_on_another_machine_leaves_the_effort_to_that_machine(des
     effort = add(desk)
     elsewhere = replace(claim(desk, effort), base_commit="b" * 40)
     desk.world.sql("UPDATE efforts SET base_commit = :base WHERE id = :id", base="b" * 40, id=effort.id)
-    with pytest.raises(GitFailed, match="the base fix-cart bbbbbbbb is not in") as refusal:
+    with pytest.raises(CommitMissing, match="the base fix-cart bbbbbbbb is not in") as refusal:
         start(share(desk, runner), elsewhere)
     assert "push fix-cart there and fetch it here, or let that machine run the effort" in refusal.value.fix
     with pytest.raises(WorktreeError, match=r"is not in .* any more") as alone:

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 
-from ramet.errors import GitFailed, RametError, WorktreeError
+from ramet.errors import CommitMissing, RametError, WorktreeRefused
 from ramet.model.runs.run import Run
 from ramet.protocol.record.efforts import EffortRow
 from ramet.runner.machine import Machine
@@ -43,7 +43,7 @@ def require_in(repository: Repository, row: EffortRow | Run, run: Run | None, ho
     if host is not None:
         raise on_another_machine(missing, branch, run)
     again = "add the work again" if run is None else "start the run again"
-    raise WorktreeError(
+    raise CommitMissing(
         f"{missing} any more", value=commit, fix=f"{again}: `--base REF` names another commit to start at"
     )
 
@@ -54,5 +54,5 @@ def on_another_machine(missing: str, branch: str, run: Run | None) -> RametError
     """
     fetch = f"it was made on another machine: push {branch} there and fetch it here"
     if run is None:
-        return GitFailed(missing, fix=f"{fetch}, or let that machine run the effort")
-    return WorktreeError(missing, fix=f"{fetch}; then `ramet run --resume r{run.id} --retry-failed`")
+        return CommitMissing(missing, fix=f"{fetch}, or let that machine run the effort")
+    return WorktreeRefused(missing, fix=f"{fetch}; then `ramet run --resume r{run.id} --retry-failed`")

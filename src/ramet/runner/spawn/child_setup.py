@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from ramet.config.settings import WorkSettings
-from ramet.errors import InvalidParams, PathOutside, WorktreeError
+from ramet.errors import FolderMissing, InvalidParams, PathOutside
 from ramet.protocol.history.commits import Log, Show
 from ramet.protocol.history.contexts import Compile
 from ramet.protocol.history.inheritance import Inheritance
@@ -71,7 +71,7 @@ def find_workspace(machine: Machine, effort: EffortRow, project: str) -> str | N
             return effort.workspace
         if workspace.is_relative_to(root):
             if not confined.has_folder(root, str(workspace.relative_to(root))):
-                raise WorktreeError(f"the folder of e{effort.id}, {workspace}, no longer exists")
+                raise FolderMissing(f"the folder of e{effort.id}, {workspace}, no longer exists")
             return effort.workspace
     raise PathOutside(f"{workspace} is outside {project}", field="workspacePath", value=effort.workspace)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ramet.errors import WorktreeError
+from ramet.errors import WorktreeError, WorktreeRefused
 from ramet.workspace.git.command import Git
 from ramet.workspace.git.location import locate
 
@@ -88,7 +88,7 @@ def find(git: Git, project_path: str) -> Repository | None:
     top = location.top
     head = git.ask(top, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
     if head is None:
-        raise WorktreeError(
+        raise WorktreeRefused(
             f"the repository {top} has no commit to create a worktree from",
             value=str(top),
             fix=f"create one: git -C {top} commit --allow-empty -m start",

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.errors import GitFailed, RametError, WorktreeError
+from ramet.errors import CommitMissing, GitFailed, RametError, WorktreeError, WorktreeRefused
 from ramet.model.record.effort import Changes
 from ramet.workspace.files import reports
 from ramet.workspace.git import changes as facts
@@ -85,7 +85,7 @@ def prepare(
     the caller knows that the name is its own.
     """
     if not _NAME.fullmatch(name):
-        raise WorktreeError(f"{name!r} is not a valid name for a worktree", value=name, fix=_FIX_RECORD)
+        raise WorktreeRefused(f"{name!r} is not a valid name for a worktree", value=name, fix=_FIX_RECORD)
     repository = find(git, project_path)
     if repository is None:
         return None
@@ -227,7 +227,7 @@ class _Making:
             self._tear_down(name)
             registered = None
         if registered is not None and registered.locked is not None:
-            raise WorktreeError(
+            raise WorktreeRefused(
                 f"the worktree {top} is locked: {registered.locked or 'no reason given'}",
                 value=str(top),
                 fix=f"if it is no longer needed, unlock it: git worktree unlock {top}",
@@ -313,7 +313,7 @@ class _Making:
     def _require(self, commit: str) -> str:
         found = self._repository.commit(commit) if _HASH.fullmatch(commit) else None
         if found is None:
-            raise WorktreeError(
+            raise CommitMissing(
                 f"the commit {commit} is not in {self._repository.checkout}",
                 value=commit,
                 fix="it was made on another machine: push it there and fetch it here",
