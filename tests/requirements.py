@@ -1058,6 +1058,13 @@ REQUIREMENTS: dict[str, Requirement] = {
         "program itself are not shown as `tool stderr`; Claude's TUI shows a short hook command; forks have "
         "an edge to their origin; `/rename` names the session.",
     ),
+    "R462": due(
+        "A failure before an agent begins (disk, git, worktree, set-up, keeper) is the host's: the effort "
+        "returns to the queue without using up an attempt and is not offered to the same host first; permanent "
+        "failures are a closed list. After several such failures in a row the host stops claiming (an event, one "
+        "notice, `doctor` and `ps` on every host), probes later, and resumes by itself. A host checks its free "
+        "disk space before it claims.",
+    ),
     "R463": due(
         "Applied migrations are recorded with a hash, and a database whose recorded migrations differ from "
         "ours is named at open. A test refuses a changed migration file. Golden dumps of every landed schema "

@@ -40,7 +40,7 @@ def columns(kind: type[Any]) -> dict[str, Any]:
 
 def test_the_row_has_the_columns_of_the_effort_and_of_its_parts() -> None:
     assert columns(EffortRow) == columns(Effort)
-    assert len(columns(Effort)) == 51
+    assert len(columns(Effort)) == 53
 
 
 def test_a_part_has_its_columns_under_its_own_names() -> None:

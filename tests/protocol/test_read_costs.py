@@ -22,6 +22,7 @@ SHORT = {
     "db.session.get": "one session by its id",
     "db.skills.get": "one skill by its name",
     "drivers.parked": "at most one row for each driver",
+    "hosts.list": "at most one row for each host",
     "events.subscribe": "the id of the newest event",
     "hooks.caller": "one session by its process",
     "hooks.event": "a fixed number of rows (tests/conformance/hooks/test_hook_growth.py)",

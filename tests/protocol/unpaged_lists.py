@@ -27,6 +27,7 @@ REASONS = {
     "db.skills.get": "it is one skill",
     "drivers.list": CONFIGURED,
     "drivers.parked": CONFIGURED,
+    "hosts.list": CONFIGURED,
     "fleet.stale": "at most `limits.page_max`, the longest silent first",
     "fleet.status": "only agents that hold an effort, which are processes of this machine",
     "history.check": "the findings have a largest number",

@@ -418,6 +418,33 @@ class WorkSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=1, le=86_400, description="Seconds that a failing driver stays parked; then one attempt is made."),
         OWNER,
     ] = 120
+    host_breaker_failures: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1000,
+            description="Failures of a host in a row, each before an agent started, after which it claims no efforts.",
+        ),
+        OWNER,
+    ] = 3
+    host_breaker_seconds: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=86_400,
+            description="Seconds until such a host tries one effort. They double each time, up to 10 minutes.",
+        ),
+        OWNER,
+    ] = 30
+    min_free_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description="Free megabytes of disk for Ramet's files below which a host claims no efforts (0: no check).",
+        ),
+        OWNER,
+    ] = 100
     output_max_bytes: Annotated[
         int,
         Meta(ge=10_000, le=2**40, description="Maximum size of one attempt's output that is kept, in bytes."),

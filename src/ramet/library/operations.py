@@ -248,6 +248,7 @@ from ramet.protocol.system.notices import DismissNotice, ListNotices
 from ramet.protocol.work.attempts import Chain, Prompt, WorkChain, WorkPrompt
 from ramet.protocol.work.changes import DiffWork, WorkDiff
 from ramet.protocol.work.drivers import ListDrivers, ListParked, ParkedDriver, Released, ReleaseDriver
+from ramet.protocol.work.hosts import HostRow, ListHosts, NotStarted, ResumedHost, ResumeHost
 from ramet.protocol.work.kills import CancelSpawn, Kill, Killed
 from ramet.protocol.work.leases import Claimed, ClaimWork, Completed, CompleteWork, Lease, Refused, RenewLease
 from ramet.protocol.work.queue import (
@@ -1754,6 +1755,18 @@ class HooksOperations(Namespace):
         )
 
 
+class HostsOperations(Namespace):
+    """`hosts.…`"""
+
+    def list(self) -> Page[HostRow]:
+        """List the hosts on which no agent could start, and whether they claim efforts now."""
+        return self._call(ListHosts, {})
+
+    def resume(self, name: str, *, idempotency_key: str | None = None) -> ResumedHost:
+        """Let a parked host claim efforts again now. Its failures are counted from 0."""
+        return self._call(ResumeHost, {"idempotency_key": idempotency_key, "name": name})
+
+
 class ImportsOperations(Namespace):
     """`imports.…`"""
 
@@ -2609,6 +2622,7 @@ class WorkOperations(Namespace):
         retry_at: datetime | None = None,
         is_fresh: bool = False,
         has_begun: bool = False,
+        not_started: NotStarted | Mapping[str, Any] | None = None,
         git_head: str | None = None,
         git_branch: str | None = None,
         changes: Changes | Mapping[str, Any] | None = None,
@@ -2633,6 +2647,7 @@ class WorkOperations(Namespace):
                 "retry_at": retry_at,
                 "is_fresh": is_fresh,
                 "has_begun": has_begun,
+                "not_started": not_started,
                 "git_head": git_head,
                 "git_branch": git_branch,
                 "changes": changes,
@@ -2834,6 +2849,7 @@ class Operations(Namespace):
         self.fs = FsOperations(transport)
         self.history = HistoryOperations(transport)
         self.hooks = HooksOperations(transport)
+        self.hosts = HostsOperations(transport)
         self.imports = ImportsOperations(transport)
         self.ingest = IngestOperations(transport)
         self.memory = MemoryOperations(transport)

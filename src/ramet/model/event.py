@@ -80,6 +80,8 @@ EventKind = Literal[
     "run.deleted",
     "driver.parked",
     "driver.released",
+    "host.parked",
+    "host.resumed",
     "budget.set",
     "notice.added",
     "notice.dismissed",

@@ -57,3 +57,12 @@ def add(tx: Transaction, kind: NoticeKind, effort: Effort, text: str, *, key: st
     )
     if notice_id is not None:
         tx.record("notice.added", task_id=effort.task_id, effort_id=effort.id, data={"notice": notice_id, "kind": kind})
+
+
+def add_about_host(tx: Transaction, text: str, *, key: str) -> None:
+    """Tell a person about a host that claims nothing. It is about every project."""
+    notice_id = notices.add(
+        tx.db, kind="parked", text=text, effort_id=None, session_id=None, dedupe_key=key, now=tx.now
+    )
+    if notice_id is not None:
+        tx.record("notice.added", data={"notice": notice_id, "kind": "parked"})

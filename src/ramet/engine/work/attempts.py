@@ -57,6 +57,7 @@ def begin(tx: Transaction, prepared: PreparedAttempt) -> Attempt:
         worktree=request.worktree,
         git_branch=request.git_branch,
         git_base=request.git_base,
+        git_host=request.git_host if request.git_branch else None,
     )
     effort = lease_rows.begin(tx.db, effort.id, where)
     data = {"attempt": effort.retry.attempts, "driver": effort.driver, "worktree": effort.place.worktree}

@@ -14,7 +14,7 @@ from ramet.engine.record import efforts, lookup, sessions
 from ramet.engine.runs import run_lines
 from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
-from ramet.engine.work import endings, outcomes, parked_drivers, queue
+from ramet.engine.work import endings, hosts, outcomes, parked_drivers, queue
 from ramet.errors import InvalidParams, LeaseLost
 from ramet.model.instant import from_datetime, to_iso
 from ramet.model.record.effort import NOT_FAILURES, Effort, Failure, Outcome
@@ -23,6 +23,7 @@ from ramet.model.work.retry_policy import (
     RetryPolicy,
     Scope,
     decide,
+    decide_not_started,
 )
 from ramet.protocol.work.leases import Claimed, ClaimWork, Completed, CompleteWork, Lease, Refused, RenewLease
 from ramet.store.record import sessions as session_rows
@@ -101,14 +102,20 @@ def _refusal(tx: Transaction, effort: Waiting, scope: Scope) -> Refused | None:
             return Refused(refused="not_queued", detail=f"effort {effort.id} is active outside the queue")
         case "succeeded" | "unchanged" | "failed":
             return Refused(refused="not_queued", detail=f"effort {effort.id} finished with {effort.outcome}")
+        case "parked" if effort.retry.avoid_host not in (None, scope.host) and scope.host is not None:
+            return _misfit(tx, effort, scope)
         case "blocked" | "parked":
             waits = queue.blocked(tx, effort)
             detail = f"effort {waits.by} is {waits.status}" if waits.by else f"effort {effort.id} {waits.status}"
             return Refused(refused="blocked", detail=detail)
         case "ready" | "awaited":
-            unfit = queue.unfit(tx, effort, scope)
-            detail = f"effort {effort.id} does not fit this worker: its {unfit}"
-            return None if unfit is None else Refused(refused="blocked", detail=detail)
+            return _misfit(tx, effort, scope)
+
+
+def _misfit(tx: Transaction, effort: Waiting, scope: Scope) -> Refused | None:
+    unfit = queue.unfit(tx, effort, scope)
+    detail = f"effort {effort.id} does not fit this worker: its {unfit}"
+    return None if unfit is None else Refused(refused="blocked", detail=detail)
 
 
 def _take_over(tx: Transaction, effort: Held) -> None:
@@ -161,9 +168,11 @@ def complete(tx: Transaction, request: CompleteWork) -> Completed:
         return Completed(**efforts.show(lookup.effort(tx, effort.id)), ignored=True)
     request = outcomes.judge(tx, effort, request)
     failure = None if request.outcome in NOT_FAILURES else request.failure or _FAILURES.get(request.outcome)
-    decision = decide(effort, request.outcome, failure, _policy(tx), stop=effort.stop_request)
+    decision = _decide(tx, effort, request, failure)
+    not_started = request.not_started
     settlement = Settlement(
         lifecycle="queued",
+        avoid_host=not_started.host if not_started and decision.requeue else None,
         failure=failure,
         reason=request.reason,
         output_content=request.output_content,
@@ -180,6 +189,17 @@ def complete(tx: Transaction, request: CompleteWork) -> Completed:
     if not decision.requeue:
         outcomes.tell(tx, settled)
     return Completed(**efforts.show(settled), requeued=decision.requeue)
+
+
+def _decide(tx: Transaction, effort: Held, request: CompleteWork, failure: Failure | None) -> Decision:
+    """What follows from the outcome. A failure of the host is not the effort's, unless somebody stops that anyway."""
+    is_hosts = request.not_started is not None and request.not_started.is_hosts and failure == "infrastructure"
+    if not is_hosts or request.not_started is None:
+        return decide(effort, request.outcome, failure, _policy(tx), stop=effort.stop_request)
+    in_row = hosts.note_failure(tx, request.not_started, request.reason)
+    if effort.stop_request is not None:
+        return decide(effort, request.outcome, failure, _policy(tx), stop=effort.stop_request)
+    return decide_not_started(effort, in_row, _policy(tx))
 
 
 def _not_before(tx: Transaction, request: CompleteWork, decision: Decision) -> str | None:
@@ -216,6 +236,8 @@ def _settle(
     following: Following,
 ) -> Effort:
     """Release an effort: its open parts end, and it is finished, or waits for its next attempt."""
+    if not decision.uses_attempt:
+        leases.uncount(tx.db, effort.id)
     facts: dict[str, Any] = {"agent_failures": decision.agent_failures, "host_failures": decision.host_failures}
     if effort.is_attended:
         # What a spawn left for the first attempt is there for the next one too.

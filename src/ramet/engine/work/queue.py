@@ -45,7 +45,7 @@ from ramet.protocol.work.queue import (
 from ramet.store.record import efforts as effort_rows
 from ramet.store.record import refused_calls, usage
 from ramet.store.record import sessions as session_rows
-from ramet.store.work import leases, parked_drivers, queue
+from ramet.store.work import leases, queue
 from ramet.store.work.queue import NewWork, Settlement, Waiting
 
 _NEWEST = 2**63 - 1
@@ -284,7 +284,7 @@ def put_back(
     not_before: str | None = None,
 ) -> Effort:
     """As if it had not been claimed: no attempt is counted, and the next one continues where this one would have."""
-    parked_drivers.uncount(tx.db, effort.id)
+    leases.uncount(tx.db, effort.id)
     settlement = Settlement(
         lifecycle="queued",
         reason=reason,

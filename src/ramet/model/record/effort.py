@@ -72,6 +72,8 @@ class Place(Part, frozen=True, kw_only=True):
     git_branch: str | None
     git_base: str | None
     git_head: str | None
+    git_host: str | None
+    """The host whose clone has the branch; None if no other host shares the database."""
     workspace: str | None
     """The directory in which it works; None if that is the project, or its own worktree."""
 
@@ -98,6 +100,8 @@ class Retry(Part, frozen=True, kw_only=True, rename={"of": "retry_of"}):
     """Failures of what runs the agent, which are not the agent's."""
     not_before: datetime | None
     """When the next attempt may begin."""
+    avoid_host: str | None
+    """The host that `not_before` is about: others may begin before; None if it is about all of them."""
     continues_session_id: int | None
     """The session whose context window the next attempt goes on with."""
 

@@ -52,12 +52,24 @@ class Decision(Struct, frozen=True, kw_only=True):
     """What follows from an attempt's outcome."""
 
     requeue: bool
+    uses_attempt: bool = True
     pause_ms: int | None = None
     """How long the next attempt waits; None where it need not."""
     agent_failures: int
     host_failures: int
     notice: NoticeKind | None = None
     """What a person has to be told."""
+
+
+def decide_not_started(effort: Tried, host_failures_in_row: int, policy: RetryPolicy) -> Decision:
+    """What follows where a host failed before an agent started: another attempt, as if this one had not been made."""
+    return Decision(
+        requeue=True,
+        uses_attempt=False,
+        pause_ms=backoff_ms(effort.id, effort.attempts, host_failures_in_row, policy),
+        agent_failures=effort.agent_failures,
+        host_failures=effort.host_failures,
+    )
 
 
 def decide(

@@ -88,6 +88,8 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "run.deleted": "A run was deleted with its conversation.",
     "driver.parked": "A driver was parked; `data` says until when and why.",
     "driver.released": "A driver may be used again.",
+    "host.parked": "A host claims no efforts for a while; `data` says until when and why.",
+    "host.resumed": "A host claims efforts again.",
     "budget.set": "The budget of a session and its descendants was set.",
     "notice.added": "Something needs a person's attention.",
     "notice.dismissed": "A person dismissed a notice.",

@@ -100,6 +100,8 @@ class BeginAttempt(Change[Attempt], frozen=True, kw_only=True):
     worktree: Path | None = None
     git_branch: Name | None = None
     git_base: Name | None = None
+    git_host: Name | None = None
+    """The host whose clone has the branch, if several share the database."""
 
 
 class Preparation(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from ramet.model.record.effort import Changes, Failure, Outcome, StopRequest
 from ramet.protocol.fields import Content, DriverName, Id, Name, Path, ProjectRef
 from ramet.protocol.operation import Change, Operation
 from ramet.protocol.record.efforts import EffortReply
+from ramet.protocol.work.hosts import NotStarted
 
 Refusal = Literal["missing", "not_queued", "blocked", "lost", "busy"]
 """Why a claim was refused. missing: there is no such effort, or no effort is ready; not_queued: the effort is finished,
@@ -105,6 +106,8 @@ class CompleteWork(Change[Completed], frozen=True, kw_only=True):
     """Whether the next attempt starts a new context window, because this one holds nothing worth continuing."""
     has_begun: bool = False
     """Whether the agent's program got as far as its context window. A failure after that is not the program's own."""
+    not_started: NotStarted | None = None
+    """If the attempt failed before its agent started: where, and whether that is a failure of the host."""
     git_head: Name | None = None
     git_branch: Name | None = None
     changes: Changes | None = None

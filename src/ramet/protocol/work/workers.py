@@ -16,7 +16,7 @@ class WorkDone(Struct, frozen=True, kw_only=True):
 
     finished: dict[str, int]
     """The number of efforts with each outcome."""
-    why: Literal["idle", "stopped", "daemon_stopping"]
+    why: Literal["idle", "stopped", "host_parked", "daemon_stopping"]
 
 
 class RunWork(Request[WorkDone], frozen=True, kw_only=True):

@@ -178,6 +178,8 @@ CREATE TABLE efforts (
     base_branch            TEXT,
     base_changes           TEXT,
     accepts_no_change      INTEGER NOT NULL DEFAULT 0 CHECK (accepts_no_change IN (0, 1)),
+    avoid_host             TEXT,
+    git_host               TEXT,
     UNIQUE (task_id, ordinal),
     CHECK ((lifecycle = 'finished') = (finished_at IS NOT NULL)),
     CHECK ((lifecycle = 'finished') = (outcome IS NOT NULL))
@@ -563,6 +565,17 @@ CREATE TABLE parked (
     until    TEXT,
     reason   TEXT NOT NULL,
     failures INTEGER NOT NULL DEFAULT 0
+);
+
+-- Hosts that failed before an agent began: how often in a row, and since when one claims nothing.
+CREATE TABLE hosts (
+    name         TEXT PRIMARY KEY NOT NULL,
+    failures     INTEGER NOT NULL CHECK (failures >= 0),
+    failed_at    TEXT,
+    reason       TEXT NOT NULL,
+    parked_at    TEXT,
+    parked_until TEXT,
+    CHECK (parked_at IS NOT NULL OR parked_until IS NULL)
 );
 
 -- Where on each host a project is.

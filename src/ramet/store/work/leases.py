@@ -108,8 +108,14 @@ class Start(Struct, frozen=True, kw_only=True):
     worktree: str | None
     git_branch: str | None
     git_base: str | None
+    git_host: str | None
 
 
 def begin(db: Connection, effort_id: int, start: Start) -> Effort:
     """Note where an attempt is made."""
     return db.must_struct(Effort, _sql.begin, id=effort_id, **asdict(start))
+
+
+def uncount(db: Connection, effort_id: int) -> None:
+    """A claim that came to no attempt is none of those that are counted."""
+    db.run(_sql.uncount, id=effort_id)

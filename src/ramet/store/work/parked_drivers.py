@@ -57,8 +57,3 @@ def list_parked(db: Connection, now: str) -> list[Parked]:
 def find_begun(db: Connection, effort_id: int, generation: int) -> Begun | None:
     """The attempt that was made under a lease; None where it never came to one."""
     return db.struct(Begun, _sql.attempt, effort_id=effort_id, generation=generation)
-
-
-def uncount(db: Connection, effort_id: int) -> None:
-    """A claim that came to no attempt is none of those that are counted."""
-    db.run(_sql.uncount, id=effort_id)

@@ -67,6 +67,7 @@ class Settlement(Struct, frozen=True, kw_only=True):
     reason: str | None = None
     failure: Failure | None = None
     not_before: str | None = None
+    avoid_host: str | None = None
     continues_session_id: int | None = None
     agent_failures: int = 0
     host_failures: int = 0

@@ -9,6 +9,7 @@ import click
 
 from ramet.cli.command import Command
 from ramet.cli.commands.look.live_screen import Keys, live_screen, reading_keys
+from ramet.cli.commands.queue.parked_hosts import explain_parked_hosts
 from ramet.cli.commands.record.held_work import explain, list_reached
 from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.connections import ask
@@ -51,7 +52,7 @@ def ps(invocation: Invocation, watch: bool, everywhere: bool) -> None:
     that a person started. AGE is the time since the session started. COST is its cost so far; `~` marks an estimate
     from the price table, `-` an unknown cost. NOW is the newest tool call, then the newest prompt; in front of it, how
     many of its calls were refused (`ramet allow e12` lists them). CTX is how full the context window was at the newest
-    call. If a daily or project budget is used up, a line below says so.
+    call. If a daily or project budget is used up, or a host claims no efforts, a line below says so.
 
     A wide terminal shows more columns. LABEL is the agent's label, or the session's title in its program (`/rename`).
     """
@@ -62,7 +63,7 @@ def ps(invocation: Invocation, watch: bool, everywhere: bool) -> None:
     if invocation.as_json:
         return print_json(fleet)
     _print(invocation, fleet, scope)
-    for line in explain(list_reached(invocation, scope), scope):
+    for line in [*explain(list_reached(invocation, scope), scope), *explain_parked_hosts(invocation)]:
         click.echo(clean(line))
     return None
 

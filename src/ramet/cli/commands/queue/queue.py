@@ -8,10 +8,11 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
+from ramet.cli.commands.queue.parked_hosts import explain_parked_hosts
 from ramet.cli.commands.record.held_work import explain, list_reached
 from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import clean, print_json
+from ramet.cli.output import clean, print_json, say
 from ramet.cli.screens.agent_names import doing, effort_agent
 from ramet.cli.screens.effort_lines import (
     age,
@@ -33,6 +34,7 @@ from ramet.protocol.operation import Request
 from ramet.protocol.record.agents import FleetStatus
 from ramet.protocol.record.efforts import EffortReply
 from ramet.protocol.replies import Page
+from ramet.protocol.work.hosts import ResumeHost
 from ramet.protocol.work.queue import DropWork, NextWork, ResumeWork, RetryWork, WorkReply
 
 Changed = TypeVar("Changed", bound=EffortReply)
@@ -141,8 +143,8 @@ def queue(
 
 
 def say_held(invocation: Invocation, scope: Scope) -> None:
-    """Say which budgets keep queued efforts from starting."""
-    for line in explain(list_reached(invocation, scope), scope):
+    """Say which budgets and hosts keep queued efforts from starting."""
+    for line in [*explain(list_reached(invocation, scope), scope), *explain_parked_hosts(invocation)]:
         click.echo(clean(line))
 
 
@@ -185,17 +187,34 @@ def retry(invocation: Invocation, efforts: tuple[int, ...]) -> None:
     _change_each(invocation, [RetryWork(effort_id=each) for each in efforts], told)
 
 
-@click.command(cls=Command, examples=["ramet resume e12"])
-@click.argument("efforts", metavar="EFFORT...", nargs=-1, required=True, type=references.effort)
+@click.command(cls=Command, examples=["ramet resume e12", "ramet resume --host north"])
+@click.argument("efforts", metavar="[EFFORT]...", nargs=-1, type=references.effort)
+@click.option("--host", metavar="NAME", help="Let a host that claims no efforts claim them again now.")
 @click.pass_obj
-def resume(invocation: Invocation, efforts: tuple[int, ...]) -> None:
-    """Queue each finished EFFORT again: the same effort, and the same context window if its agent can resume it."""
+def resume(invocation: Invocation, efforts: tuple[int, ...], host: str | None) -> None:
+    """Queue each finished EFFORT again: the same effort, and the same context window if its agent can resume it.
+
+    With --host, resume a host instead: one on which no agent could start several times in a row, or whose disk was
+    nearly full. It also tries again by itself.
+    """
+    if bool(efforts) == (host is not None):
+        raise click.UsageError("name efforts to resume, or a host with --host NAME")
+    if host is not None:
+        return _resume_host(invocation, host)
 
     def told(row: WorkReply) -> str:
         session = row.continues_session_id
         return f"e{row.id} queued ({row.skill}), " + (f"continues s{session}" if session else "starts from scratch")
 
-    _change_each(invocation, [ResumeWork(effort_id=each) for each in efforts], told)
+    return _change_each(invocation, [ResumeWork(effort_id=each) for each in efforts], told)
+
+
+def _resume_host(invocation: Invocation, host: str) -> None:
+    reply = invocation.ask(ResumeHost(name=host))
+    if reply.already:
+        return say(invocation, reply, f"{host} is not parked")
+    waited = " ".join(f"e{effort_id}" for effort_id in reply.effort_ids)
+    return say(invocation, reply, f"{host} claims efforts again" + (f"; can start: {waited}" if waited else ""))
 
 
 @click.command(cls=Command, examples=["ramet drop e12"])

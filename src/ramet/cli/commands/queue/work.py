@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.queue.drivers import check_driver
+from ramet.cli.commands.queue.parked_hosts import explain_parked_hosts
 from ramet.cli.commands.queue.queue import say_waiting
 from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.connections import (
@@ -25,11 +26,13 @@ from ramet.cli.connections import (
     last_event,
 )
 from ramet.cli.invocation import Invocation
-from ramet.cli.output import print_json
+from ramet.cli.output import clean, print_json
 from ramet.cli.screens.board import Display, open_display
 from ramet.cli.screens.effort_lines import list_work, state
 from ramet.cli.screens.work_changes import Change, Watch, summary
 from ramet.errors import (
+    EXIT_FAILURE,
+    EXIT_WORK,
     Conflict,
     DaemonError,
     DaemonReplaced,
@@ -38,6 +41,7 @@ from ramet.errors import (
     EffortFinished,
     RametError,
 )
+from ramet.model.event import Event
 from ramet.model.record.effort import NOT_FAILURES
 from ramet.protocol.work.kills import Kill
 from ramet.protocol.work.queue import GetWork
@@ -93,6 +97,8 @@ def work(
     verbose: bool,
 ) -> None:
     """Run queued efforts, or only each EFFORT, and show their progress. Exits with 1 if any effort fails.
+
+    With --once, it exits with 7 if this host claims no efforts, because no agent could start or its disk is full.
 
     Inside a project, only its own efforts are run; those of other projects stay queued.
 
@@ -166,6 +172,8 @@ class Shift:
         signal.signal(signal.SIGINT, lambda *_: self._inbox.put(Interrupted()))
         for change in self._watch.find_running():
             self._tell(change)
+        for line in explain_parked_hosts(self._invocation):
+            self._display.say(line)
         self._begin()
         while not self._is_over():
             self._step()
@@ -212,6 +220,8 @@ class Shift:
                 self._seen, self._losses = event.id, 0
                 for change in self._watch.take(event):
                     self._tell(change)
+                if event.kind in ("host.parked", "host.resumed"):
+                    self._display.say(_tell_of_host(event))
             case Answered(WorkDone() as reply):
                 self._answer(reply)
             case Failed(error):
@@ -320,7 +330,9 @@ class Shift:
         else:
             self._say_end(finished)
         is_left = self._is_stopping and bool(self._watch.running)
-        return int(is_left or any(outcome not in NOT_FAILURES for outcome in finished))
+        if is_left or any(outcome not in NOT_FAILURES for outcome in finished):
+            return EXIT_FAILURE
+        return EXIT_WORK if self._done.why == "host_parked" else 0
 
     def _say_end(self, finished: dict[str, int]) -> None:
         if finished:
@@ -333,5 +345,16 @@ class Shift:
             click.echo(
                 "the daemon was stopped; its agents keep running, and `ramet work` starts a daemon that takes them over"
             )
+        elif self._done is not None and self._done.why == "host_parked":
+            click.echo("this host claims no efforts, so the queued ones wait: `ramet queue`")
+            for line in explain_parked_hosts(self._invocation):
+                click.echo(clean(line))
         elif not finished and not self._interrupts:
             say_waiting(list(list_work(self._invocation, "queued", project=self._scope.project_id)), self._scope)
+
+
+def _tell_of_host(event: Event) -> str:
+    data = event.data or {}
+    if event.kind == "host.resumed":
+        return f"{data['host']} claims efforts again"
+    return f"{data['host']} claims no efforts for now: {data['reason']}"

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from ramet.cli.commands.look.pauses import find_pauses
 from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
+from ramet.cli.commands.queue.parked_hosts import describe_host, list_parked_hosts, say_when_again
 from ramet.cli.commands.record.held_work import describe_use, form, say_when
 from ramet.cli.commands.record.project_scope import find_scope
 from ramet.cli.commands.system import hook_states
@@ -292,6 +293,15 @@ def examine_keepers(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("keepers", "ok", detail)
 
 
+def examine_hosts(invocation: Invocation) -> Iterator[Finding]:
+    """The hosts that claim nothing, this one or another."""
+    parked = list_parked_hosts(invocation)
+    for row in parked:
+        yield Finding("hosts", "warn", describe_host(row), say_when_again(row))
+    if not parked:
+        yield Finding("hosts", "ok", "no host is parked")
+
+
 def examine_search(invocation: Invocation) -> Iterator[Finding]:
     """How far the index is, and whether the model that vectors need can be used."""
     state = invocation.ask(SearchStatus())
@@ -329,6 +339,7 @@ EXAMINATIONS: dict[str, Callable[[Invocation], Iterator[Finding]]] = {
     "sandbox": examine_sandboxes,
     "hooks": examine_hooks,
     "budgets": examine_budgets,
+    "hosts": examine_hosts,
     "worktrees": examine_worktrees,
     "keepers": examine_keepers,
     "search": examine_search,

@@ -15,7 +15,7 @@ UPDATE efforts SET
 WHERE id = (
     SELECT e.id FROM efforts e
     WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0) AND e.awaited_by IS NULL
-      AND (e.not_before IS NULL OR e.not_before <= :now)
+      AND (e.not_before IS NULL OR e.not_before <= :now OR e.avoid_host <> :host)
       AND NOT EXISTS (
           SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
           WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
@@ -90,6 +90,11 @@ SELECT id FROM efforts WHERE lease_owner IS NOT NULL AND worktree = :worktree AN
 UPDATE efforts SET
     driver = :driver, model = :model, worktree = coalesce(:worktree, worktree),
     git_branch = coalesce(:git_branch, git_branch), git_base = coalesce(:git_base, git_base),
+    git_host = coalesce(:git_host, git_host),
     continues_session_id = NULL
 WHERE id = :id
 RETURNING *;
+
+-- name: uncount
+-- The attempt was never begun.
+UPDATE efforts SET attempts = attempts - 1 WHERE id = :id;

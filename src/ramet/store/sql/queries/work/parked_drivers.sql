@@ -25,7 +25,3 @@ SELECT driver, until, reason, failures FROM parked WHERE until > :now;
 -- The adapter and the profile of an attempt that was begun, and when; a resumed session is as old as it is.
 SELECT s.driver, e.driver AS profile, s.created_at FROM sessions s JOIN efforts e ON e.id = s.effort_id
 WHERE s.effort_id = :effort_id AND s.generation = :generation AND s.instance IS NOT NULL;
-
--- name: uncount
--- The attempt was never begun.
-UPDATE efforts SET attempts = attempts - 1 WHERE id = :id;

@@ -95,7 +95,7 @@ ORDER BY e.id DESC;
 -- The effort that is the next to be claimed; nulls mean any skill, driver, project and host, and no run.
 SELECT e.* FROM efforts e
 WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(:run_id, 0) AND e.awaited_by IS NULL
-  AND (e.not_before IS NULL OR e.not_before <= :now)
+  AND (e.not_before IS NULL OR e.not_before <= :now OR e.avoid_host <> :host)
   AND NOT EXISTS (
       SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
       WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'
@@ -119,7 +119,7 @@ ORDER BY e.priority DESC, e.id LIMIT 1;
 -- What an attempt came to: the effort is finished, or waits for another one. Nobody has a lease on it any more.
 UPDATE efforts SET
     lifecycle = :lifecycle, finished_at = :finished_at, outcome = :outcome, reason = :reason, failure = :failure,
-    not_before = :not_before, continues_session_id = :continues_session_id,
+    not_before = :not_before, avoid_host = :avoid_host, continues_session_id = :continues_session_id,
     agent_failures = :agent_failures, host_failures = :host_failures,
     output_content = coalesce(:output_content, output_content), report_file = coalesce(:report_file, report_file),
     git_head = coalesce(:git_head, git_head), git_branch = coalesce(:git_branch, git_branch),

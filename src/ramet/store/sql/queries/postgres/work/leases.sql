@@ -16,7 +16,7 @@ UPDATE efforts SET
 WHERE id = (
     SELECT e.id FROM efforts e
     WHERE e.lifecycle = 'queued' AND coalesce(e.run_id, 0) = coalesce(CAST(:run_id AS BIGINT), 0) AND e.awaited_by IS NULL
-      AND (e.not_before IS NULL OR e.not_before <= :now)
+      AND (e.not_before IS NULL OR e.not_before <= :now OR e.avoid_host <> CAST(:host AS TEXT))
       AND NOT EXISTS (
           SELECT 1 FROM dependencies d JOIN efforts n ON n.id = d.needs_id
           WHERE d.effort_id = e.id AND n.outcome IS DISTINCT FROM 'success'

@@ -1,0 +1,25 @@
+-- name: find
+-- What is known of a host's trouble.
+SELECT name, failures, failed_at, reason, parked_at, parked_until FROM hosts WHERE name = :name;
+
+-- name: list_all
+-- The hosts that are in trouble, by name.
+SELECT name, failures, failed_at, reason, parked_at, parked_until FROM hosts ORDER BY name;
+
+-- name: put
+-- Count a host's failures, or let it claim nothing until a time.
+INSERT INTO hosts (name, failures, failed_at, reason, parked_at, parked_until)
+VALUES (:name, :failures, :failed_at, :reason, :parked_at, :parked_until)
+ON CONFLICT (name) DO UPDATE SET
+    failures = excluded.failures, failed_at = excluded.failed_at, reason = excluded.reason,
+    parked_at = excluded.parked_at, parked_until = excluded.parked_until;
+
+-- name: remove
+-- The host works again.
+DELETE FROM hosts WHERE name = :name;
+
+-- name: let_begin
+-- Let the efforts that failed on a host begin there at once.
+UPDATE efforts SET not_before = NULL, avoid_host = NULL
+WHERE lifecycle = 'queued' AND avoid_host = :name AND not_before IS NOT NULL
+RETURNING id;
