@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from ramet.config.host import machine_name
 from ramet.config.settings import Places, Settings
 from ramet.faults import Faults
 from ramet.model.runs.run import Run
@@ -32,6 +33,11 @@ class RunnerContext(Struct, frozen=True, kw_only=True):
     def host(self) -> str | None:
         """What this machine is called where several share a database; None where nobody does."""
         return self.machine.host
+
+    @property
+    def host_name(self) -> str:
+        """What this machine is called in any case: its own trouble is on record also where it is alone."""
+        return self.settings.work.host or machine_name()
 
     def is_ours(self, agent_id: str | None) -> bool:
         """Whether a slot is this daemon's; what another one left is on its own disk."""

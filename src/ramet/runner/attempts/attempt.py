@@ -7,31 +7,24 @@ then the keeper's folder, then an ended session, then an outcome. Repeating a st
 import asyncio
 import logging
 import time
+from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ramet.errors import (
-    DriverMissing,
-    InvalidParams,
-    InvalidSetting,
-    NoStart,
-    PathOutside,
-    RametError,
-    SandboxUnavailable,
-    UnknownDriver,
-    WorktreeBusy,
-    WorktreeError,
-)
+from ramet.errors import NoStart, RametError, StoreError, WorktreeBusy
 from ramet.model.record.effort import Failure
 from ramet.model.work.stream import End
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import Attempt, BeginAttempt, ReportStream
+from ramet.protocol.work.hosts import NotStarted
 from ramet.protocol.work.keepers import KeeperRecord, Spooled
 from ramet.protocol.work.leases import Claimed, Completed, CompleteWork, RenewLease
 from ramet.runner.attempts import preparation
+from ramet.runner.attempts.host_gate import HostGate
 from ramet.runner.attempts.lease_hold import hold
 from ramet.runner.attempts.preparation import Prepared
+from ramet.runner.attempts.preparation_failures import Blame, blame, failure_of
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.processes import keepers, process_exit, process_tree
 from ramet.runner.settlement import settlement
@@ -39,11 +32,7 @@ from ramet.runner.settlement.adoption import Left
 
 log = logging.getLogger(__name__)
 
-_PERMANENT = (
-    *(UnknownDriver, DriverMissing, PathOutside, WorktreeError, InvalidParams),
-    *(SandboxUnavailable, InvalidSetting),
-)
-"""What will be the same the next time."""
+_LOOK_SECONDS = 0.1
 _AWAY_SECONDS = 2.0
 """How long a shared database that is away is left alone."""
 
@@ -55,45 +44,49 @@ class _Held(Struct, frozen=True, kw_only=True):
     generation: int
     session_id: int
     instance: str
+    claimed_at: float | None = None
+    """By the monotonic clock; None if a former daemon claimed it."""
+    continues: bool = False
+    """Whether it was to go on in an earlier context window."""
 
 
 class Attempts:
     """Makes attempts."""
 
-    def __init__(self, runner: RunnerContext) -> None:
+    def __init__(self, runner: RunnerContext, gate: HostGate) -> None:
         self._runner = runner
+        self._gate = gate
 
     async def make(self, claimed: Claimed, order: Order) -> Completed | None:
         """Run a claimed effort once."""
+        claimed_at = time.monotonic()
         try:
             async with hold(self._runner, claimed.id, claimed.generation):
                 prepared = await asyncio.to_thread(preparation.prepare, self._runner, claimed, order)
                 attempt, prepared = await self._record(claimed, prepared, order)
         except preparation.Postponed as postponed:
             return postponed.requeued
-        except RametError as error:
-            return await self._give_up(claimed, error)
-        except OSError as error:
-            return await self._give_up(claimed, RametError(f"this machine could not prepare the effort: {error}"))
+        except (RametError, OSError) as error:
+            return await self._give_up(claimed, error, claimed_at)
         held = _Held(
             effort_id=claimed.id,
             generation=claimed.generation,
             session_id=attempt.session.id,
             instance=prepared.instance,
+            claimed_at=claimed_at,
+            continues=prepared.continues,
         )
         self._runner.faults.reach("before_launch")
         try:
             prepared = await self._set_up(claimed, prepared, order)
         except (RametError, OSError) as error:
-            await self._end(held, _reason(error), _failure(error))
-            return await self._settle(held)
+            return await self._abandon(held, error, _reason(error))
         try:
             sandbox = await asyncio.to_thread(preparation.confine, self._runner, claimed, prepared, order)
             spec = preparation.specify(self._runner, claimed, attempt, prepared, order, sandbox)
             record = await asyncio.to_thread(keepers.start, self._runner.places.keepers, spec)
         except (RametError, OSError) as error:
-            await self._end(held, f"the keeper could not be started: {_reason(error)}", _failure(error))
-            return await self._settle(held)
+            return await self._abandon(held, error, f"the keeper could not be started: {_reason(error)}")
         self._runner.faults.reach("after_launch")
         return await self._wait(held, record)
 
@@ -146,12 +139,14 @@ class Attempts:
                 worktree=worktree.path if worktree else None,
                 git_branch=worktree.branch if worktree else None,
                 git_base=worktree.base if worktree else None,
+                git_host=self._runner.host,
             )
         )
 
     async def _wait(self, held: _Held, record: KeeperRecord | None) -> Completed | None:
         """Until the keeper is gone; then see to it that everything it held is, too."""
         if record is not None:
+            await self._note_beginning(record)
             await process_exit.until_gone(record.pid, record.started_at)
         while True:
             try:
@@ -162,6 +157,22 @@ class Attempts:
                     raise
                 log.warning("an attempt waits to be settled effort=%d error=%s", held.effort_id, error.code)
                 await asyncio.sleep(_AWAY_SECONDS)
+
+    async def _note_beginning(self, record: KeeperRecord) -> None:
+        """If this host has just failed, wait until an agent has started: then the failures before it count no more."""
+        while self._gate.is_doubted and keepers.is_alive(record):
+            known = await asyncio.to_thread(keepers.read_record, self._runner.places.keepers, record.instance)
+            if known is not None and known.agent_pid is not None:
+                with suppress(StoreError):  # the next attempt will say so
+                    await self._gate.note_works()
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _abandon(self, held: _Held, error: RametError | OSError, reason: str) -> Completed | None:
+        """An attempt that is on record failed before its agent started."""
+        whose = self._blame(error)
+        await self._end(held, reason, failure_of(whose))
+        return await self._settle(held, whose)
 
     async def _tidy(self, held: _Held) -> None:
         """Stop what the keeper left running, and report what it could not. If the lease was lost, the session has
@@ -201,35 +212,58 @@ class Attempts:
         await asyncio.to_thread(keepers.add_to_spool, folder, held.instance, closing)
         await self._report_rest(held)
 
-    async def _settle(self, held: _Held) -> Completed | None:
+    async def _settle(self, held: _Held, whose: Blame | None = None) -> Completed | None:
+        """Record the outcome. `whose` failure it is, if it is known that no agent started; else the spool tells."""
         self._runner.faults.reach("before_settle")
         async with hold(self._runner, held.effort_id, held.generation):
             completion = await asyncio.to_thread(
                 settlement.conclude, self._runner, held.effort_id, held.generation, held.session_id, held.instance
             )
+            spooled = await asyncio.to_thread(keepers.read_spool, self._runner.places.keepers, held.instance)
+        if whose is None and completion.failure == "infrastructure" and settlement.has_no_agent(spooled):
+            whose = "host" if held.claimed_at is not None else "nobody"
+        if whose is not None:
+            not_started = self._not_started(whose, held.claimed_at)
+            completion = replace(completion, not_started=not_started, is_fresh=not held.continues)
         done = await self._runner.ask(completion)
         self._runner.faults.reach("after_settle")
         await asyncio.to_thread(keepers.remove, self._runner.places.keepers, held.instance)
         return done
 
-    async def _give_up(self, claimed: Claimed, error: RametError) -> Completed:
-        """What depends on something that came to nothing is dropped: that failed, and not this."""
-        is_dropped = isinstance(error, NoStart)
-        log.warning("an attempt could not start effort=%d error=%s", claimed.id, error.code)
+    async def _give_up(self, claimed: Claimed, error: RametError | OSError, claimed_at: float) -> Completed:
+        """End an attempt that is not on record yet. What depends on something that came to nothing is dropped: that
+        failed, and not this.
+        """
+        whose, is_dropped = self._blame(error), isinstance(error, NoStart)
+        code = error.code if isinstance(error, RametError) else type(error).__name__
+        log.warning("an attempt could not start effort=%d error=%s", claimed.id, code)
         return await self._runner.ask(
             CompleteWork(
                 effort_id=claimed.id,
                 generation=claimed.generation,
                 outcome="dropped" if is_dropped else "error",
-                failure=None if is_dropped else _failure(error),
-                reason=f"{error.message}; {error.fix}",
+                failure=None if is_dropped else failure_of(whose),
+                reason=_reason(error),
+                is_fresh=claimed.continues_session_id is None,
+                not_started=self._not_started(whose, claimed_at),
             )
         )
 
+    def _blame(self, error: Exception) -> Blame:
+        return blame(error, is_alone=self._runner.host is None)
 
-def _reason(error: Exception) -> str:
-    return f"{error.message}; {error.fix}" if isinstance(error, RametError) else str(error)
+    def _not_started(self, whose: Blame, claimed_at: float | None) -> NotStarted | None:
+        """What the queue should know of a failure before the agent began."""
+        if whose == "effort":
+            return None
+        if whose == "host":
+            self._gate.doubt()
+        return NotStarted(
+            host=None if whose == "nobody" else self._runner.host_name,
+            is_hosts=whose != "unfit",
+            seconds=0 if claimed_at is None else time.monotonic() - claimed_at,
+        )
 
 
-def _failure(error: Exception) -> Failure:
-    return "permanent" if isinstance(error, _PERMANENT) else "infrastructure"
+def _reason(error: RametError | OSError) -> str:
+    return f"{error.message}; {error.fix}" if isinstance(error, RametError) else f"this machine failed: {error}"

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Coroutine, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from ramet.protocol.work.leases import Claimed, ClaimWork, Completed, Refused
 from ramet.protocol.work.queue import ListWork, NextWork
 from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
 from ramet.runner.attempts.attempt import Attempts
+from ramet.runner.attempts.host_gate import HostGate
 from ramet.runner.budgets.holds import Holds
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.processes import keepers
@@ -81,7 +82,8 @@ class Crew:
 
     def __init__(self, runner: RunnerContext) -> None:
         self._runner = runner
-        self._attempts = Attempts(runner)
+        self._gate = HostGate(runner)
+        self._attempts = Attempts(runner, self._gate)
         self._holds = Holds(runner)
         self._tasks: set[asyncio.Task[None]] = set()
         self._lines: set[asyncio.Task[None]] = set()
@@ -127,7 +129,8 @@ class Crew:
         finally:
             self._runs.remove(run)
             self._taken.difference_update(run.free)
-        return WorkDone(finished=dict(run.finished), why="stopped" if run.is_stopped else "idle")
+        why: Literal["stopped", "host_parked", "idle"] = "host_parked" if self._gate.closed_by else "idle"
+        return WorkDone(finished=dict(run.finished), why="stopped" if run.is_stopped else why)
 
     def stop(self, stop: StopWork) -> None:
         """Claim no more, or no more for those that are named."""
@@ -213,6 +216,7 @@ class Crew:
             finally:
                 if claimed is None:
                     run.free.append(slot)
+                    self._gate.leave(slot)
             if claimed is None:
                 run.found_nothing_at = time.monotonic()
                 break
@@ -226,6 +230,8 @@ class Crew:
     async def _claim(self, run: _Run, slot: str) -> Claimed | None:
         request = run.request
         await self._keep_leases()
+        if not await self._gate.admits(slot):
+            return None
         if run.wanted is not None:
             return await self._claim_wanted(run, run.wanted, slot)
         host, held = self._runner.host, await self._find_held(run, slot)
@@ -282,6 +288,8 @@ class Crew:
             return not run.running and await self._is_at_its_end(run, run.attended)
         if not run.request.once or self._tasks - self._lines:
             return False
+        if self._gate.closed_by is not None:
+            return True
         if run.wanted is not None and not run.wanted:
             return True
         queued = await self._ask(ListWork(state="queued", limit=self._runner.settings.limits.page_max))
@@ -302,7 +310,7 @@ class Crew:
         at a limit is waited for, however long that takes, and so is a budget.
         """
         active = await self._ask(ListWork(run=attended.id, state="active", limit=1))
-        if active.items or (run.is_held and not run.is_stopped):
+        if active.items or ((run.is_held or self._gate.closed_by) and not run.is_stopped):
             return False
         has_failed = any(outcome not in NOT_FAILURES for outcome in run.finished)
         return (attended.stop_on_failure and has_failed) or not await self._waits_for_a_time(attended.id)
@@ -346,6 +354,7 @@ class Crew:
             log.exception("an attempt could not be settled effort=%d", claimed.id)
             return None
         finally:
+            self._gate.leave(order.slot)
             del self._posts[order.slot]
 
     def _give_back(self, run: _Run, slot: str) -> None:
@@ -399,7 +408,9 @@ class Crew:
                 self._taken.discard(slot)
 
     async def _claim_child(self, effort_id: int, order: Order) -> Any:
-        """The child, unless a budget keeps it from starting: it waits with the session that waits for it."""
+        """The child, unless the host or a budget keeps it from starting: it waits with the session that wants it."""
+        if not await self._gate.admits(order.slot):
+            return None
         if await self._holds.find(effort_id, order.environment, order.settings):
             return None
         return await self._ask(ClaimWork(worker=order.slot, effort_id=effort_id, host=self._runner.host))

@@ -5,8 +5,10 @@ so in a worktree that holds the work of a sandboxed agent it does not run. It ru
 that, another agent may work in the worktree.
 """
 
+import errno
 import os
 import selectors
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -19,7 +21,7 @@ from msgspec.structs import replace
 
 from ramet.config.places import make_private
 from ramet.config.settings import WorktreeSettings
-from ramet.errors import SetupFailed
+from ramet.errors import SetupFailed, SetupKilled
 from ramet.model.redaction import Redactor
 from ramet.protocol.work.attempts import NotePreparation
 from ramet.protocol.work.keepers import MARKER
@@ -163,7 +165,9 @@ class Command(Struct, frozen=True, kw_only=True):
     redactor: Redactor
 
     def run(self, is_stopped: Callable[[], bool]) -> None:
-        """Run it to its end, within its time, and end every process that it started. `SetupFailed` if it fails."""
+        """Run it to its end, within its time, and end every process that it started. `SetupFailed` if it fails, and
+        `SetupKilled` if this machine is the reason.
+        """
         process_tree.end_marked(self._instance, self.grace_seconds)  # those that a daemon which was killed has left
         process = subprocess.Popen(
             ["/bin/sh", "-c", self.text],
@@ -187,8 +191,9 @@ class Command(Struct, frozen=True, kw_only=True):
                 process.stdout.close()
         if trouble is None and process.returncode == 0:
             return
+        is_hosts = trouble is None and _is_hosts(process.returncode, said)
         trouble = trouble or f"failed with {_how(process.returncode)}"
-        raise SetupFailed(
+        raise (SetupKilled if is_hosts else SetupFailed)(
             f"the set-up command `{self.text}` {trouble}{self._ending(said)}",
             value=self.text,
             fix=f"see its log: {self.log}",
@@ -244,6 +249,11 @@ class Command(Struct, frozen=True, kw_only=True):
     def _ending(self, said: bytearray) -> str:
         lines = said[-_SHOWN_LENGTH:].decode(errors="replace").strip().splitlines()[-_SHOWN_LINES:]
         return f": {' / '.join(line.strip() for line in lines)}" if lines else ""
+
+
+def _is_hosts(status: int, said: bytearray) -> bool:
+    """Whether the command failed because of its machine. A shell reports a killed program as 128 and the signal."""
+    return status in (-signal.SIGKILL, 128 + signal.SIGKILL) or os.strerror(errno.ENOSPC).encode() in said
 
 
 def _how(status: int) -> str:

@@ -13,6 +13,7 @@ from ramet.model.record.session import Session
 from ramet.protocol.pages import follow_async
 from ramet.protocol.record.efforts import EffortRow
 from ramet.protocol.record.sessions import FindSessions
+from ramet.protocol.work.hosts import NotStarted
 from ramet.protocol.work.keepers import KeeperRecord
 from ramet.protocol.work.leases import CompleteWork, RenewLease
 from ramet.protocol.work.queue import ListWork
@@ -94,6 +95,8 @@ async def _without_record(runner: RunnerContext, effort: EffortRow) -> Left | No
                 outcome="error",
                 failure="infrastructure",
                 reason="the daemon ended before the attempt started",
+                is_fresh=effort.continues_session_id is None,
+                not_started=NotStarted(),
             )
         )
         return None

@@ -1,0 +1,118 @@
+"""Hosts on which no agent can start: nothing in the queue is lost to them, and they come back by themselves."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.crash.daemons import ask
+from tests.crash.failing_git import FailingGit
+from tests.crash.lines import Line
+from tests.crash.machines import Machine, Notes
+from tests.crash.waits import wait_for
+
+from ramet.client.connection import Connection
+
+pytestmark = pytest.mark.requirement("R462")
+
+Make = Callable[..., Machine]
+
+
+@pytest.fixture
+def origin(place: Path) -> Path:
+    """A repository that every machine clones."""
+    path = place / "origin"
+    for command in (["init", "--quiet", "-b", "main", str(path)], ["-C", str(path), *_COMMIT]):
+        subprocess.run(["git", *command], check=True)
+    return path
+
+
+_COMMIT = (
+    *("-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"),
+    *("commit", "--quiet", "--allow-empty", "-m", "start"),
+)
+
+
+@pytest.fixture
+def make(place: Path, postgres_url: str, origin: Path) -> Iterator[Make]:
+    machines: list[Machine] = []
+    notes = Notes(place / "notes")
+
+    def add(name: str, git: FailingGit | None = None) -> Machine:
+        line = Line(postgres_url)
+        line.inside = git.inside if git else ()
+        machine = Machine(name, place, line, notes, beats=1)
+        machines.append(machine)
+        machine.clone(origin)
+        work = replace(machine.home.settings.work, backoff_seconds=1, host_breaker_seconds=1)
+        machine.home.settings = replace(machine.home.settings, work=work)
+        machine.start()
+        return machine
+
+    yield add
+    for machine in machines:
+        machine.close()
+
+
+def add_efforts(machine: Machine, connection: Connection, count: int) -> None:
+    for number in range(count):
+        task = str(machine.project / f"t{number}")
+        connection.call("work.add", {"prompt": f"agent{number}", "skill": "do", "task": task})
+
+
+def count(connection: Connection, what: str) -> int:
+    return int(ask(connection, f"SELECT count(*) FROM efforts WHERE {what}")[0][0])
+
+
+def hosts(connection: Connection) -> list[tuple[str, str]]:
+    return [(row["name"], row["state"]) for row in connection.call("hosts.list")["items"]]
+
+
+def told(connection: Connection) -> list[Any]:
+    return [notice["text"] for notice in connection.call("fleet.notices", {"all": True})["items"]]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_full_disk_on_one_host_costs_the_queue_nothing(make: Make, place: Path) -> None:
+    git = FailingGit(place / "bin")
+    git.fail("full")
+    north, south = make("north", git), make("south")
+    assert south.daemon is not None
+    with south.daemon.connect() as connection:
+        add_efforts(north, connection, 30)
+        north.work(2)
+        assert wait_for(lambda: [name for name, state in hosts(connection) if state != "counting"] == ["north"])
+        assert count(connection, "lifecycle = 'finished'") == 0
+        south.work(2)
+        assert wait_for(lambda: count(connection, "lifecycle = 'finished'") == 30)
+        assert count(connection, "outcome = 'success' AND attempts = 1 AND git_host = 'south'") == 30
+        (text,) = told(connection)
+        assert text.startswith("north claims no efforts: the worktree ")
+        assert "No space left on device" in text
+        git.work()
+        connection.call("work.stop")  # south's
+        add_efforts(north, connection, 2)
+        assert wait_for(lambda: count(connection, "outcome = 'success' AND git_host = 'north'") == 2)
+        assert hosts(connection) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_killed_gits_cost_no_effort_its_attempts_and_the_only_host_comes_back(make: Make, place: Path) -> None:
+    git = FailingGit(place / "bin")
+    git.fail("killed")
+    north = make("north", git)
+    assert north.daemon is not None
+    with north.daemon.connect() as connection:
+        add_efforts(north, connection, 3)
+        north.work(3)
+        failed = "SELECT count(*) FROM events WHERE kind = 'effort.requeued'"
+        assert wait_for(lambda: ask(connection, failed)[0][0] >= 6)
+        assert wait_for(lambda: hosts(connection) == [("north", "parked")])
+        git.work()
+        assert wait_for(lambda: count(connection, "outcome = 'success' AND attempts = 1") == 3)
+        assert hosts(connection) == []
+        assert len(told(connection)) == 1
