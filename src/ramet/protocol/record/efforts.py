@@ -87,8 +87,8 @@ class EffortRow(Struct, frozen=True, kw_only=True):
     base_branch: str | None
     base_changes: str | None
     accepts_no_change: bool
-    avoid_host: str | None
-    git_host: str | None
+    avoid_host: str | None = None
+    git_host: str | None = None
 
 
 def nest(row: EffortRow) -> Effort:
