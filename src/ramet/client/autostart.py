@@ -136,7 +136,7 @@ def _answering_pid(socket_path: str, deadline: float) -> int | None:
 
 def _too_slow() -> DaemonFailed:
     return DaemonFailed(
-        "the daemon did not start in time",
+        "the daemon did not answer in time; it may still be migrating the database, or wait for another host to do so",
         field="daemon.start_timeout_seconds",
-        fix="see `ramet daemon logs`, or raise daemon.start_timeout_seconds",
+        fix="try again in a moment: it keeps starting; `ramet daemon logs` shows what it does",
     )
