@@ -55,7 +55,7 @@ def test_a_greeting_of_anybody_is_read_without_an_error() -> None:
     assert read_build({"version": "0.1.0", "protocol": 1, "principal": "user"}) == Build("0.1.0", 1)
     hostile = {"version": "\x1b[2J" * 99, "protocol": True, "build": "../\n", "built_at": "x", "schema_version": None}
     assert read_build(hostile) == Build("?")
-    assert read_build({}) == Build("?")
+    assert read_build({}) == read_build(None) == read_build(["0.1.0"]) == Build("?")
 
 
 def test_a_checkout_is_named_after_its_commit_and_a_copy_after_its_files(tmp_path: Path) -> None:

@@ -70,10 +70,11 @@ def is_own(build: Build) -> bool:
     return build.revision == own_revision() and build.version == __version__
 
 
-def read_build(greeting: dict[str, Any]) -> Build:
+def read_build(greeting: Any) -> Build:
     """The build of a daemon, from its answer to `daemon.hello`; older daemons say less, and hostile ones anything."""
-    version, revision = greeting.get("version"), greeting.get("build")
-    numbers = [greeting.get(name) for name in ("protocol", "schema_version", "built_at")]
+    said = greeting if isinstance(greeting, dict) else {}
+    version, revision = said.get("version"), said.get("build")
+    numbers = [said.get(name) for name in ("protocol", "schema_version", "built_at")]
     protocol, schema_version, built_at = (each if type(each) is int else 0 for each in numbers)
     return Build(
         version[:40] if isinstance(version, str) and version.isprintable() else "?",
