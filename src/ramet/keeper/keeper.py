@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from ramet.build import PROTOCOL_VERSION
 from ramet.keeper import kernel
 from ramet.keeper.agent import Agent, Outlet, explain, explain_sandbox
 from ramet.keeper.agent_output import AgentOutput
@@ -162,6 +163,7 @@ class Keeper:
             started_at=process_identity.started_at(os.getpid()) or 0.0,
             agent_pid=agent_pid,
             agent_started_at=agent_started_at,
+            protocol=PROTOCOL_VERSION,
         )
         keepers.replace_file(self._folder / RECORD_FILE, msgspec.json.encode(record))
 

@@ -101,6 +101,10 @@ class KeeperRecord(Struct, frozen=True, kw_only=True):
     started_at: float
     agent_pid: int | None = None
     agent_started_at: float | None = None
+    protocol: int = 1
+    """What the keeper says to the daemon, and writes into its spool. The keepers of a build run on after an upgrade, so
+    a daemon understands its own number and the one before.
+    """
 
 
 class Spooled(Struct, frozen=True, kw_only=True):
