@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from ramet.build import own_revision
 from ramet.cli.commands.look.pauses import find_pauses
 from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
 from ramet.cli.commands.queue.parked_hosts import describe_host, list_parked_hosts, say_when_again
@@ -62,7 +63,7 @@ class Finding(NamedTuple):
 
 
 def examine_python(_invocation: Invocation) -> Iterator[Finding]:
-    detail = f"{platform.python_version()} ({sys.executable}), Ramet {__version__}"
+    detail = f"{platform.python_version()} ({sys.executable}), Ramet {__version__}, build {own_revision()}"
     if sys.version_info < _PYTHON:
         yield Finding("python", "fail", detail, "install Ramet with Python 3.11 or later")
     else:
@@ -149,10 +150,9 @@ def examine_disk(invocation: Invocation) -> Iterator[Finding]:
 def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
     """The daemon, and through it the database."""
     status = invocation.ask(DaemonStatus())
-    yield Finding("daemon", "ok", f"running, pid {status.pid}, version {status.version}")
-    if status.version != __version__:
-        fix = "ramet daemon stop; the next command starts the new version"
-        yield Finding("daemon", "warn", f"is version {status.version}, Ramet is {__version__}", fix)
+    yield Finding("daemon", "ok", f"running, pid {status.pid}, version {status.version}, build {status.build or '?'}")
+    if (difference := invocation.difference) is not None:
+        yield Finding("daemon", "warn", difference.message, difference.fix)
     yield Finding("database", "ok", f"{status.store}, schema version {status.schema_version}")
     if status.clock is not None:
         found_clock = clock_findings.find(status.clock)
