@@ -6,7 +6,6 @@ of the sources is known by the times of its files. Uncommitted edits do not make
 """
 
 import os
-import re
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -17,7 +16,8 @@ PROTOCOL_VERSION = 1
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  pathlib would cost every command its import
 _MIGRATIONS = os.path.join(_FOLDER, "store", "sql", "migrations", "sqlite")  # noqa: PTH118
-_REVISION = re.compile(r"[0-9a-f.]{7,64}")
+_DIGITS = frozenset("0123456789abcdef")
+_LENGTHS = range(7, 65)
 _SHORT = 12
 _GIT_SECONDS = 5
 
@@ -40,11 +40,8 @@ class Build(NamedTuple):
 
     @property
     def _rank(self) -> tuple[tuple[int, ...], int, int, int] | None:
-        numbers = re.match(r"\d+(\.\d+)*", self.version)
-        if numbers is None:
-            return None
-        release = tuple(map(int, numbers[0].removesuffix(".0").split(".")))
-        return release, self.protocol, self.schema_version, self.built_at
+        release = _read_release(self.version)
+        return (release, self.protocol, self.schema_version, self.built_at) if release else None
 
 
 def compare(theirs: Build, ours: Build) -> Relation:
@@ -80,7 +77,7 @@ def read_build(greeting: Any) -> Build:
         version[:40] if isinstance(version, str) and version.isprintable() else "?",
         protocol,
         schema_version,
-        revision if isinstance(revision, str) and _REVISION.fullmatch(revision) else "",
+        revision if isinstance(revision, str) and _is_revision(revision) else "",
         built_at,
     )
 
@@ -95,9 +92,28 @@ def own_build() -> Build:
 def own_revision() -> str:
     """Its short name: cheap enough for every command."""
     _, _, commit = BUILT_FROM.partition(" ")
-    if _REVISION.fullmatch(commit):
-        return commit[:_SHORT] if "." not in commit else commit
+    if _is_revision(commit):
+        return commit[:_SHORT]
     return _read_head()[:_SHORT] or _hash_times()
+
+
+# Without `re`: a pattern takes longer to compile than all else here.
+
+
+def _is_revision(text: str) -> bool:
+    return len(text) in _LENGTHS and _DIGITS.issuperset(text)
+
+
+def _read_release(version: str) -> tuple[int, ...] | None:
+    """The numbers of `0.2.0.dev7+g1a2b3c4`, without what follows them and without zeros at their end."""
+    numbers: list[int] = []
+    for part in version.split("."):
+        if not (part.isascii() and part.isdecimal()):
+            break
+        numbers.append(int(part))
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers) or None
 
 
 def _count_migrations() -> int:
@@ -129,7 +145,7 @@ def _read_head() -> str:
             head = _resolve(git, head.removeprefix("ref: "))
     except OSError:
         return ""
-    return head if _REVISION.fullmatch(head) else ""
+    return head if _is_revision(head) else ""
 
 
 def _resolve(git: str, name: str) -> str:
