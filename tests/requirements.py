@@ -1085,6 +1085,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Whatever hosts compare (leases, `not_before`, parking, retention, event times) uses the database's "
         "clock; clock skew is measured at connect and shown by `doctor`."
     ),
+    "R468": due(
+        "No two agents of one effort run at once if a keeper is frozen, its disk hangs or its machine sleeps: a "
+        "second guard ends the agent when its lease ends."
+    ),
     "R469": due(
         "One tested table maps SQLSTATEs and SQLite result codes to typed errors with a fix (read-only server, "
         "statement and lock timeouts, too many connections, disk full, descriptors exhausted); every operation has a "

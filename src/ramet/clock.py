@@ -25,6 +25,11 @@ def steady_ns() -> int:
     return time.clock_gettime_ns(_STEADY)
 
 
+def steady_seconds() -> float:
+    """The same in seconds."""
+    return steady_ns() / 1e9
+
+
 class ForwardClock(ABC):
     """Follows a source, but never runs backwards, so that rows written later never look older.
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -10,9 +11,13 @@ from tests.keeper.conftest import Keep
 from tests.keeper.held import EVENTS, end_of, printing
 from tests.keeper.scripted_daemon import ScriptedDaemon, wait_for
 
+from ramet.clock import steady_seconds
 from ramet.model.record.effort import StopRequest
 from ramet.model.work.stream import Remark, Stuck, Text
 from ramet.protocol.work.keepers import STOP_FILE
+from ramet.runner.processes import process_identity
+
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the timer is one of Linux")
 
 FOR_EVER = "echo ready; sleep 600"
 
@@ -83,11 +88,38 @@ def test_a_fenced_keeper_that_cannot_renew_ends_its_agent_before_the_lease_does(
     assert end_of(daemon.events) == end
 
 
+@ON_LINUX
+@pytest.mark.requirement("R468")
+def test_a_keeper_that_is_stopped_dies_with_its_agent_before_its_lease_ends(daemon: ScriptedDaemon, keep: Keep) -> None:
+    held = keep("trap '' INT TERM; echo ready; sleep 600", lease_seconds=6, is_fenced=True)
+    wait_for(lambda: daemon.find(Text) and held.marked())
+    os.kill(held.pid, signal.SIGSTOP)
+    renewed = daemon.reports[-1][0]
+    assert held.wait() == -signal.SIGKILL
+    assert time.monotonic() - renewed < 6
+    agent = held.whole_record()
+    pid, started_at = agent.agent_pid or 0, agent.agent_started_at or 0.0
+    wait_for(lambda: not process_identity.is_alive(pid, started_at))
+
+
+@ON_LINUX
+@pytest.mark.requirement("R468")
+def test_a_keeper_whose_agent_is_gone_outlives_its_lease_to_say_so(daemon: ScriptedDaemon, keep: Keep) -> None:
+    held = keep("echo ready; sleep 1", lease_seconds=3, is_fenced=True)
+    wait_for(lambda: daemon.find(Text))
+    daemon.go()
+    lease_ends = daemon.reports[-1][0] + 3
+    wait_for(lambda: time.monotonic() > lease_ends)
+    daemon.come()
+    assert held.wait() == 0
+    assert end_of(daemon.events).outcome == "success"
+
+
 def test_a_lease_counts_from_when_it_was_asked_for_however_late_the_keeper_begins(
     daemon: ScriptedDaemon, keep: Keep
 ) -> None:
     daemon.go()
-    held = keep("trap '' INT TERM; sleep 600", lease_seconds=60, is_fenced=True, leased_at=time.monotonic() - 60)
+    held = keep("trap '' INT TERM; sleep 600", lease_seconds=60, is_fenced=True, leased_at=steady_seconds() - 60)
     assert wait_for(lambda: [event for event in held.spooled() if event.__class__.__name__ == "End"])
     assert held.marked() == []
     end = end_of(held.spooled())

@@ -133,6 +133,7 @@ async def _live(given: Given) -> None:
         await _open(server, crew, given)
         following = [
             slot_loans.tend(),
+            crew.guard.follow(),
             transcript_feed.follow(),
             composition.build_vanished_agents(requester, machine, transcript_feed).follow(),
             index_feeder.follow(server.count_requests),

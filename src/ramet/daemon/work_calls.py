@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Raw
 from msgspec.structs import replace
 
+from ramet.clock import steady_seconds
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.wire.answers import Later, answers
 from ramet.daemon.wire.calls import Call, unforeseen
@@ -21,6 +22,7 @@ from ramet.model.record.effort import StopRequest
 from ramet.model.spawn.child import SpawnResult
 from ramet.protocol.operation import AsyncAsk, Request, decode_reply
 from ramet.protocol.spawn.children import AwaitChildren, Results, SpawnAgent, SpawnAgents
+from ramet.protocol.work.attempts import Reported, ReportStream
 from ramet.protocol.work.kills import CancelSpawn, Kill, Killed
 from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
 from ramet.runner.attempts.crew import Crew
@@ -46,6 +48,7 @@ class WorkCalls:
             CancelSpawn: self._killed,
             SpawnAgent: self._spawned,
             SpawnAgents: self._spawned,
+            ReportStream: self._reported,
         }
         """What is still done here when the engine has answered one of these, before the client gets the reply."""
 
@@ -128,6 +131,13 @@ class WorkCalls:
         if isinstance(reply, Killed) and (reply.is_running or reply.also):
             stop = reply.stop_request or StopRequest(reason=getattr(call.request, "reason", None))
             self._crew.end([reply.id, *reply.also], stop)
+        call.done(reply)
+
+    def _reported(self, call: Call, reply: Any) -> None:
+        """A keeper has renewed its lease: at the latest when its report came in."""
+        if isinstance(reply, Reported) and reply.is_renewed:
+            waited_seconds = self._loop.time() - call.started
+            self._crew.guard.renewed(call.request.instance, steady_seconds() - waited_seconds)  # type: ignore[attr-defined]
         call.done(reply)
 
     def _spawned(self, call: Call, reply: Any) -> None:

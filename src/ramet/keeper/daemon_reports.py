@@ -6,7 +6,9 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Raw, Struct
 
+from ramet.clock import steady_seconds
 from ramet.errors import BadRequest, Conflict, NotFound, RametError
+from ramet.keeper.kernel import DeathTimer
 from ramet.keeper.log import Log
 from ramet.keeper.spool import Spool
 from ramet.keeper.time_limits import Verdict
@@ -52,7 +54,14 @@ class DaemonReports:
         self._uplink = Uplink(spec.socket, selector, min(_ANSWER_SECONDS, spec.lease_seconds / 3), self._hear)
         self._asked_seq = 0
         self._asked_at = now
-        self._renewed_at = now if spec.leased_at is None else min(spec.leased_at, now)
+        steady = steady_seconds()
+        leased_at = steady if spec.leased_at is None else min(spec.leased_at, steady)
+        self._renewed_at = now - (steady - leased_at)
+        self._asked_steady = steady
+        self._death = DeathTimer() if spec.is_fenced else None
+        """Ends us if we hang until the lease is over; None once the agent is gone."""
+        # If the lease is over already, we are well and end the agent ourselves.
+        self._live_until(max(leased_at + spec.lease_seconds, steady + 2 * _margin(spec)))
         self._is_renewing = True
         needed_seconds = 2 * spec.grace_seconds + 2
         self._ending_seconds = min(needed_seconds, spec.lease_seconds / 4)
@@ -73,9 +82,9 @@ class DaemonReports:
     @property
     def lost_at(self) -> float:
         """When another worker can soon have the lease; infinity if none can."""
-        lease_seconds = self._spec.lease_seconds
-        margin = min(_MARGIN_SECONDS, lease_seconds / 10)
-        return self._renewed_at + lease_seconds - margin if self._spec.is_fenced else float("inf")
+        if not self._spec.is_fenced:
+            return float("inf")
+        return self._renewed_at + self._spec.lease_seconds - _margin(self._spec)
 
     def tell(self, now: float) -> None:
         """Do what is due."""
@@ -90,6 +99,19 @@ class DaemonReports:
     def finish(self) -> None:
         """The agent ends: the lease needs no more renewing."""
         self._is_renewing = False
+
+    def outlive_lease(self) -> None:
+        """The agent is gone: what is left is to say so, however late."""
+        if self._death is not None:
+            self._death.clear()
+            self._death = None
+
+    def _live_until(self, steady: float) -> None:
+        """Let the kernel end us, and with us the agent, behind the moment when we would have and before the end of the
+        lease.
+        """
+        if self._death is not None:
+            self._death.set(steady - _margin(self._spec) / 2)
 
     def close(self) -> None:
         """Say no more."""
@@ -114,6 +136,7 @@ class DaemonReports:
         params = b'{"session_id":%d,"instance":"%s","seq":%d,"events":[%s]}' % parts
         self._asked_seq = seq + len(events) - 1
         self._asked_at = now
+        self._asked_steady = steady_seconds()
         self._uplink.ask("work.report", params, now)
 
     def _hear(self, answer: Raw | RametError, now: float) -> None:
@@ -126,6 +149,7 @@ class DaemonReports:
             return
         if reported.is_renewed:
             self._renewed_at = self._asked_at  # the lease counts from when the daemon heard, which was later
+            self._live_until(self._asked_steady + self._spec.lease_seconds)
         self.answered_at = now
         if reported.is_child_alive:
             self._hear_child(now)
@@ -140,6 +164,11 @@ class DaemonReports:
             self.verdict = Verdict("cancelled", None, "its lease was lost to another attempt")
         elif reported.stop is not None:
             self.verdict = Verdict(reported.stop.outcome, None, reported.stop.reason or ASKED_TO_STOP)
+
+
+def _margin(spec: KeeperSpec) -> float:
+    """How long before the end of its lease an agent has to be gone."""
+    return min(_MARGIN_SECONDS, spec.lease_seconds / 10)
 
 
 def _read(answer: Raw | RametError) -> _Reported:

@@ -225,6 +225,7 @@ class Keeper:
             self._hearing.look(now)
         self._telling.tell(now)
         if self._agent is None or self._concluded_at is not None:
+            self._telling.outlive_lease()
             return
         if self._reap(self._agent) and self._agent.status is not None:
             self._stop_proxy(now)
@@ -272,6 +273,7 @@ class Keeper:
             if pid == agent.pid:
                 agent.exited(status)
                 self._exited_at = time.monotonic()
+                self._telling.outlive_lease()
 
     def _stop_proxy(self, now: float) -> None:
         """The last counts come before the end of the stream."""

@@ -81,7 +81,7 @@ class KeeperSpec(Struct, frozen=True, kw_only=True):
     is_fenced: bool
     """Whether another worker may take over the lease. The keeper then ends its agent in time if it cannot renew it."""
     leased_at: float | None = None
-    """When the lease started, by the machine's monotonic clock; None means just now."""
+    """When the lease started, by the machine's steady clock; None means just now."""
     proxy: Proxy | None = None
     """Started before the agent; only for a strict sandbox."""
     redaction: KeeperRedaction = KeeperRedaction()

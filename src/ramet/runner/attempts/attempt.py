@@ -12,6 +12,7 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ramet.clock import steady_seconds
 from ramet.errors import NoStart, RametError, StoreError, WorktreeBusy
 from ramet.model.record.effort import Failure
 from ramet.model.work.stream import End
@@ -27,6 +28,7 @@ from ramet.runner.attempts.preparation import Prepared
 from ramet.runner.attempts.preparation_failures import Blame, blame, failure_of
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.processes import keepers, process_exit, process_tree
+from ramet.runner.processes.lease_guard import LeaseGuard
 from ramet.runner.settlement import settlement
 from ramet.runner.settlement.adoption import Left
 
@@ -53,9 +55,10 @@ class _Held(Struct, frozen=True, kw_only=True):
 class Attempts:
     """Makes attempts."""
 
-    def __init__(self, runner: RunnerContext, gate: HostGate) -> None:
+    def __init__(self, runner: RunnerContext, gate: HostGate, guard: LeaseGuard) -> None:
         self._runner = runner
         self._gate = gate
+        self._guard = guard
 
     async def make(self, claimed: Claimed, order: Order) -> Completed | None:
         """Run a claimed effort once."""
@@ -88,6 +91,7 @@ class Attempts:
         except (RametError, OSError) as error:
             return await self._abandon(held, error, f"the keeper could not be started: {_reason(error)}")
         self._runner.faults.reach("after_launch")
+        self._guard.watch(held.instance, steady_seconds() if prepared.leased_at is None else prepared.leased_at)
         return await self._wait(held, record)
 
     async def finish(self, left: Left) -> Completed | None:
@@ -103,11 +107,11 @@ class Attempts:
     async def _record(self, claimed: Claimed, prepared: Prepared, order: Order) -> tuple[Attempt, Prepared]:
         """Record that the attempt starts; if its worktree is in use, in a worktree of its own."""
         try:
-            prepared = replace(prepared, leased_at=time.monotonic())
+            prepared = replace(prepared, leased_at=steady_seconds())
             return await self._begin(claimed, prepared, order), prepared
         except WorktreeBusy:
             apart = await asyncio.to_thread(preparation.move_apart, self._runner, claimed, prepared)
-            apart = replace(apart, leased_at=time.monotonic())
+            apart = replace(apart, leased_at=steady_seconds())
             return await self._begin(claimed, apart, order), apart
 
     async def _set_up(self, claimed: Claimed, prepared: Prepared, order: Order) -> Prepared:
@@ -116,7 +120,7 @@ class Attempts:
             has_run = await asyncio.to_thread(preparation.set_up, self._runner, claimed, prepared, order)
         if not has_run:
             return prepared
-        renewed_at = time.monotonic()
+        renewed_at = steady_seconds()
         await self._runner.ask(RenewLease(effort_id=claimed.id, generation=claimed.generation))
         return replace(prepared, leased_at=renewed_at)
 
@@ -148,6 +152,7 @@ class Attempts:
         if record is not None:
             await self._note_beginning(record)
             await process_exit.until_gone(record.pid, record.started_at)
+            self._guard.forget(held.instance)
         while True:
             try:
                 await self._tidy(held)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ramet.clock import steady_seconds
 from ramet.errors import RametError, RunAttended
 from ramet.model.record.effort import NOT_FAILURES, StopRequest
 from ramet.model.record.session import Session
@@ -31,6 +32,7 @@ from ramet.runner.attempts.host_gate import HostGate
 from ramet.runner.budgets.holds import Holds
 from ramet.runner.context import Order, RunnerContext
 from ramet.runner.processes import keepers
+from ramet.runner.processes.lease_guard import LeaseGuard
 from ramet.runner.runs.attendance import attend, leave_all
 from ramet.runner.settlement import adoption
 from ramet.runner.spawn.stranded_children import tend
@@ -83,7 +85,12 @@ class Crew:
     def __init__(self, runner: RunnerContext) -> None:
         self._runner = runner
         self._gate = HostGate(runner)
-        self._attempts = Attempts(runner, self._gate)
+        self.guard = LeaseGuard(
+            runner.places.keepers,
+            runner.settings.work.lease_seconds,
+            is_fenced=runner.settings.database.type == "postgres",
+        )
+        self._attempts = Attempts(runner, self._gate, self.guard)
         self._holds = Holds(runner)
         self._tasks: set[asyncio.Task[None]] = set()
         self._lines: set[asyncio.Task[None]] = set()
@@ -100,9 +107,12 @@ class Crew:
     async def adopt(self) -> None:
         """Take over what a former daemon left: agents that live, and what is left of those that do not."""
         await leave_all(self._runner)
+        renewed_at = steady_seconds()  # before it is asked for
         found = await adoption.look(self._runner)
         await tend(self._runner, is_starting=True)
         for left in found:
+            if left.record is not None and keepers.is_alive(left.record):
+                self.guard.watch(left.instance, renewed_at)
             self._taken.add(left.slot)
             self._posts[left.slot] = _Post(left.effort_id, Order(slot=left.slot))
             self._begin(self._look_after(left))

@@ -67,7 +67,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     native_id: str | None
     continues: bool
     leased_at: float | None = None
-    """When its lease was last asked for, by the monotonic clock."""
+    """When its lease was last asked for, by the steady clock."""
 
 
 class Postponed(Exception):
