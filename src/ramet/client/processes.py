@@ -7,6 +7,7 @@ wire form of a `RametError`.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -58,6 +59,12 @@ class StartedDaemon:
     def failure(self) -> RametError:
         """Why it ended."""
         self._listen()
+        if not self._said and (self._process.returncode or 0) < 0:
+            name = signal.Signals(-self._process.returncode).name
+            return DaemonFailed(
+                f"the daemon was ended by {name} while it started",
+                fix="run the command again: no write is lost, and a migration that was interrupted is repeated",
+            )
         return _explain(self._said)
 
     def let_go(self, daemon_pid: int | None) -> None:
