@@ -1095,4 +1095,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "deadline; `ramet work` continues after each of them; a daemon needs a stated number of connections and "
         "keeps one for reads."
     ),
+    "R471": due(
+        "Wherever a branch or commit is shown, its host is shown if it is not this one; `project add` says when a "
+        "remote is a local path that other hosts cannot recognise.",
+    ),
 }

@@ -37,7 +37,7 @@ class RunDesk:
 
     def finish(self, claimed: Any, outcome: str = "success", **facts: Any) -> Any:
         """What became of a line."""
-        begun = {name: facts.pop(name) for name in ("worktree", "git_branch", "git_base") if name in facts}
+        begun = {name: facts.pop(name) for name in ("worktree", "git_branch", "git_base", "git_host") if name in facts}
         queue_worker.begin(
             self.desk.world, claimed, agent_id=claimed.lease_owner, instance=f"keeper{claimed.id:03}", **begun
         )

@@ -8,7 +8,10 @@ from msgspec.structs import replace
 from tests.runner.desk import Desk
 from tests.runner.run_desk import RunDesk, line
 
-from ramet.errors import MergeConflict, NoStart, RunNotFound
+from ramet.cli.screens.run import print_ending
+from ramet.config.settings import DatabaseSettings
+from ramet.errors import MergeConflict, NoStart, RunNotFound, WorktreeRefused
+from ramet.runner.machine import Machine
 from ramet.runner.runs import line_worktrees
 from ramet.workspace.worktrees.worktree import Worktree
 
@@ -200,6 +203,53 @@ def test_a_branch_that_began_from_others_has_their_work(desk: Desk) -> None:
         run.work(**{f"f{number}": "x\n"})
     by_line = {each.line: each.contained_in for each in run.branches().branches}
     assert by_line == {"1": "ramet/e3", "2": "ramet/e3", "3": None, "4": None}
+
+
+ELSEWHERE = "b" * 40
+"""A commit that is in another host's clone."""
+
+
+def finish_elsewhere(run: Lines) -> Any:
+    """A line whose branch `south` has."""
+    changes = {"files": ["b.txt"], "insertions": 1, "deletions": 0}
+    where = {"git_branch": "ramet/e2", "git_base": "a" * 40, "git_head": ELSEWHERE, "git_host": "south"}
+    return run.finish(run.claim(), changes=changes, **where)
+
+
+@pytest.mark.requirement("R471")
+def test_a_branch_that_only_another_host_has_is_shown_with_it_and_not_offered_to_be_merged(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = parallel(desk, line("1"), line("2"))
+    run.work(a="1\n")
+    finish_elsewhere(run)
+    found = run.branches()
+    assert [(each.branch, each.is_here, each.host) for each in found.branches] == [
+        ("ramet/e1", True, None),
+        ("ramet/e2", False, "south"),
+    ]
+    print_ending(run.detail, found)
+    said = capsys.readouterr().out.splitlines()
+    assert "  ramet/e2 (on south): 1 file of task 2" in said
+    assert [line for line in said if "git merge" in line] == ["  review and merge the branch: `git merge ramet/e1`"]
+    fetch = "there `git push origin ramet/e2`, then here `git fetch origin ramet/e2:ramet/e2`"
+    assert f"  fetch from south: {fetch}" in said
+
+
+@pytest.mark.requirement("R471")
+def test_a_line_that_needs_another_hosts_commit_fails_and_names_the_host(desk: Desk) -> None:
+    run = parallel(desk, line("1"), line("2"), line("3", depends_on=["2"]))
+    run.work(a="1\n")
+    finish_elsewhere(run)
+    shared = Machine(
+        desk.machine.ask,
+        replace(desk.machine.settings, database=DatabaseSettings(type="postgres", url="postgres://shared")),
+        desk.machine.places,
+        {},
+    )
+    with pytest.raises(WorktreeRefused, match=f"the commit {ELSEWHERE} is not in") as refusal:
+        line_worktrees.place(shared, run.claim(), run.detail, str(desk.project))
+    assert refusal.value.fix.startswith("it was made on south: push ramet/e2 there and fetch it here")
 
 
 def test_a_sequential_run_has_one_branch_and_no_conflict(desk: Desk) -> None:

@@ -21,6 +21,7 @@ from ramet.cli.screens.effort_lines import (
 from ramet.cli.screens.states import style_of
 from ramet.cli.screens.styled_lines import Line, print_lines
 from ramet.cli.times import ago, duration, seconds_between, until
+from ramet.config.host import find_host
 from ramet.model.notice import Notice
 from ramet.model.record.session import Session
 from ramet.protocol.record.agents import FleetStatus
@@ -81,8 +82,8 @@ def _facts(invocation: Invocation, row: WorkReply, holder: str | None) -> dict[s
         "based on": row.based_on and f"e{row.based_on}",
         "depends on": ", ".join(f"e{effort_id}" for effort_id in row.depends_on or ()),
         "base": base_of(row),
-        "worktree": row.worktree and short_path(invocation, row.worktree),
-        "branch": _branch(row),
+        "worktree": row.worktree and short_path(invocation, row.worktree) + _elsewhere(invocation, row),
+        "branch": _branch(row) + (_elsewhere(invocation, row) if row.git_branch else ""),
         "changes": _changes(row),
         "usage": ", ".join(used(row.usage)),
         "report": row.report_file,
@@ -112,6 +113,11 @@ def _lease(row: WorkReply) -> str | None:
 def _branch(row: WorkReply) -> str:
     ends = dict.fromkeys(short(commit) for commit in (row.git_base, row.git_head) if commit)
     return " ".join(filter(None, [row.git_branch, "..".join(ends)]))
+
+
+def _elsewhere(invocation: Invocation, row: WorkReply) -> str:
+    """` on north`, if another host made the branch."""
+    return f" on {row.git_host}" if row.git_host not in (None, find_host(invocation.configuration.settings)) else ""
 
 
 def _changes(row: WorkReply) -> str | None:

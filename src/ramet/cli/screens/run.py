@@ -221,7 +221,8 @@ def _to_merge(branches: RunBranches) -> Iterator[str]:
     for branch, rows in _unmerged(branches).items():
         files = {file for row in rows for file in row.files}
         noun = "task" if len(rows) == 1 else "tasks"
-        yield f"{branch}: {count(len(files), 'file')} of {noun} {', '.join(row.line for row in rows)}"
+        where = "" if rows[0].is_here else f" (on {rows[0].host or 'another host'})"
+        yield f"{branch}{where}: {count(len(files), 'file')} of {noun} {', '.join(row.line for row in rows)}"
 
 
 def _conflict(row: BranchConflict) -> str:
@@ -245,9 +246,19 @@ def _next(run: RunDetail, branches: RunBranches) -> Iterator[str]:
         yield from _run_again(run)
     elif run.mode == "chain" and run.reason and not bounded:
         yield from _decide(run)
-    if unmerged := _unmerged(branches):
-        how = "review and merge the branch" if len(unmerged) == 1 else "review and merge the branches, one by one"
-        yield f"{how}: `git merge {next(iter(unmerged))}`"
+    yield from _merge(_unmerged(branches))
+
+
+def _merge(unmerged: Mapping[str, Sequence[LineBranch]]) -> Iterator[str]:
+    """How to merge the branches. One that only another host has cannot be merged here yet."""
+    here = [branch for branch, rows in unmerged.items() if rows[0].is_here]
+    elsewhere = {branch: rows[0].host or "another host" for branch, rows in unmerged.items() if branch not in here}
+    if here:
+        how = "review and merge the branch" if len(here) == 1 else "review and merge the branches, one by one"
+        yield f"{how}: `git merge {here[0]}`"
+    for host in dict.fromkeys(elsewhere.values()):
+        branch = next(branch for branch, having in elsewhere.items() if having == host)
+        yield f"fetch from {host}: there `git push origin {branch}`, then here `git fetch origin {branch}:{branch}`"
 
 
 def _run_again(run: RunDetail) -> Iterator[str]:

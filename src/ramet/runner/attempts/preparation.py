@@ -341,7 +341,7 @@ def _require_commit(runner: RunnerContext, project: str, based: EffortRow, run: 
     if repository is None or repository.commit(based.git_head or "") is not None:
         return
     missing = f"commit {based.git_head} on {based.git_branch}, the work of e{based.id}, is not in {project}"
-    raise starting_points.on_another_machine(missing, based.git_branch or "", run)
+    raise starting_points.on_another_machine(missing, based.git_branch or "", run, based.git_host)
 
 
 def _shared(runner: RunnerContext, project: str, branch: str, start: str | None) -> Worktree | None:

@@ -145,7 +145,8 @@ class _Site:
         said = f"commit {missing[:_SHOWN]} of e{effort.id} is not in {self._project}"
         if self._machine.host is None:
             return f"{said} any more; `git -C {self._project} fsck --lost-found` may find it"
-        return f"{said}: another machine has it; push {effort.git_branch or 'its branch'} there and fetch it here"
+        has_it = f"{effort.git_host or 'another machine'} has it"
+        return f"{said}: {has_it}; push {effort.git_branch or 'its branch'} there and fetch it here"
 
     def _find_worktree(self, branch: _Branch) -> Path | None:
         """The worktree of unfinished work, if it is here and still belongs to the repository."""

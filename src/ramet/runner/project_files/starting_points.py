@@ -41,18 +41,18 @@ def require_in(repository: Repository, row: EffortRow | Run, run: Run | None, ho
     missing = f"the base {row.base_branch or ''} {commit[:_SHOWN]}".replace("  ", " ")
     missing = f"{missing} is not in {repository.checkout}"
     if host is not None:
-        raise on_another_machine(missing, branch, run)
+        raise on_another_machine(missing, branch, run, None)
     again = "add the work again" if run is None else "start the run again"
     raise CommitMissing(
         f"{missing} any more", value=commit, fix=f"{again}: `--base REF` names another commit to start at"
     )
 
 
-def on_another_machine(missing: str, branch: str, run: Run | None) -> RametError:
+def on_another_machine(missing: str, branch: str, run: Run | None, host: str | None) -> RametError:
     """A commit may be in another machine's clone. Then that one should have the effort, and may yet; but the line of a
     run is for who attends the run, and fails.
     """
-    fetch = f"it was made on another machine: push {branch} there and fetch it here"
+    fetch = f"it was made on {host or 'another machine'}: push {branch} there and fetch it here"
     if run is None:
         return CommitMissing(missing, fix=f"{fetch}, or let that machine run the effort")
     return WorktreeRefused(missing, fix=f"{fetch}; then `ramet run --resume r{run.id} --retry-failed`")

@@ -33,7 +33,7 @@ def list_branches(machine: Machine, request: ListRunBranches) -> RunBranches:
     conflicts, note = _conflicts(repository, unmerged)
     inside = merges.contained(repository, {line.git_branch or "": line.git_head or "" for line in unmerged})
     branches = [
-        _branch(line, is_merged=merged.get(line.git_head or "", False), contained_in=inside.get(line.git_branch or ""))
+        _branch(line, is_merged=merged.get(line.git_head or ""), contained_in=inside.get(line.git_branch or ""))
         for line in lines
     ]
     return RunBranches(branches=branches, conflicts=conflicts, note=note)
@@ -45,7 +45,8 @@ def list_lines(machine: Machine, run_id: int, state: Lifecycle | None = None) ->
     return sorted((line for page in pages for line in page.items), key=lambda line: (line.run_order or 0, line.id))
 
 
-def _branch(line: EffortRow, *, is_merged: bool, contained_in: str | None) -> LineBranch:
+def _branch(line: EffortRow, *, is_merged: bool | None, contained_in: str | None) -> LineBranch:
+    """The branch of a line. Whether it is merged is not known if its commits are not here."""
     return LineBranch(
         line=line.run_line or "",
         effort_id=line.id,
@@ -53,7 +54,9 @@ def _branch(line: EffortRow, *, is_merged: bool, contained_in: str | None) -> Li
         base=line.git_base,
         head=line.git_head,
         files=line.changes.files if line.changes else [],
-        is_merged=is_merged,
+        is_merged=bool(is_merged),
+        is_here=is_merged is not None or line.git_head is None,
+        host=line.git_host,
         contained_in=contained_in,
     )
 

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from ramet.errors import EffortNotFound, GitFailed, MergeConflict, NoStart
+from ramet.errors import CommitMissing, EffortNotFound, GitFailed, MergeConflict, NoStart
 from ramet.model.record.effort import NOT_FAILURES
 from ramet.model.runs.run import Run
 from ramet.protocol.record.efforts import EffortRow
@@ -40,6 +40,13 @@ def place(machine: Machine, effort: EffortRow, run: Run, project: str) -> Worktr
         return worktree.prepare(git, folder, project, f"e{effort.id}", first, owner=owner_of(effort), merges=merges)
     except MergeConflict as conflict:
         raise _explain(repository, starts, conflict) from conflict
+    except CommitMissing as missing:
+        other = starts.get(str(missing.value))
+        if other is None or machine.host is None:
+            raise
+        raise starting_points.on_another_machine(
+            missing.message, other.git_branch or "", run, other.git_host
+        ) from missing
 
 
 def _base(machine: Machine, repository: Repository, run: Run) -> str | None:

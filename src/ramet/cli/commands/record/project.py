@@ -1,5 +1,6 @@
 """`ramet project`: register and list the directory trees that agents work on."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ from ramet.cli.repository import find_checkout, remote_of
 from ramet.cli.times import ago
 from ramet.errors import InvalidParams, ProjectNotFound
 from ramet.model.record.project import Project, contains
+from ramet.model.record.remote import normal_remote
 from ramet.protocol.record.projects import ListProjects, RemoveProject, UpsertProject
 
 
@@ -34,6 +36,7 @@ def add(invocation: Invocation, path: str, name: str | None) -> None:
         )
     reply = register(invocation, path, name)
     say(invocation, reply, f"project {reply.id}: {path_here(invocation, reply)}")
+    warn_of_local_remote(invocation, path)
 
 
 @project.command(examples=["ramet project remove 2", "ramet project remove ~/src/old"])
@@ -91,6 +94,17 @@ def register(invocation: Invocation, path: str, name: str | None = None) -> Proj
     host = own_host(invocation)
     remote = None if host is None else remote_of(invocation.environ, Path(path))
     return invocation.ask(UpsertProject(path=path, name=name, host=host, remote=remote))
+
+
+def warn_of_local_remote(invocation: Invocation, path: str) -> None:
+    """Say that other hosts cannot recognise the project by its remote, if they share its database."""
+    remote = remote_of(invocation.environ, Path(path)) if own_host(invocation) is not None else None
+    if remote is None or normal_remote(remote) is not None:
+        return
+    # The remote itself is not shown: what cannot be read as an address may contain a password.
+    what = f"the git remote of {path} is a path on this host, so other hosts cannot recognise the project"
+    fix = f"`git -C {shlex.quote(path)} remote set-url origin URL`, then `ramet project add {shlex.quote(path)}`"
+    click.echo(clean(f"{what}\nfix: {fix}"), err=True)
 
 
 def nearest_project(invocation: Invocation) -> str:

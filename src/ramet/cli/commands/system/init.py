@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 import click
 
 from ramet.cli.command import Command
-from ramet.cli.commands.record.project import projects_around, register
+from ramet.cli.commands.record.project import projects_around, register, warn_of_local_remote
 from ramet.cli.commands.system import hooks
 from ramet.cli.commands.system.hook_states import Problem, look_at
 from ramet.cli.commands.system.mcp import command_name
@@ -137,7 +137,10 @@ def init(
     _show(changes, steps, dry_run=dry_run)
     if remove:
         return _warn_of_others(invocation, folder, changes)
-    return None if dry_run else _advise(invocation, programs, scope or "user", imports=imports)
+    if dry_run:
+        return None
+    warn_of_local_remote(invocation, str(folder))
+    return _advise(invocation, programs, scope or "user", imports=imports)
 
 
 def _carry_out(

@@ -1,0 +1,100 @@
+"""A host on which no agent can start, as people see it: it parks, says so everywhere, and is resumed."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.command_line import CommandLine
+from tests.crash.failing_git import FailingGit
+
+from ramet.errors import EXIT_WORK
+
+pytestmark = pytest.mark.requirement("R462")
+
+
+@pytest.fixture
+def git(shop: CommandLine) -> FailingGit:
+    """A git that says that the disk is full, for the daemon and for everything that it starts."""
+    git = FailingGit(shop.home / "bin")
+    git.fail("full")
+    shop.environ["PATH"] = f"{shop.home / 'bin'}:{shop.environ['PATH']}"
+    work = {"host": "north", "backoff_seconds": 0, "host_breaker_seconds": 3600}
+    shop.configure({"work": work, "drivers": {"default": "shell"}})
+    return git
+
+
+def findings(shop: CommandLine) -> list[Any]:
+    return [row for row in shop.json("doctor")["items"] if row["name"] == "hosts"]
+
+
+def test_the_only_host_parks_keeps_the_queue_and_is_resumed_by_hand(shop: CommandLine, git: FailingGit) -> None:
+    for number in range(4):
+        shop.ok("add", f"echo {number}", "--skill", "do")
+    done = shop("work", "--once")
+    assert (done.returncode, done.stderr) == (EXIT_WORK, "")
+    says = "north claims no efforts: the worktree "
+    assert f"\n{says}" in done.stdout
+    assert "No space left on device" in done.stdout
+    assert "this host claims no efforts, so the queued ones wait: `ramet queue`\n" in done.stdout
+    assert shop("work", "--once").returncode == EXIT_WORK, "it neither hangs nor tries again"
+    rows = shop.json("queue")["items"]
+    assert [(row["lifecycle"], row["attempts"], row["host_failures"]) for row in rows] == [("queued", 0, 0)] * 4
+    for command in ("ps", "queue", "next"):
+        assert says in shop.ok(command)
+    (finding,) = findings(shop)
+    assert (finding["result"], finding["detail"].startswith(says)) == ("warn", True)
+    assert finding["fix"].endswith("now: `ramet resume --host north`")
+    assert [row["kind"] for row in shop.json("notices")["items"]] == ["parked"]
+    git.work()
+    assert shop.ok("resume", "--host", "north").startswith("north claims efforts again")
+    assert shop.ok("work", "--once").endswith("4 efforts: 4 success\n")
+    assert [finding["result"] for finding in findings(shop)] == ["ok"]
+    assert shop.ok("resume", "--host", "north") == "north is not parked\n"
+
+
+def test_a_disk_with_too_little_room_parks_the_host_before_it_claims(shop: CommandLine) -> None:
+    shop.configure({"work": {"host": "north", "min_free_mb": 1_000_000_000}})
+    shop.ok("add", "echo 1", "--skill", "do", "--driver", "shell")
+    done = shop("work", "--once")
+    assert done.returncode == EXIT_WORK
+    assert "MB are free on the disk of " in done.stdout
+    assert "less than work.min_free_mb (1000000000); it continues when there is room" in done.stdout
+    shop.configure({"work": {"host": "north", "min_free_mb": 0}})
+    shop.ok("daemon", "stop")
+    shop.ok("work", "--once")
+    assert shop.json("show", "e1")["outcome"] == "success"
+
+
+def test_resume_needs_efforts_or_a_host(offline: CommandLine) -> None:
+    for arguments in (["resume"], ["resume", "e1", "--host", "north"]):
+        done = offline(*arguments)
+        assert (done.returncode, "name efforts to resume, or a host" in done.stderr) == (2, True)
+
+
+@pytest.mark.requirement("R471")
+def test_a_remote_that_is_a_path_is_said_where_other_hosts_share_the_database(
+    ramet: CommandLine, postgres_url: str, home: Path
+) -> None:
+    ramet.configure({"database": {"type": "postgres", "url": postgres_url}})
+    subprocess.run(["git", "init", "-q", str(ramet.cwd)], check=True)
+    assert ramet("project", "add", ".").stderr == ""
+    subprocess.run(["git", "-C", str(ramet.cwd), "remote", "add", "origin", str(home / "origin.git")], check=True)
+    for arguments in (["project", "add", "."], ["init"]):
+        said = ramet(*arguments).stderr
+        assert f"the git remote of {ramet.cwd} is a path on this host, so other hosts cannot recognise" in said
+        assert "remote set-url origin URL`" in said
+
+
+@pytest.mark.requirement("R471")
+def test_a_branch_of_another_host_is_shown_with_that_host(shop: CommandLine, postgres_url: str) -> None:
+    shop.configure({"database": {"type": "postgres", "url": postgres_url}})
+    shop.environ["RAMET_WORK_HOST"] = "north"
+    shop.ok("add", "echo 1 > cart.txt", "--skill", "do", "--driver", "shell")
+    shop.ok("work", "--once")
+    shown = shop.ok("show", "e1")
+    assert "branch" in shown
+    assert "north" not in shown
+    shop.environ["RAMET_WORK_HOST"] = "south"
+    lines = [line for line in shop.ok("show", "e1").splitlines() if line.endswith(" on north")]
+    assert [line.split()[0] for line in lines] == ["worktree", "branch"]
