@@ -309,6 +309,7 @@ SAMPLES: dict[str, Any] = {
     "session_id": 1,
     "project": "/projects/shop",
     "project_id": 1,
+    "since": "2026-03-01T12:00:00Z",
     "label": "1: Prepare",
     "usage": 0.42,
     "files": ["/projects/shop/cart.py"],

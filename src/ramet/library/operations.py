@@ -257,6 +257,7 @@ from ramet.protocol.work.queue import (
     Blocked,
     DropWork,
     GetWork,
+    ListLost,
     ListWork,
     NextWork,
     ResumeWork,
@@ -2704,6 +2705,20 @@ class WorkOperations(Namespace):
     ) -> Iterator[WorkReply]:
         """Iterate over all items of `list`, with one page at a time in memory."""
         return self._iterate(ListWork, {"state": state, "task": task, "run": run, "project": project, "cursor": cursor})
+
+    def lost(
+        self, since: datetime, *, project: int | str | None = None, cursor: int | None = None, limit: int = 100
+    ) -> Page[WorkReply]:
+        """List the efforts that failures of hosts have ended and that were not retried, newest first. Lines of
+        runs are not among them: a run is resumed.
+        """
+        return self._call(ListLost, {"since": since, "project": project, "cursor": cursor, "limit": limit})
+
+    def iter_lost(
+        self, since: datetime, *, project: int | str | None = None, cursor: int | None = None
+    ) -> Iterator[WorkReply]:
+        """Iterate over all items of `lost`, with one page at a time in memory."""
+        return self._iterate(ListLost, {"since": since, "project": project, "cursor": cursor})
 
     def next(
         self,

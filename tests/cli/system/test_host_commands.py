@@ -72,6 +72,36 @@ def test_resume_needs_efforts_or_a_host(offline: CommandLine) -> None:
         assert (done.returncode, "name efforts to resume, or a host" in done.stderr) == (2, True)
 
 
+def test_what_hosts_have_lost_is_retried_at_once(shop: CommandLine, git: FailingGit) -> None:
+    shop.configure(
+        {
+            "work": {"host": "north", "host_retries": 0, "backoff_seconds": 0},
+            "worktree": {"setup": "echo no network; exit 3"},
+            "drivers": {"default": "shell"},
+        }
+    )
+    git.work()
+    for prompt in ("echo 1", "echo 2"):
+        shop.ok("add", prompt, "--skill", "do")
+    shop("work", "--once")
+    shop.configure({"work": {"retries": 0}, "drivers": {"default": "shell"}})
+    shop.ok("add", "exit 3", "--skill", "do")
+    shop("work", "--once")
+    assert [row["outcome"] for row in shop.json("queue", "--all")["items"]] == ["error"] * 3
+    listed = shop.ok("retry", "--failed-since", "1h", "--dry-run").splitlines()
+    assert [line.partition(":")[0] for line in listed] == ["e1 (do)", "e2 (do)"]
+    assert "no network" in listed[0]
+    refused = shop("retry", "--failed-since", "1h")
+    assert (refused.returncode, "give --yes or --dry-run" in refused.stderr) == (2, True)
+    assert shop("retry", "--failed-since", "soon", "--yes").returncode == 2
+    assert shop("retry", "e1", "--failed-since", "1h", "--yes").returncode == 2
+    queued = shop.json("retry", "--failed-since", "1h", "--yes")["items"]
+    assert [row["retry_of"] for row in queued] == [1, 2]
+    again = shop.ok("retry", "--failed-since", "1h", "--dry-run")
+    assert again == "no effort was ended by a failure of a host since then\n"
+    assert shop.json("retry", "--failed-since", "1h", "--dry-run")["items"] == []
+
+
 @pytest.mark.requirement("R471")
 def test_a_remote_that_is_a_path_is_said_where_other_hosts_share_the_database(
     ramet: CommandLine, postgres_url: str, home: Path

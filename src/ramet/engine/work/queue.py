@@ -34,6 +34,7 @@ from ramet.protocol.work.queue import (
     Blocked,
     DropWork,
     GetWork,
+    ListLost,
     ListWork,
     NextWork,
     ResumeWork,
@@ -139,6 +140,21 @@ def list_page(tx: Transaction, request: ListWork) -> Page[WorkReply]:
         state=request.state,
         task_id=None if request.task is None else lookup.absolute(request.task, "task"),
         run_id=request.run,
+        project_id=lookup.project_id(tx, request.project),
+        before=request.cursor or _NEWEST,
+        limit=limit + 1,
+    )
+    items = [reply(tx, waiting) for waiting in found[:limit]]
+    return Page(items=items, next=found[limit - 1].id if len(found) > limit else None)
+
+
+@answers(ListLost)
+def list_lost(tx: Transaction, request: ListLost) -> Page[WorkReply]:
+    """The efforts that a host has lost since a time."""
+    limit = min(request.limit, tx.limits.page_max)
+    found = queue.list_lost(
+        tx.db,
+        since=to_iso(from_datetime(request.since)),
         project_id=lookup.project_id(tx, request.project),
         before=request.cursor or _NEWEST,
         limit=limit + 1,

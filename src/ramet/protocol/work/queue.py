@@ -1,5 +1,6 @@
 """Requests and replies about the queue."""
 
+from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct, field
@@ -106,6 +107,21 @@ class ListWork(Request[Page[WorkReply]], frozen=True, kw_only=True):
     state: Lifecycle | None = None
     task: Path | None = None
     run: Id | None = None
+    project: ProjectRef | None = None
+    """List only the efforts of this project (default: all)."""
+    cursor: Id | None = None
+    limit: Limit = 100
+
+
+class ListLost(Request[Page[WorkReply]], frozen=True, kw_only=True):
+    """List the efforts that failures of hosts have ended and that were not retried, newest first. Lines of runs are
+    not among them: a run is resumed.
+    """
+
+    op = Operation("work.lost", errors=(ProjectNotFound,), pages=Pages(), is_long=True)
+
+    since: Annotated[datetime, Meta(tz=True)]
+    """List only those that ended at this time or later."""
     project: ProjectRef | None = None
     """List only the efforts of this project (default: all)."""
     cursor: Id | None = None

@@ -140,6 +140,11 @@ def list_page(
             return db.structs(Waiting, _sql.page, state=state, **page)
 
 
+def list_lost(db: Connection, *, since: str, project_id: int | None, before: int, limit: int) -> list[Waiting]:
+    """The efforts that a failure of a host has ended, and that nobody has retried, the newest first."""
+    return db.structs(Waiting, _sql.lost, since=since, project_id=project_id, before=before, limit=limit)
+
+
 def scope_params(scope: Scope) -> dict[str, Any]:
     """What a worker may take, as the queries have it."""
     lists = {name: to_json(getattr(scope, name)) for name in ("skills", "drivers", "held")}

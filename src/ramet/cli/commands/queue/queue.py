@@ -1,6 +1,8 @@
 """`ramet queue`, `next`, `retry`, `resume` and `drop`: the efforts that run and wait, and what becomes of them."""
 
+import sys
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 from typing import NamedTuple, TypeVar, get_args
 
@@ -27,15 +29,16 @@ from ramet.cli.screens.effort_lines import (
 )
 from ramet.cli.screens.states import status_word, style_of
 from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain, print_lines, terminal_width
-from ramet.cli.times import ago
+from ramet.cli.times import ago, parse_since
 from ramet.model.record.agent import FleetMember
 from ramet.model.record.effort import Lifecycle
 from ramet.protocol.operation import Request
+from ramet.protocol.pages import follow
 from ramet.protocol.record.agents import FleetStatus
 from ramet.protocol.record.efforts import EffortReply
 from ramet.protocol.replies import Page
 from ramet.protocol.work.hosts import ResumeHost
-from ramet.protocol.work.queue import DropWork, NextWork, ResumeWork, RetryWork, WorkReply
+from ramet.protocol.work.queue import DropWork, ListLost, NextWork, ResumeWork, RetryWork, WorkReply
 
 Changed = TypeVar("Changed", bound=EffortReply)
 
@@ -175,16 +178,79 @@ def say_waiting(rows: Sequence[WorkReply], scope: Scope) -> None:
     return None
 
 
-@click.command(cls=Command, examples=["ramet retry e12", "ramet retry e12 e13"])
-@click.argument("efforts", metavar="EFFORT...", nargs=-1, required=True, type=references.effort)
+@click.command(
+    cls=Command,
+    examples=["ramet retry e12", "ramet retry e12 e13", "ramet retry --failed-since 12h --dry-run"],
+)
+@click.argument("efforts", metavar="[EFFORT]...", nargs=-1, type=references.effort)
+@click.option(
+    "--failed-since",
+    metavar="TIME",
+    help="Retry what failures of hosts have ended since TIME: an age such as 12h or 7d, or a date.",
+)
+@everywhere_option("With --failed-since, retry the efforts of every project.")
+@click.option("--dry-run", is_flag=True, help="With --failed-since, list the efforts and queue nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
-def retry(invocation: Invocation, efforts: tuple[int, ...]) -> None:
-    """Queue a fresh copy of each finished EFFORT, with a new number and a new context window."""
+def retry(
+    invocation: Invocation,
+    *,
+    efforts: tuple[int, ...],
+    failed_since: str | None,
+    everywhere: bool,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Queue a fresh copy of each finished EFFORT, with a new number and a new context window.
+
+    With --failed-since, retry the efforts of this project that did not fail by themselves: no agent could start, or the
+    host failed while one ran. Efforts that were retried already, and lines of runs, are left out.
+    """
+    if bool(efforts) == (failed_since is not None):
+        raise click.UsageError("name efforts to retry, or give --failed-since TIME")
+    if failed_since is not None:
+        lost = _find_lost(invocation, failed_since, find_scope(invocation, everywhere=everywhere))
+        if dry_run or not lost:
+            return _show_lost(invocation, lost)
+        if not yes and not _confirm_retry(invocation, lost):
+            return click.echo("nothing was queued", err=True)
+        efforts = tuple(row.id for row in lost)
+    elif dry_run or everywhere:
+        raise click.UsageError("--dry-run and -A belong to --failed-since")
 
     def told(row: WorkReply) -> str:
         return f"e{row.id} queued ({row.skill}), a fresh copy of e{row.retry_of}"
 
-    _change_each(invocation, [RetryWork(effort_id=each) for each in efforts], told)
+    return _change_each(invocation, [RetryWork(effort_id=each) for each in efforts], told)
+
+
+def _find_lost(invocation: Invocation, failed_since: str, scope: Scope) -> list[WorkReply]:
+    """What hosts have lost since a time, the oldest first: in the order in which it was queued."""
+    try:
+        since = parse_since(failed_since, datetime.now(UTC))
+    except click.BadParameter as error:
+        error.param_hint = "--failed-since"
+        raise
+    pages = follow(invocation.ask, ListLost(since=since, project=scope.project_id))
+    return [row for page in pages for row in page.items][::-1]
+
+
+def _show_lost(invocation: Invocation, lost: list[WorkReply], *, err: bool = False) -> None:
+    if invocation.as_json:
+        return print_json(Page(items=lost))
+    for row in lost:
+        click.echo(clean(f"e{row.id} ({row.skill}): {first_line(row.reason)}"), err=err)
+    if not lost:
+        click.echo("no effort was ended by a failure of a host since then", err=err)
+    return None
+
+
+def _confirm_retry(invocation: Invocation, lost: list[WorkReply]) -> bool:
+    """List the efforts, and ask; whether the person agrees."""
+    if invocation.as_json or not sys.stdin.isatty():
+        raise click.UsageError("retry asks for confirmation, and there is no terminal; give --yes or --dry-run.")
+    _show_lost(invocation, lost, err=True)
+    return click.confirm(f"Queue fresh copies ({len(lost)})?", err=True)
 
 
 @click.command(cls=Command, examples=["ramet resume e12", "ramet resume --host north"])

@@ -64,6 +64,16 @@ SELECT e.*, t.project_id FROM page p CROSS JOIN efforts_shown e CROSS JOIN tasks
 WHERE e.id = p.id AND t.dir_path = e.task_id
 ORDER BY e.id DESC;
 
+-- name: lost
+-- The efforts that ended with an error of their host: none of its agents could start, or what ran the last one failed.
+SELECT e.*, t.project_id FROM efforts_shown e CROSS JOIN tasks t
+WHERE t.dir_path = e.task_id AND e.id < :before AND e.outcome = 'error' AND e.finished_at >= :since
+  AND e.prompt IS NOT NULL AND e.run_id IS NULL AND e.spawned_by IS NULL
+  AND (e.failure = 'infrastructure' OR NOT EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id))
+  AND NOT EXISTS (SELECT 1 FROM efforts c WHERE c.retry_of = e.id)
+  AND (CAST(:project_id AS BIGINT) IS NULL OR t.project_id = :project_id)
+ORDER BY e.id DESC LIMIT :limit;
+
 -- name: page_queued
 -- The efforts that wait, the newest first, found without a look at those that are finished (the + keeps
 -- the planner from walking all ids).
