@@ -156,6 +156,8 @@ def _check(
         parts = _list_parts(store, findings) if limit else []
         part = parts[number] if number < len(parts) else None
         _check_pages(store, findings, part)
+        if number == 0:
+            _check_schema(store, findings)
         if number + 1 < len(parts):
             return _report(findings, 0, sum(newest), f"{_PAGES}:{number + 1}")
         kind, number, left = _ROWS[0].name, 0, 0 if limit else None
@@ -194,6 +196,11 @@ def _list_parts(store: ReadableStore, findings: _Findings) -> list[str]:
 def _check_pages(store: ReadableStore, findings: _Findings, part: str | None) -> None:
     with findings.guarding("database", part or "the file"):
         findings.add(CheckFinding(check="database", detail=detail) for detail in store.integrity(part))
+
+
+def _check_schema(store: ReadableStore, findings: _Findings) -> None:
+    with findings.guarding("schema", "the schema"):
+        findings.add(CheckFinding(check="schema", detail=detail) for detail in store.schema_differences())
 
 
 def _describe(error: Exception) -> str:

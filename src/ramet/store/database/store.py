@@ -69,6 +69,10 @@ class ReadableStore(ABC):
         return None
 
     @abstractmethod
+    def schema_differences(self) -> list[str]:
+        """How its schema differs from the one that the migrations make."""
+
+    @abstractmethod
     def integrity_parts(self) -> list[str]:
         """The parts in which the database can check its own files and references."""
 

@@ -19,12 +19,14 @@ from ramet.protocol.system.daemon import ClockSkew
 from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
+from ramet.store.database.postgres.catalog import read_schemas
 from ramet.store.database.postgres.connection import PostgresConnection, connect
 from ramet.store.database.postgres.export import export_database, known_tables
 from ramet.store.database.postgres.news import News
 from ramet.store.database.postgres.server_clock import ServerClock
 from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
+from ramet.store.database.schema.catalog import compare
 from ramet.store.database.schema.foreign import refuse_altered
 from ramet.store.database.schema.migrations import Dialect, migrate
 from ramet.store.database.sqlite.query import QueryPage
@@ -73,6 +75,9 @@ class _PostgresSchema:
 
     def mark(self) -> None:
         """A server's database is chosen by its name; there is nothing to mark."""
+
+    def differences(self, version: int) -> list[str]:
+        return compare(*read_schemas(self.connection, version))
 
 
 _sizes = QueryFile("database/sizes")
@@ -132,6 +137,14 @@ class PostgresReadableStore(ReadableStore):
         reader = self.connect_reader()
         try:
             return {str(name): int(size) for name, size in reader.all(_sizes.relations)}
+        finally:
+            reader.close()
+
+    def schema_differences(self) -> list[str]:
+        reader = self.connect_reader()
+        try:
+            schema = _PostgresSchema(reader)
+            return schema.differences(schema.schema_version())
         finally:
             reader.close()
 

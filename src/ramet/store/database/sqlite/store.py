@@ -18,10 +18,12 @@ from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.queries import QueryFile
+from ramet.store.database.schema.catalog import compare
 from ramet.store.database.schema.foreign import refuse_altered
 from ramet.store.database.schema.migrations import Dialect, migrate
 from ramet.store.database.sqlite import wal
 from ramet.store.database.sqlite.backup_file import APPLICATION_ID, Identity, verify
+from ramet.store.database.sqlite.catalog import expect_schema, read_schema
 from ramet.store.database.sqlite.connection import SqliteConnection, open_reader, open_writer
 from ramet.store.database.sqlite.query import run_query
 from ramet.store.database.sqlite.result_codes import translate
@@ -68,6 +70,9 @@ class _SqliteFile:
     def mark(self) -> None:
         self.connection.database.pragma("application_id", APPLICATION_ID)
 
+    def differences(self, version: int) -> list[str]:
+        return compare(expect_schema(version), read_schema(self.connection))
+
 
 class SqliteReadableStore(ReadableStore):
     """One file, which somebody else may write."""
@@ -113,6 +118,14 @@ class SqliteReadableStore(ReadableStore):
 
     def measure_log(self) -> LogState:
         return wal.measure(self.path)
+
+    def schema_differences(self) -> list[str]:
+        reader = open_reader(self.path, self._vfs)
+        try:
+            file = _SqliteFile(reader)
+            return file.differences(file.schema_version())
+        finally:
+            reader.close()
 
     def integrity_parts(self) -> list[str]:
         """A part for each table with its indexes, and one for the list of tables with the free pages."""
