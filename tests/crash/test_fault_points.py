@@ -5,8 +5,10 @@ from tests.crash.audit import Audit, check_whole
 from tests.crash.daemon_deaths import count_efforts, lose_one, prepared, work_until_it_dies
 from tests.crash.daemons import Home
 from tests.crash.hands import Crew
+from tests.store.landed_schemas import find, load
 
 from ramet.store.database.schema.migrations import load_migrations
+from ramet.store.database.schema.repairs import load_repairs
 
 MIGRATIONS = load_migrations("sqlite")
 LATEST = MIGRATIONS[-1].number
@@ -70,6 +72,23 @@ def die_while_migrating(home: Home, moment: int) -> None:
 @pytest.mark.parametrize("moment", BOUNDARIES)
 def test_a_migration_that_was_cut_off_is_done_by_the_next_start(sqlite_home: Home, moment: int) -> None:
     die_while_migrating(sqlite_home, moment)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("R463")
+def test_a_repair_that_is_killed_at_any_statement_is_done_by_the_next_start(sqlite_home: Home) -> None:
+    """The daemon that migrates dies again and again, each time one statement later, and the last one works."""
+    load(find("42209b82"), sqlite_home.path, None)
+    repairs = [repair for repair in load_repairs("sqlite") if repair.name.startswith("0006")]
+    for repair in repairs:
+        for moment in range(1, len(repair.statements) + 2):
+            assert sqlite_home.launch(f"during_migration:{moment}").died_by_its_fault()
+        # The next repair starts once this one is kept, and dies at once.
+        assert sqlite_home.launch(f"during_migration:{len(repair.statements) + 2}").died_by_its_fault()
+    with sqlite_home.start().connect() as connection:
+        assert connection.call("db.check")["findings"] == []
+        assert len(connection.call("work.list")["items"]) > 3
+        assert connection.call("daemon.status")["schema_version"] == LATEST
 
 
 @pytest.mark.slow

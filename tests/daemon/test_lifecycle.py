@@ -6,6 +6,7 @@ import shutil
 import signal
 import stat
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -221,7 +222,8 @@ def test_migrate_says_what_it_did(home: Home) -> None:
     assert (status, first["from"], first["backup"]) == (0, 0, None)
     assert first["to"] == len(first["applied"]) > 0
     _, said, _ = finish(home.start("migrate"))
-    assert json.loads(said) == {"from": first["to"], "to": first["to"], "applied": [], "backup": None}
+    nothing: dict[str, Any] = {"applied": [], "repaired": [], "backup": None, "differences": []}
+    assert json.loads(said) == {"from": first["to"], "to": first["to"], **nothing}
 
 
 def test_migrate_and_reset_are_refused_while_a_daemon_runs(home: Home) -> None:

@@ -29,7 +29,7 @@ STORE_FILES = {
     "database/lock.py": {"fcntl", "os", "pathlib"},
     "database/open.py": {"pathlib"},
     "database/operations.py": {"pathlib"},
-    "database/postgres/export.py": {"os", "pathlib"},
+    "database/postgres/export.py": {"pathlib"},
     "database/postgres/store.py": {"pathlib"},
     "database/sqlite/copies.py": {"pathlib"},
     "database/sqlite/connection.py": {"pathlib"},

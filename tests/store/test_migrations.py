@@ -97,7 +97,7 @@ def test_opening_a_current_database_changes_nothing(tmp_path: Path, database_url
 
 
 @pytest.mark.requirement("R277", "R315")
-@pytest.mark.parametrize("version", range(1, LATEST))
+@pytest.mark.parametrize("version", [1, 14, LATEST - 1])
 def test_an_older_database_is_backed_up_and_goes_through_every_step_between(
     tmp_path: Path, database_url: str | None, only_known: Any, version: int
 ) -> None:
@@ -154,12 +154,12 @@ def test_a_migration_interrupted_at_any_statement_is_done_the_next_time(
     if version:
         only_known(version)
         migrate_in(folder, database_url)
-    only_known(LATEST)
+    only_known(version + 1)
     dialect: Any = "sqlite" if database_url is None else "postgres"
     for number in range(1, len(load_migrations(dialect)[version].statements) + 2):
         _interrupt(folder, database_url, number)
     done = migrate_in(folder, database_url)
-    assert (done.before, done.after) == (version, LATEST)
+    assert (done.before, done.after) == (version, version + 1)
     if database_url is None:
         assert schema_in(folder, None) == schema_in(tmp_path / "whole", None)
 
@@ -220,6 +220,9 @@ def test_migrate_takes_any_list_of_migrations(tmp_path: Path) -> None:
                 return int(world.sql("SELECT max(number) FROM schema_migrations")[0][0])
 
             def mark(self) -> None: ...
+
+            def differences(self, version: int) -> list[str]:
+                return []
 
         steps = [*load_migrations("sqlite"), Migration(LATEST + 1, "more", ("CREATE TABLE more (id INTEGER)",))]
         done = migrate(

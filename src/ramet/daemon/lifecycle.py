@@ -196,8 +196,12 @@ def _identity(store: Store, places: Places) -> Identity:
 
 def _log_migration(store: Store) -> None:
     done = store.migrated
-    if done.applied:
-        log.info("schema migrated from=%d to=%d backup=%s", done.before, done.after, done.backup)
+    if done.applied or done.repaired:
+        repaired = ",".join(done.repaired) or None
+        log.info("schema migrated from=%d to=%d repaired=%s backup=%s", done.before, done.after, repaired, done.backup)
+    if done.differences:
+        first, more = done.differences[0], len(done.differences) - 1
+        log.warning("schema differs: %s; %d more; `ramet db check` lists them", first, more)
 
 
 def _detach() -> None:

@@ -26,7 +26,11 @@ class Migrated(Struct, frozen=True, kw_only=True):
     before: int = field(name="from")
     after: int = field(name="to")
     applied: list[str]
+    repaired: list[str]
+    """What a superseded text of a migration had left, and was brought to the present one."""
     backup: str | None
+    differences: list[str]
+    """How the schema still differs from the one that the migrations make."""
 
 
 class Reset(Struct, frozen=True, kw_only=True):
@@ -50,7 +54,14 @@ def migrate(settings: Settings, places: Places, clock: Clock, faults: Faults) ->
     store = composition.take_store(settings, places, clock, faults)
     store.close()
     done = store.migrated
-    return Migrated(before=done.before, after=done.after, applied=list(done.applied), backup=done.backup)
+    return Migrated(
+        before=done.before,
+        after=done.after,
+        applied=done.applied,
+        repaired=done.repaired,
+        backup=done.backup,
+        differences=done.differences,
+    )
 
 
 def reset(settings: Settings, places: Places, clock: Clock) -> Reset:

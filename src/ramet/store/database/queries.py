@@ -67,3 +67,10 @@ def read_queries(file: Traversable) -> dict[str, str]:
 def _statement(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("--")]
     return "\n".join(lines).rstrip(";")
+
+
+def split_statements(text: str) -> tuple[str, ...]:
+    """The statements of a text, each without its semicolon; a comment is a line of its own."""
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
+    statements = (part.strip() for part in "\n".join(lines).split(";\n"))
+    return tuple(part.rstrip(";") for part in statements if part)

@@ -9,7 +9,8 @@
 CREATE TABLE schema_migrations (
     number     INTEGER PRIMARY KEY,
     name       TEXT NOT NULL,
-    applied_at TEXT NOT NULL
+    applied_at TEXT NOT NULL,
+    hash       TEXT
 ) STRICT;
 
 CREATE TABLE blobs (

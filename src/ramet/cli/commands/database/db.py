@@ -1,9 +1,10 @@
 """`ramet db`: back up, check, migrate or reset the database."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -78,10 +79,20 @@ def migrate(invocation: Invocation) -> None:
         reply = run("migrate", invocation.target)
         if was_running:
             invocation.connect(autostart=True).close()
-    if not reply["applied"]:
-        return say(invocation, reply, f"the schema is up to date (version {reply['to']})")
-    sentence = f"migrated from version {reply['from']} to {reply['to']}"
-    return say(invocation, reply, sentence + (f"; the backup is {reply['backup']}" if reply["backup"] else ""))
+    return say(invocation, reply, "; ".join(_describe_migration(reply)))
+
+
+def _describe_migration(reply: dict[str, Any]) -> Iterator[str]:
+    if reply["applied"]:
+        yield f"migrated from version {reply['from']} to {reply['to']}"
+    else:
+        yield f"the schema is up to date (version {reply['to']})"
+    if reply["repaired"]:
+        yield f"repaired {', '.join(reply['repaired'])}"
+    if reply["backup"]:
+        yield f"the backup is {reply['backup']}"
+    if reply["differences"]:
+        yield f"the schema differs in {len(reply['differences'])} places from Ramet's: see `ramet db check`"
 
 
 @db.command(examples=["ramet db reset", "ramet db reset --yes"])

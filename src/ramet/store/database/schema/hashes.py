@@ -38,6 +38,12 @@ def read_hashes() -> tuple[Row, ...]:
     return tuple(Row(file, dialect, digest, more == [_SUPERSEDED]) for file, dialect, digest, *more in lines)
 
 
+def superseded_hashes(number: int, dialect: str) -> list[str]:
+    """The hashes of the texts that a migration had before it was frozen."""
+    rows = (row for row in read_hashes() if row.is_superseded and row.dialect == dialect)
+    return [row.hash for row in rows if int(row.file[:4]) == number]
+
+
 def read_texts() -> dict[tuple[str, str], str]:
     """The text of each migration, by its file and dialect."""
     folder = files("ramet.store") / "sql" / "migrations"

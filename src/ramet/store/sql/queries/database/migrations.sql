@@ -19,3 +19,15 @@ SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%
 SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view')
 UNION ALL
 SELECT 'table', name, sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%';
+
+-- name: records
+-- The migrations that the database says were applied to it.
+SELECT number, name FROM schema_migrations ORDER BY number;
+
+-- name: hashes
+-- The same, with the hash of each text; null if it was applied before hashes were recorded, and is not proved yet.
+SELECT number, name, hash FROM schema_migrations ORDER BY number;
+
+-- name: record_hash
+-- Note which text of a migration was applied.
+UPDATE schema_migrations SET hash = :hash WHERE number = :number;

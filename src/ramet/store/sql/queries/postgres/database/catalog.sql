@@ -30,3 +30,10 @@ WITH tables AS (
 )
 SELECT kind, name, owner, replace(replace(definition, quote_ident(current_schema()) || '.', ''), 'pg_temp.', '')
 FROM parts ORDER BY kind, name;
+
+-- name: columns
+-- The columns of each table, with their types.
+SELECT relname::text, attname::text, format_type(atttypid, NULL)
+FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
+ORDER BY relname, attnum;
