@@ -1,11 +1,16 @@
 """A PostgreSQL server and its clients notice when the other side is gone, in bounded time."""
 
+import threading
 import time
+from queue import SimpleQueue
 
+import psycopg
 import pytest
 
 from ramet.errors import DatabaseUnreachable
-from ramet.store.database.postgres.connection import connect
+from ramet.store.database.postgres.connection import Patience, connect
+from ramet.store.database.postgres.server import Server
+from ramet.store.database.postgres.statement_watch import StatementWatch
 from ramet.store.database.queries import Query
 
 ONE = Query("one", "SELECT 1", "SELECT 1")
@@ -44,3 +49,71 @@ def test_what_the_url_says_of_its_connection_counts(postgres_url: str) -> None:
     known = connection.database.info.get_parameters()
     assert (known["tcp_user_timeout"], known["application_name"]) == ("1234", "mine")
     connection.close()
+
+
+@pytest.mark.requirement("R469")
+def test_the_limits_of_a_role_do_not_count(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        server.execute("CREATE ROLE hurried LOGIN")
+        server.execute("ALTER ROLE hurried SET statement_timeout = '5ms'")
+        server.execute("ALTER ROLE hurried SET lock_timeout = '5ms'")
+    url = psycopg.conninfo.make_conninfo(postgres_url, user="hurried")
+    try:
+        connection = connect(url, patience=Patience(statement=30, lock=15, silence=40))
+        found = [
+            connection.all(Query("show", "", f"SHOW {name}"))[0][0] for name in ("statement_timeout", "lock_timeout")
+        ]
+        assert found == ["30s", "15s"]
+        connection.all(Query("sleep", "", "SELECT pg_sleep(0.05)"))
+        connection.close()
+    finally:
+        with psycopg.connect(postgres_url, autocommit=True) as server:
+            server.execute("DROP ROLE hurried")
+
+
+@pytest.mark.requirement("R469")
+def test_of_several_servers_the_one_that_can_be_written_to_is_meant() -> None:
+    def attributes(url: str) -> object:
+        return Server(url, 20).line.get("target_session_attrs")
+
+    assert attributes("postgres://a@one,two/b") == "read-write"
+    assert attributes("postgres://a@one,two/b?target_session_attrs=any") == "any"
+    assert attributes("postgres://a@one/b") is None
+
+
+class Waiting:
+    """A connection that waits for a server, as far as the watch is concerned."""
+
+    def __init__(self, *, is_patient: bool) -> None:
+        self.waits_since: float | None = 0.0
+        self.silence_seconds = 1.0
+        self.is_patient = is_patient
+        self.was_cut = threading.Event()
+
+    def cut(self) -> None:
+        self.waits_since = None
+        self.was_cut.set()
+
+
+@pytest.mark.requirement("R469")
+def test_a_long_statement_is_cut_only_if_the_server_answers_nobody() -> None:
+    asked: SimpleQueue[bool] = SimpleQueue()
+    answers = iter([True])
+
+    def probe() -> bool:
+        asked.put(item=True)
+        return next(answers, False)
+
+    watch = StatementWatch(probe)
+    long, short, idle = Waiting(is_patient=True), Waiting(is_patient=False), Waiting(is_patient=False)
+    idle.waits_since = None
+    for each in (long, short, idle):
+        watch.add(each)
+    assert asked.get(timeout=60)
+    assert short.was_cut.wait(60)
+    assert not long.was_cut.is_set()
+    watch.hurry()
+    assert long.was_cut.wait(60)
+    assert watch.is_given_up
+    assert not idle.was_cut.is_set()
+    watch.close()

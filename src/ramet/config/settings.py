@@ -100,6 +100,11 @@ class DatabaseSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=1, le=64, description="Number of PostgreSQL connections that write at the same time."),
         OWNER,
     ] = 8
+    timeout_seconds: Annotated[
+        int,
+        Meta(ge=1, le=3600, description="Seconds that a request waits for a PostgreSQL server that does not answer."),
+        OWNER,
+    ] = 20
     retries: Annotated[
         int,
         Meta(

@@ -142,7 +142,7 @@ async def _live(given: Given) -> None:
         ]
         if notifications is not None:
             following.append(notifications.follow())
-        await _follow(server, places, following)
+        await _follow(server, places, following, given.store)
         await server.drain()
         hook_service.close()
         if notifications is not None:
@@ -175,11 +175,12 @@ def _committed(server: Server, index_feeder: IndexFeeder, topic: Topic) -> None:
     index_feeder.wake()
 
 
-async def _follow(server: Server, places: Places, following: Sequence[Coroutine[Any, Any, None]]) -> None:
+async def _follow(server: Server, places: Places, following: Sequence[Coroutine[Any, Any, None]], store: Store) -> None:
     """Do what is done beside the requests, until the server is asked to stop or its home is gone."""
     loop = asyncio.get_running_loop()
     tasks = [loop.create_task(each) for each in (follow_socket(places.socket, server.stop), *following)]
     await server.stopping()
+    store.hurry()
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks, timeout=_END_SECONDS)

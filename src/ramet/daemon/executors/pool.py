@@ -21,11 +21,11 @@ from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.preparation_process import PreparationProcess
 from ramet.daemon.executors.readers import Readers
 from ramet.daemon.executors.upkeep import Upkeep
-from ramet.daemon.readers.failures import explain
+from ramet.daemon.readers.failures import explain, refuse_late
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
 from ramet.engine import Call
-from ramet.errors import DatabaseUnreachable, RametError, StoreError, TooContended
+from ramet.errors import DatabaseUnreachable, DeadlineExceeded, RametError, StoreError, TooContended
 from ramet.faults import Faults
 from ramet.protocol.hooks.hooks import RecordHook
 from ramet.protocol.hooks.transcripts import AddEntries
@@ -52,7 +52,8 @@ _SUBJECTS = (
     "native_id",
 )
 
-_Item = tuple[Call, Done]
+_Item = tuple[Call, Done, float]
+"""A change, its answer, and since when it waits."""
 
 
 class Pool:
@@ -120,6 +121,7 @@ class Pool:
 
     def close(self) -> None:
         """Finish queued operations and close."""
+        self._store.hurry()
         self._listening.close()
         self._preparation.close()
         for lane in (*self._lanes, self._long_lane):
@@ -131,9 +133,10 @@ class Pool:
 
     def _put(self, call: Call, done: Done) -> None:
         if call.operation.is_long:
-            self._long_lane.put((call, done))
+            self._long_lane.put((call, done, time.monotonic()))
         else:
-            self._lanes[hash(_subject(call.request)) % len(self._lanes)].put((call, done))
+            lane = self._lanes[hash(_subject(call.request)) % len(self._lanes)]
+            lane.put((call, done, time.monotonic()))
 
     def _run(self, lane: "SimpleQueue[_Item | None]") -> None:
         db: Connection | None = None
@@ -146,9 +149,11 @@ class Pool:
                 continue
             if item is None:
                 break
-            call, done = item
+            call, done, since = item
             watch.begin()
             try:
+                if lane is not self._long_lane:
+                    refuse_late(since, self._store.timeout_seconds)
                 db = self._begin(db, call)
                 reply = self._persist(db, call)
                 self._faults.reach("after_commit_before_reply")
@@ -165,6 +170,8 @@ class Pool:
         """A step of upkeep, which the first lane takes; the connection that it has then, if the server answers."""
         try:
             if db is None or db.is_broken:
+                if db is not None:
+                    db.close()
                 db = self._store.connect()
         except RametError as error:
             self._upkeep.postpone(error)
@@ -179,11 +186,10 @@ class Pool:
                 if not db.is_broken:
                     db.begin(locks_rows=call.operation.locks_rows)
                     return db
-            except StoreError:
-                if not db.is_broken:
-                    raise
+            except DatabaseUnreachable:
+                pass  # it was closed since its last use
             db.close()
-        db = self._store.connect()
+        db = self._store.connect_for_long() if call.operation.is_long else self._store.connect()
         db.begin(locks_rows=call.operation.locks_rows)
         return db
 
@@ -210,8 +216,10 @@ class Pool:
         except StoreError as error:
             if not db.is_broken:
                 raise
-            raise DatabaseUnreachable(
-                "the PostgreSQL server disconnected during the commit; it is not known whether the request was saved",
+            is_late = isinstance(error, DeadlineExceeded)
+            did = "did not answer the commit in time" if is_late else "disconnected during the commit"
+            raise (DeadlineExceeded if is_late else DatabaseUnreachable)(
+                f"the PostgreSQL server {did}; it is not known whether the request was saved",
                 fix="check with `ramet events` whether it was saved; "
                 "a program repeats it with the same idempotency_key",
             ) from error

@@ -6,6 +6,7 @@ statement of a hook would wait. On a server, where a short read waits for the ne
 """
 
 import asyncio
+import time
 from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
 from ramet.daemon.executors.executor import OWN, Asker, Done
-from ramet.daemon.readers.failures import explain
+from ramet.daemon.readers.failures import explain, refuse_late
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.readers.snapshots import Snapshots
 from ramet.daemon.stalls import Stopwatch
@@ -46,6 +47,7 @@ class Readers:
         in_place: bool,
     ) -> None:
         """Without `processes`, long reads run on threads."""
+        self._timeout_seconds = store.timeout_seconds
         self._loop = loop
         self._processes = processes
         self._meter = meter
@@ -68,7 +70,7 @@ class Readers:
         elif self._in_place and operation.host == "engine" and not is_long:
             done(self._answer(request, principal))
         else:
-            self._on_thread(done, self._answer, request, principal)
+            self._on_thread(done, self._answer, request, principal, time.monotonic())
 
     def last_event(self, done: Done) -> None:
         """The id of the newest event."""
@@ -105,8 +107,10 @@ class Readers:
         done(future.result())
         self._meter.end("deliver")
 
-    def _answer(self, request: Request[Any], principal: str) -> Any:
+    def _answer(self, request: Request[Any], principal: str, since: float | None = None) -> Any:
         try:
+            if since is not None:
+                refuse_late(since, self._timeout_seconds)
             return self._snapshots.perform(request, principal)
         except Exception as error:  # noqa: BLE001 - whatever fails, the thread lives on
             return explain(error, request.op.name)

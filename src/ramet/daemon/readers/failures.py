@@ -2,8 +2,16 @@
 
 import errno
 import logging
+import time
 
-from ramet.errors import DatabaseExhausted, DatabaseReadOnly, DescriptorsExhausted, RametError, StorageFailed
+from ramet.errors import (
+    DatabaseExhausted,
+    DatabaseReadOnly,
+    DeadlineExceeded,
+    DescriptorsExhausted,
+    RametError,
+    StorageFailed,
+)
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +43,13 @@ def find_known(error: BaseException) -> RametError | None:
         kind, says = known
         return kind(f"{says}: {error.filename}" if error.filename else says)
     return None
+
+
+def refuse_late(since: float, timeout_seconds: float) -> None:
+    """Raise if a request has waited for its turn for so long that nobody may wait for it any more."""
+    waited = time.monotonic() - since
+    if waited > timeout_seconds:
+        raise DeadlineExceeded(f"the request waited {waited:.0f} seconds for the database; nothing of it was saved")
 
 
 def defect(method: str, cause: str) -> RametError:

@@ -64,7 +64,11 @@ class Snapshots:
     def _connection(self) -> Connection:
         """This thread's own connection; one whose server has gone away is replaced."""
         connection: Connection | None = getattr(self._local, "connection", None)
-        if connection is None or connection.is_broken:
+        if connection is not None and connection.is_broken:
+            self._connections.remove(connection)
+            connection.close()
+            connection = self._local.connection = None
+        if connection is None:
             connection = self._local.connection = self._store.connect_reader()
             self._connections.append(connection)
         return connection

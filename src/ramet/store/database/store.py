@@ -4,6 +4,7 @@ What only reads needs no lock, no migration and no writer: a process that answer
 the daemon holds the `Store`.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -35,6 +36,8 @@ class ReadableStore(ABC):
     """What can be read of a database, beside whoever writes to it."""
 
     dialect: Dialect
+    timeout_seconds: float = math.inf
+    """How long a request waits for its turn; a file always answers."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -103,6 +106,9 @@ class Store(ReadableStore):
     @abstractmethod
     def text_rows(self, connection: Connection) -> TextRows:
         """Every text in the database, on one of its connections that may write."""
+
+    def hurry(self) -> None:
+        """The daemon stops: wait no longer for a server that says nothing."""
 
     @abstractmethod
     def forget_deleted(self) -> None:

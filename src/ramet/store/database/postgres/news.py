@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 
-from ramet.store.database.postgres.connection import connect
+from ramet.store.database.postgres.connection import PostgresConnection
 from ramet.store.database.store import Topic
 
 _TOPICS: dict[str, Topic] = {"ramet_work": "work", "ramet_events": "events"}
@@ -16,8 +16,8 @@ _TOPICS: dict[str, Topic] = {"ramet_work": "work", "ramet_events": "events"}
 class News:
     """An ear on the server, which can also speak. Not durable: what it says is of no use later."""
 
-    def __init__(self, url: str) -> None:
-        self._connection = connect(url, synchronous=False)
+    def __init__(self, connection: PostgresConnection) -> None:
+        self._connection = connection
         self._heard: list[psycopg.Notify] = []
         try:
             self._connection.database.add_notify_handler(self._heard.append)
@@ -52,7 +52,8 @@ class News:
 
     def _ask(self, statement: str) -> Any:
         try:
-            cursor = self._connection.database.execute(statement.encode())
+            with self._connection.waiting():
+                cursor = self._connection.database.execute(statement.encode())
             return cursor.fetchone()[0] if cursor.description else None  # type: ignore[index]
         except psycopg.Error as error:
             raise self._connection.explain(error) from error

@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,10 @@ from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.postgres.catalog import read_schemas
-from ramet.store.database.postgres.connection import PostgresConnection, connect
+from ramet.store.database.postgres.connection import PostgresConnection
 from ramet.store.database.postgres.export import export_database, known_tables
 from ramet.store.database.postgres.news import News
-from ramet.store.database.postgres.server_clock import ServerClock
+from ramet.store.database.postgres.server import Server
 from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema.catalog import compare
@@ -34,9 +33,6 @@ from ramet.store.database.store import QueryBounds, ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
 
 _sql = QueryFile("database/migrations")
-
-_GONE_AFTER_MS = 500
-"""How often the server looks whether a reader is still there."""
 
 _READS = re.compile(
     r"(?:[\s(]|--[^\n]*(?:\n|$)|/\*.*?\*/)*(?:SELECT|WITH|VALUES|TABLE|EXPLAIN)\b", re.IGNORECASE | re.DOTALL
@@ -94,33 +90,32 @@ class PostgresReadableStore(ReadableStore):
                 "database.url is missing", field="database.url", fix="set it to a URL such as postgres://user@host/name"
             )
         self._url = settings.url
-        self._clock = ServerClock()
+        self.timeout_seconds = settings.timeout_seconds
+        is_synchronous = settings.durability == "full"
+        self._server = Server(settings.url, settings.timeout_seconds, synchronous=is_synchronous)
+        self._is_long = True
+        """Whether reads may take long: in the processes that do nothing else."""
 
     def describe(self) -> str:
         return f"postgres {hide_password(self._url)}"
 
     def clock(self, own: Clock) -> Clock:  # noqa: ARG002
         """The server's: several hosts share it."""
-        return self._clock
+        return self._server.clock
 
     def clock_skew(self) -> ClockSkew | None:
-        return self._clock.skew()
+        return self._server.clock.skew()
 
     def connect_reader(self) -> PostgresConnection:
-        connection = connect(self._url, clock=self._clock)
-        connection.database.read_only = True
-        connection.database.execute("SET default_transaction_read_only = on")
-        # A reader may be killed at any moment. Without this the server would go on with its query to the end.
-        with suppress(psycopg.Error):  # of an older server, or on a system that cannot tell
-            connection.database.execute(f"SET client_connection_check_interval = {_GONE_AFTER_MS}")
-        return connection
+        return self._server.connect_reader(is_long=self._is_long)
 
     def query(self, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
         if not _READS.match(sql):
             raise QueryRefused(field="sql", value=sql)
         connection = self.connect_reader()
         try:
-            return _run_query(connection, sql, params, bounds)
+            with connection.waiting():
+                return _run_query(connection, sql, params, bounds)
         finally:
             connection.close()
 
@@ -128,7 +123,8 @@ class PostgresReadableStore(ReadableStore):
         connection = self.connect_reader()
         try:
             version = _PostgresSchema(connection).schema_version()
-            export_database(connection, version, target)
+            with connection.waiting():
+                export_database(connection, version, target)
         finally:
             connection.close()
         return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=version)
@@ -163,10 +159,10 @@ class PostgresStore(PostgresReadableStore, Store):
         self, settings: DatabaseSettings, *, lock_file: Path | None, backups: Path, clock: Clock, faults: Faults
     ) -> None:
         super().__init__(settings)
-        self._synchronous = settings.durability == "full"
+        self._is_long = False
         self._lock = None if lock_file is None else DatabaseLock(lock_file)
         try:
-            connection = self.connect()
+            connection = self._server.connect_to_migrate()
             try:
                 faults.reach("during_recovery")
                 schema = _PostgresSchema(connection)
@@ -184,11 +180,18 @@ class PostgresStore(PostgresReadableStore, Store):
             raise
 
     def connect(self) -> PostgresConnection:
-        return connect(self._url, synchronous=self._synchronous, clock=self._clock)
+        return self._server.connect()
+
+    def connect_for_long(self) -> PostgresConnection:
+        """One for changes that may take long."""
+        return self._server.connect(is_long=True)
+
+    def hurry(self) -> None:
+        self._server.watch.hurry()
 
     def listen(self) -> News:
         """A connection that receives a notification when others commit."""
-        return News(self._url)
+        return News(self._server.connect())
 
     def text_rows(self, connection: Connection) -> TextRows:
         assert isinstance(connection, PostgresConnection)  # noqa: S101
@@ -198,7 +201,7 @@ class PostgresStore(PostgresReadableStore, Store):
         """The server removes old versions of rows by itself; its files and its log are its administrator's."""
 
     def erase(self) -> None:
-        connection = self.connect()
+        connection = self._server.connect_to_migrate()
         try:
             connection.begin()
             for table in known_tables():
@@ -208,6 +211,7 @@ class PostgresStore(PostgresReadableStore, Store):
             connection.close()
 
     def close(self) -> None:
+        self._server.close()
         if self._lock is not None:
             self._lock.release()
 

@@ -1,0 +1,96 @@
+"""One PostgreSQL server, as one process uses it: how to connect, how long to wait, and what to do if it is silent."""
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import ConnectionTimeout
+
+from ramet.errors import DatabaseUnreachable, InvalidSetting
+from ramet.store.database.postgres.connection import Patience, PostgresConnection, connect
+from ramet.store.database.postgres.server_clock import ServerClock
+from ramet.store.database.postgres.statement_watch import StatementWatch
+
+_CONNECT_SECONDS = 10
+_PROBE_SECONDS = 5
+_LONG_SECONDS = 900
+_REST_SECONDS = 1.0
+"""How long a server that was silent is not asked for another connection: all that waits would wait for it in turn."""
+_GONE_AFTER_MS = 500
+"""How often the server looks whether a reader is still there."""
+
+
+class Server:
+    """Opens connections. Used by all threads."""
+
+    def __init__(self, url: str, timeout_seconds: int, *, synchronous: bool = True) -> None:
+        self.line = _line(url, min(timeout_seconds, _CONNECT_SECONDS))
+        self._synchronous = synchronous
+        self.clock = ServerClock()
+        self.watch = StatementWatch(self._answers)
+        self._silent_until = 0.0
+        self._short = Patience(timeout_seconds, max(timeout_seconds // 2, 1), timeout_seconds + 2)
+        self._long = Patience(_LONG_SECONDS, timeout_seconds, timeout_seconds, is_long=True)
+        self._migrating = Patience(0, timeout_seconds, timeout_seconds, is_long=True)
+
+    def connect(self, *, is_long: bool = False) -> PostgresConnection:
+        """A connection that may write. `is_long`: for statements that may take long."""
+        return self._open(self._long if is_long else self._short)
+
+    def connect_to_migrate(self) -> PostgresConnection:
+        """One whose statements take as long as they need."""
+        return self._open(self._migrating)
+
+    def connect_reader(self, *, is_long: bool) -> PostgresConnection:
+        """One that cannot write."""
+        connection = self._open(self._long if is_long else self._short)
+        connection.database.read_only = True
+        connection.database.execute("SET default_transaction_read_only = on")
+        # A reader may be killed at any moment. Without this the server would go on with its query to the end.
+        with suppress(psycopg.Error):  # of an older server, or on a system that cannot tell
+            connection.database.execute(f"SET client_connection_check_interval = {_GONE_AFTER_MS}")
+        return connection
+
+    def close(self) -> None:
+        """Watch no connection any more."""
+        self.watch.close()
+
+    def _open(self, patience: Patience) -> PostgresConnection:
+        if self.watch.is_given_up or time.monotonic() < self._silent_until:
+            raise DatabaseUnreachable("the PostgreSQL server does not answer")
+        try:
+            return connect(
+                self.line, patience=patience, synchronous=self._synchronous, clock=self.clock, watch=self.watch
+            )
+        except DatabaseUnreachable as error:
+            if isinstance(error.__cause__, ConnectionTimeout):
+                self._silent_until = time.monotonic() + _REST_SECONDS
+            raise
+
+    def _answers(self) -> bool:
+        """Whether the server says anything to a new connection, be it that there are too many."""
+        try:
+            psycopg.connect(**{**self.line, "connect_timeout": _PROBE_SECONDS}).close()
+        except ConnectionTimeout:
+            return False
+        except psycopg.Error:
+            return True
+        return True
+
+
+def _line(url: str, connect_seconds: int) -> Mapping[str, Any]:
+    """What a connection is made with. Of several servers the one is meant that can be written to."""
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.Error as error:
+        raise InvalidSetting(
+            "database.url is not the URL of a PostgreSQL server",
+            field="database.url",
+            fix="set it to a URL such as postgres://user@host/name",
+        ) from error
+    has_several = "," in f"{given.get('host', '')}{given.get('hostaddr', '')}"
+    attributes = {"target_session_attrs": "read-write"} if has_several else {}
+    return {"connect_timeout": connect_seconds, **attributes, **given}
