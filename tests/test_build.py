@@ -1,9 +1,11 @@
 """Which build this is, and which of two is older."""
 
 import itertools
+import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,42 @@ def test_this_build_knows_its_version_and_its_schema() -> None:
     migrations = list((SOURCE / "store" / "sql" / "migrations" / "postgres").glob("*.sql"))
     assert (ours.version, ours.schema_version) == (__version__, len(migrations))
     assert ours.revision
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("R465")
+def test_every_commit_makes_a_package_with_a_higher_version_and_a_tag_the_release_itself(tmp_path: Path) -> None:
+    root, dist = tmp_path / "root", tmp_path / "dist"
+    shutil.copytree(SOURCE, root / "src" / "ramet", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
+        shutil.copy(SOURCE.parent.parent / name, root)
+
+    def git(*words: str, seconds: int = 0) -> None:
+        dates = {f"GIT_{role}_DATE": f"{seconds} +0000" for role in ("AUTHOR", "COMMITTER")}
+        options = ("-c", "user.name=n", "-c", "user.email=e@x")
+        subprocess.run(["git", "-C", str(root), *options, *words], env={**os.environ, **dates}, check=True)
+
+    def build() -> str:
+        words = ["-m", "hatchling", "build", "--target", "wheel", "--directory", str(dist)]
+        subprocess.run([sys.executable, *words], cwd=root, check=True, capture_output=True)
+        wheel = max(dist.glob("*.whl"), key=lambda file: file.stat().st_mtime_ns)
+        with zipfile.ZipFile(wheel) as archive:
+            text = archive.read("ramet/version.py").decode()
+        version = wheel.name.split("-")[1]
+        assert f'__version__ = "{version}"' in text
+        return version
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "one", seconds=1_700_000_000)
+    first = build()
+    git("commit", "-q", "--allow-empty", "-m", "two", seconds=1_700_000_001)
+    second = build()
+    assert first.startswith("0.1.0.dev20231114221320+g")
+    assert second.startswith("0.1.0.dev20231114221321+g")
+    (root / "src" / "ramet" / "clock.py").write_text("edited = True\n")
+    edited = build()
+    assert edited.split("+")[0] > second.split("+")[0]
+    git("checkout", "-q", ".")
+    git("tag", "v0.1.0")
+    assert build() == __version__.partition(".dev")[0]

@@ -1,8 +1,10 @@
 """The first command after an upgrade replaces the daemon, and nobody sees a traceback: real daemons of real builds."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.upgrades.builds import (
     BEFORE_BUILDS,
@@ -31,6 +33,16 @@ def begin_agent(old: Installation) -> None:
     assert worker.poll() is None, worker.communicate()
 
 
+def processes_of(installation: Installation) -> list[str]:
+    """What runs from an installation's files."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("PYTHONPATH") == str(installation.source):
+                found.append(" ".join(process.cmdline()))
+    return found
+
+
 def outcome(this: Installation) -> tuple[str | None, str]:
     row = this.json("rpc", "call", "work.get", '{"effort_id": 1}')
     return row["lifecycle"], str(row["outcome"])
@@ -55,6 +67,7 @@ def test_the_first_command_replaces_the_daemon_and_its_agent_runs_to_its_end_onc
     assert outcome(this) == ("finished", "no_change")
     assert "one is done" in this.ok("show", "e1")
     assert len(list((world / "notes").iterdir())) == 1  # it was started once
+    wait_until(lambda: not processes_of(old))  # neither readers nor keepers
     still = this.pid()
     for words in (["ps"], ["status"], ["queue"], ["daemon", "status"], ["notices"], ["task", "list"]):
         answered = old(*words)  # the older one still works, or says in one line what it does not know
