@@ -26,7 +26,7 @@ def report(error: BaseException, invocation: Invocation) -> int:
     difference = invocation.difference
     match error:
         case UnknownMethod() | InvalidParams() | ReplyUnreadable() if difference is not None:
-            _say(invocation, error.code, error.message, f"{difference.message}. {difference.fix}")
+            _say(invocation, error.code, error.message, f"{difference.message}: {difference.fix}")
             return error.exit_status
         case UnknownMethod() if invocation.is_agents:
             _say(invocation, error.code, "this command is not available to agents", "ask the user to run it")

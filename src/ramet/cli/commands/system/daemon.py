@@ -16,7 +16,8 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, print_fields, print_json, say
 from ramet.cli.progress import working
 from ramet.cli.times import duration
-from ramet.errors import DaemonUnreachable
+from ramet.client.autostart import connect
+from ramet.errors import DaemonStopping, DaemonUnreachable, ReplyUnreadable
 from ramet.protocol.system.daemon import DaemonStatus, RotateKey
 
 _FOLLOW_SECONDS = 0.2
@@ -31,9 +32,10 @@ def daemon() -> None:
 @click.pass_obj
 def start(invocation: Invocation) -> None:
     """Start the daemon and return when it answers. If it runs already, say so."""
-    already = _is_running(invocation)
+    former = _find_running(invocation)
     with invocation.connect(autostart=True) as connection:
         found = ask(connection, DaemonStatus())
+    already = found.pid == former
     lead = "the daemon is already running" if already else "the daemon is running"
     say(
         invocation,
@@ -104,12 +106,14 @@ def logs(invocation: Invocation, lines: int, follow: bool) -> None:
         last = log.read_on()
 
 
-def _is_running(invocation: Invocation) -> bool:
+def _find_running(invocation: Invocation) -> int | None:
+    """The process of the daemon that is running already, of any build."""
+    socket, token = invocation.target.way
     try:
-        invocation.connect(autostart=False).close()
-    except DaemonUnreachable:
-        return False
-    return True
+        with connect(socket, token=token) as connection:
+            return ask(connection, DaemonStatus()).pid
+    except (DaemonUnreachable, DaemonStopping, ReplyUnreadable):
+        return None
 
 
 class LogFile:
