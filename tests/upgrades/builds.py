@@ -50,7 +50,7 @@ def extract(commit: str, folder: Path) -> Path:
 def copy(folder: Path, built_at: int, **changes: tuple[str, str]) -> Path:
     """This build as if its commit were of another time, with changes to files: what is found, and what replaces it."""
     source = folder / "src"
-    shutil.copytree(SOURCE, source / "ramet", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SOURCE, source / "ramet")  # with its bytecode, which is valid: the times are copied too
     built_from = ("version", r'BUILT_FROM = ".*"', f'BUILT_FROM = "{built_at} {built_at:040x}"')
     for name, found, replacement in [built_from, *((name, *change) for name, change in changes.items())]:
         file = source / "ramet" / f"{name.replace('__', '/')}.py"
