@@ -63,8 +63,11 @@ def copy(folder: Path, built_at: int, **changes: tuple[str, str]) -> Path:
 class Installation:
     """One build with its command line, in the world of a test."""
 
-    def __init__(self, source: Path, world: Path, started: "list[subprocess.Popen[str]]") -> None:
+    def __init__(
+        self, source: Path, world: Path, started: "list[subprocess.Popen[str]]", python: str = sys.executable
+    ) -> None:
         self.source = source
+        self._python = python
         self.world = world
         self._started = started
         self.environ = {
@@ -76,7 +79,7 @@ class Installation:
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _START, *arguments],
+            [self._python, "-P", "-c", _START, *arguments],
             cwd=self.world / "p",
             env=self.environ,
             stdin=subprocess.DEVNULL,
