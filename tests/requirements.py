@@ -1081,6 +1081,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`daemon.hello` carries build, schema and protocol. After an upgrade the CLI replaces an older daemon by "
         "itself (agents keep running); an older CLI gets one clear line; every build has its own version string."
     ),
+    "R466": due(
+        "After an outage longer than a lease, holders that finished meanwhile report first: their result is "
+        "accepted unless a new attempt has already begun. No finished work runs again because the database was away."
+    ),
     "R467": due(
         "Whatever hosts compare (leases, `not_before`, parking, retention, event times) uses the database's "
         "clock; clock skew is measured at connect and shown by `doctor`."

@@ -78,6 +78,7 @@ EventKind = Literal[
     "run.archived",
     "run.purged",
     "run.deleted",
+    "database.returned",
     "driver.parked",
     "driver.released",
     "host.parked",

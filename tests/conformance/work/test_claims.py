@@ -174,7 +174,7 @@ def test_a_lease_that_ran_out_while_somebody_wanted_it_ended_ends_it(world: Worl
 def test_a_late_report_of_an_old_generation_is_written_down_and_changes_nothing(world: World) -> None:
     old = start(world, "host/1")
     expire(world, old.effort.id)
-    claim(world, "host/2")
+    begin(world, claim(world, "host/2"), instance="keeper02")
     before = world.dump()
     late = complete(world, old, "success", generation=1, output_content="too late", reason="slow")
     assert (late.ignored, late.requeued, late.lease_owner, late.outcome) == (True, False, "host/2", None)

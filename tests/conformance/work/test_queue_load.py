@@ -65,7 +65,7 @@ def long_queue(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
             "page_of_run",
             {**EVERYWHERE, "run_id": 1, "state": None, "before": 10**6, "limit": 10},
         ),
-        ("idx_efforts_lease", "work/leases", "take_expired", {"now": ANY["now"]}),
+        ("idx_efforts_lease", "work/leases", "take_expired", {"now": ANY["now"], "lease_seconds": 60}),
         ("idx_efforts_owner", "work/leases", "worker", {"worker": "w", "now": ANY["now"]}),
         ("idx_efforts_owner", "work/queue", "page_active", {**EVERYWHERE, "before": 10**6, "limit": 10}),
         ("idx_efforts_owner", "work/leases", "worktree_user", {"worktree": "/t", "id": 1}),

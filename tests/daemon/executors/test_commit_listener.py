@@ -110,8 +110,9 @@ def test_others_hear_of_commits_here_and_of_many_in_a_row_once(world: World, hea
 def test_a_connection_that_the_server_ends_is_made_again_and_everything_looked_at(
     world: World, hearing: AgentOutput
 ) -> None:
-    others = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()"
-    world.sql(f"SELECT pg_terminate_backend(pid) {others}")
+    listens = "(query LIKE 'LISTEN%' OR query LIKE '%clock_timestamp%')"
+    others = f"FROM pg_stat_activity WHERE {listens} AND pid <> pg_backend_pid()"
+    world.sql(f"SELECT pg_terminate_backend(pid) {others.replace('%', '%%')}")
     hearing.wait(lambda: hearing.heard == ["work", "events"])
     add(world)
     hearing.wait(lambda: hearing.heard == ["work", "events", "work"])

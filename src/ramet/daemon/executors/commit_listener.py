@@ -1,11 +1,14 @@
 """The commit listener: a thread that learns of others' commits to a shared server, and announces our own.
 
+It also asks the server every two seconds whether it answers, and writes down when it did not for long.
+
 When the connection is lost, it is made again and everything is checked once more: announcements that came meanwhile are
 not repeated.
 """
 
 import asyncio
 import logging
+import os
 import selectors
 import socket
 import threading
@@ -13,16 +16,22 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
+from ramet.config.host import machine_name
 from ramet.errors import RametError
+from ramet.store.database.postgres.connection import PostgresConnection
+from ramet.store.database.postgres.contact import Outage
 from ramet.store.database.postgres.news import News
 from ramet.store.database.store import Topic
+from ramet.store.work import outages
 
 log = logging.getLogger(__name__)
 
 _COALESCE_SECONDS = 0.1
 """Many commits in a row are announced once."""
 _FIRST_PAUSE_SECONDS = 0.5
-_LONGEST_PAUSE_SECONDS = 30.0
+_LONGEST_PAUSE_SECONDS = 5.0
+_ASK_SECONDS = 2.0
+"""How often the server is asked whether it answers."""
 _FAREWELL_SECONDS = 2.0
 
 
@@ -82,9 +91,13 @@ class CommitListener:
                 news.close()
 
     def _hear(self, news: News) -> None:
-        told_at = 0.0
+        told_at = ask_at = 0.0
         while not self._is_closed:
-            due = max(told_at + _COALESCE_SECONDS - time.monotonic(), 0) if self._has_committed else None
+            if time.monotonic() >= ask_at:
+                news.ask(_record)
+                ask_at = time.monotonic() + _ASK_SECONDS
+            due_at = min(ask_at, told_at + _COALESCE_SECONDS) if self._has_committed else ask_at
+            due = max(due_at - time.monotonic(), 0)
             if self._ears in _readable([news, self._ears], due):
                 self._drain()
             self._tell_loop(news.hear())
@@ -107,6 +120,12 @@ class CommitListener:
         for topic in topics:
             with suppress(RuntimeError):  # the loop has ended before us
                 self._loop.call_soon_threadsafe(self._on_news, topic)
+
+
+def _record(db: PostgresConnection, outage: Outage) -> None:
+    """Let claims everywhere know that holders of leases had no way to renew them."""
+    log.warning("the server answers again after an outage seconds=%d", (outage.ended_ms - outage.began_ms) / 1000)
+    outages.record(db, outage.began_ms, outage.ended_ms, f"{machine_name()}.{os.getpid()}")
 
 
 def _readable(sources: Sequence[News | socket.socket], seconds: float | None) -> list[object]:

@@ -51,7 +51,7 @@ def claim(tx: Transaction, request: ClaimWork) -> Claimed | Refused:
     """Give a worker the next effort that is ready, or the one that it names."""
     worker = leases.find_worker(tx.db, request.worker, tx.now)
     if worker.has_expired:
-        for vanished in leases.take_expired(tx.db, tx.now):
+        for vanished in leases.take_expired(tx.db, tx.now, request.lease_seconds or tx.work.lease_seconds):
             _take_over(tx, vanished)
         worker = leases.find_worker(tx.db, request.worker, tx.now)
     if worker.holds is not None:
@@ -159,13 +159,18 @@ def lost(effort: Effort, generation: int) -> LeaseLost:
 
 @answers(CompleteWork)
 def complete(tx: Transaction, request: CompleteWork) -> Completed:
-    """Finish an effort, or queue its next attempt. What comes under an older lease is written down and ignored."""
+    """Finish an effort, or queue its next attempt. What comes under an older lease is written down and ignored, but for
+    a success that came before the next attempt has begun.
+    """
     effort = leases.find_held(tx.db, request.effort_id)
     if effort is None:
         raise lookup.no_effort(request.effort_id)
     if not effort.claim.is_of(request.generation):
-        _record_late(tx, effort, request)
-        return Completed(**efforts.show(lookup.effort(tx, effort.id)), ignored=True)
+        is_wanted = _is_wanted_late(tx, effort, request)
+        _record_late(tx, effort, request, is_accepted=is_wanted)
+        if not is_wanted:
+            return Completed(**efforts.show(lookup.effort(tx, effort.id)), ignored=True)
+        leases.correct_session(tx.db, effort.id, request.generation, request.outcome)
     request = outcomes.judge(tx, effort, request)
     failure = None if request.outcome in NOT_FAILURES else request.failure or _FAILURES.get(request.outcome)
     decision = _decide(tx, effort, request, failure)
@@ -215,7 +220,19 @@ def _not_before(tx: Transaction, request: CompleteWork, decision: Decision) -> s
     return to_iso(from_datetime(request.retry_at))
 
 
-def _record_late(tx: Transaction, effort: Held, request: CompleteWork) -> None:
+def _is_wanted_late(tx: Transaction, effort: Held, request: CompleteWork) -> bool:
+    """Whether a lost lease's outcome counts: it is a success, and nobody has begun anew. Whoever has the effort claimed
+    by now finds out when it wants to begin.
+    """
+    if request.outcome != "success" or request.generation > effort.claim.generation:
+        return False
+    now = lookup.effort(tx, effort.id)
+    is_by_hand = now.lifecycle == "active" and now.lease.owner is None
+    is_open = now.lifecycle != "finished" and not is_by_hand and now.stop_request is None
+    return is_open and not leases.has_begun_since(tx.db, effort.id, request.generation)
+
+
+def _record_late(tx: Transaction, effort: Held, request: CompleteWork, *, is_accepted: bool) -> None:
     data = {
         "generation": request.generation,
         "outcome": request.outcome,
@@ -223,6 +240,7 @@ def _record_late(tx: Transaction, effort: Held, request: CompleteWork) -> None:
         "reason": request.reason,
         "report_file": request.report_file,
         "output_content": request.output_content and request.output_content[:_KEPT_OF_LATE_OUTPUT],
+        "accepted": is_accepted,
     }
     tx.record("effort.late_report", task_id=effort.task_id, effort_id=effort.id, data=data)
 

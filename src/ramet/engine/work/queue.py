@@ -175,7 +175,8 @@ def show_next(tx: Transaction, request: NextWork) -> EffortReply | None:
     held = request.held or None
     scope = Scope(skills=claims, project_id=project_id, run_id=request.run, host=request.host, held=held)
     ready = queue.find_ready(tx.db, scope, tx.now)
-    lost = [effort for effort in leases.list_expired(tx.db, tx.now) if _is_within(tx, effort, scope)]
+    expired = leases.list_expired(tx.db, tx.now, tx.work.lease_seconds)
+    lost = [effort for effort in expired if _is_within(tx, effort, scope)]
     found = min([*([ready] if ready else []), *lost], key=lambda each: (-each.priority, each.id), default=None)
     return None if found is None else efforts.reply(found)
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ramet.clock import steady_seconds
-from ramet.errors import NoStart, RametError, StoreError, WorktreeBusy
+from ramet.errors import LeaseLost, NoStart, RametError, StoreError, WorktreeBusy
 from ramet.model.record.effort import Failure
 from ramet.model.work.stream import End
 from ramet.protocol.record.sessions import GetSession
@@ -69,6 +69,9 @@ class Attempts:
                 attempt, prepared = await self._record(claimed, prepared, order)
         except preparation.Postponed as postponed:
             return postponed.requeued
+        except LeaseLost as error:  # another host had the outcome, or the effort was stopped: nothing has failed here
+            log.info("an attempt is not needed any more effort=%d why=%s", claimed.id, error.message)
+            return None
         except (RametError, OSError) as error:
             return await self._give_up(claimed, error, claimed_at)
         held = _Held(

@@ -34,6 +34,11 @@ class Connection(ABC):
         """Whether the database has gone away under this connection."""
         return False
 
+    @property
+    def is_out_of_touch(self) -> bool:
+        """Whether others may have been unable to reach the database until just now."""
+        return False
+
     @abstractmethod
     def all(self, query: Query, **params: Any) -> list[Row]:
         """Every row."""

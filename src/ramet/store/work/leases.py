@@ -73,14 +73,28 @@ def claim(db: Connection, effort_id: int, worker: str, *, lease_seconds: int, no
     return db.struct(Effort, _sql.claim, id=effort_id, worker=worker, lease_seconds=lease_seconds, now=now)
 
 
-def list_expired(db: Connection, now: str) -> list[Effort]:
-    """The efforts whose lease has run out."""
-    return db.structs(Effort, _sql.expired, now=now)
+def list_expired(db: Connection, now: str, lease_seconds: int) -> list[Effort]:
+    """The efforts whose lease has run out, while it could be renewed: for one lease after an outage, its holders go
+    first.
+    """
+    return db.structs(Effort, _sql.expired, now=now, lease_seconds=lease_seconds)
 
 
-def take_expired(db: Connection, now: str) -> list[Held]:
-    """The same, which nobody else gets at until this transaction ends."""
-    return db.structs(Held, _sql.take_expired, now=now)
+def take_expired(db: Connection, now: str, lease_seconds: int) -> list[Held]:
+    """The same, locked until this transaction ends. None while an outage may not be on record yet."""
+    if db.is_out_of_touch:
+        return []
+    return db.structs(Held, _sql.take_expired, now=now, lease_seconds=lease_seconds)
+
+
+def has_begun_since(db: Connection, effort_id: int, generation: int) -> bool:
+    """Whether an attempt has begun under a later lease."""
+    return db.one(_sql.begun_since, id=effort_id, generation=generation) is not None
+
+
+def correct_session(db: Connection, effort_id: int, generation: int, outcome: str) -> None:
+    """Give the session of an attempt whose lease was lost the outcome that came late."""
+    db.run(_sql.correct_session, id=effort_id, generation=generation, outcome=outcome)
 
 
 def renew(db: Connection, effort_id: int, generation: int, *, lease_seconds: int, now: str) -> Renewal | None:

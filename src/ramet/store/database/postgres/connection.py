@@ -14,6 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from ramet.errors import DatabaseReadOnly, DeadlineExceeded
 from ramet.store.database.connection import Connection, Retry, Row
+from ramet.store.database.postgres.contact import Contact
 from ramet.store.database.postgres.server_clock import ServerClock
 from ramet.store.database.postgres.sqlstates import translate
 from ramet.store.database.postgres.statement_watch import StatementWatch
@@ -84,6 +85,8 @@ class PostgresConnection(Connection):
         if watch is not None:
             watch.add(self)
         self._clock = clock
+        self.contact: Contact | None = None
+        """Whether this daemon hears from the server; None if nobody listens to it."""
         self._cursor = database.cursor()
         self._columns: dict[Query, tuple[str, ...]] = {}
         self._is_read_only = False
@@ -168,6 +171,10 @@ class PostgresConnection(Connection):
     @property
     def is_broken(self) -> bool:
         return self.database.broken or self.database.closed or self._is_read_only
+
+    @property
+    def is_out_of_touch(self) -> bool:
+        return self.contact is not None and self.contact.is_lost
 
     def explain(self, error: psycopg.Error) -> Exception:
         """An error of this connection as ours."""

@@ -3,11 +3,13 @@
 It is only ever a reason to look: whoever misses one looks again by itself after a while.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
 
 from ramet.store.database.postgres.connection import PostgresConnection
+from ramet.store.database.postgres.contact import Contact, Outage
 from ramet.store.database.store import Topic
 
 _TOPICS: dict[str, Topic] = {"ramet_work": "work", "ramet_events": "events"}
@@ -16,8 +18,9 @@ _TOPICS: dict[str, Topic] = {"ramet_work": "work", "ramet_events": "events"}
 class News:
     """An ear on the server, which can also speak. Not durable: what it says is of no use later."""
 
-    def __init__(self, connection: PostgresConnection) -> None:
+    def __init__(self, connection: PostgresConnection, contact: Contact) -> None:
         self._connection = connection
+        self._contact = contact
         self._heard: list[psycopg.Notify] = []
         try:
             self._connection.database.add_notify_handler(self._heard.append)
@@ -49,6 +52,12 @@ class News:
     def tell(self) -> None:
         """Something was committed that others may want to read."""
         self._ask("SELECT pg_notify('ramet_events', current_schema())")
+
+    def ask(self, tell: Callable[[PostgresConnection, Outage], None]) -> None:
+        """See whether the server answers, by its clock. `tell` is called if it did not for a long time."""
+        self._contact.expect()
+        self._connection.measure_clock(always=True)
+        self._contact.answered(lambda outage: tell(self._connection, outage))
 
     def _ask(self, statement: str) -> Any:
         try:

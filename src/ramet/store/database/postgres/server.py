@@ -11,6 +11,7 @@ from psycopg.errors import ConnectionTimeout
 
 from ramet.errors import DatabaseUnreachable, InvalidSetting
 from ramet.store.database.postgres.connection import Patience, PostgresConnection, connect
+from ramet.store.database.postgres.contact import Contact
 from ramet.store.database.postgres.server_clock import ServerClock
 from ramet.store.database.postgres.statement_watch import StatementWatch
 
@@ -30,6 +31,7 @@ class Server:
         self.line = _line(url, min(timeout_seconds, _CONNECT_SECONDS))
         self._synchronous = synchronous
         self.clock = ServerClock()
+        self.contact = Contact(self.clock)
         self.watch = StatementWatch(self._answers)
         self._silent_until = 0.0
         self._short = Patience(timeout_seconds, max(timeout_seconds // 2, 1), timeout_seconds + 2)
@@ -62,13 +64,15 @@ class Server:
         if self.watch.is_given_up or time.monotonic() < self._silent_until:
             raise DatabaseUnreachable("the PostgreSQL server does not answer")
         try:
-            return connect(
+            connection = connect(
                 self.line, patience=patience, synchronous=self._synchronous, clock=self.clock, watch=self.watch
             )
         except DatabaseUnreachable as error:
             if isinstance(error.__cause__, ConnectionTimeout):
                 self._silent_until = time.monotonic() + _REST_SECONDS
             raise
+        connection.contact = self.contact
+        return connection
 
     def _answers(self) -> bool:
         """Whether the server says anything to a new connection, be it that there are too many."""

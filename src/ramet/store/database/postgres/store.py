@@ -191,7 +191,8 @@ class PostgresStore(PostgresReadableStore, Store):
 
     def listen(self) -> News:
         """A connection that receives a notification when others commit."""
-        return News(self._server.connect())
+        self._server.contact.expect()
+        return News(self._server.connect(), self._server.contact)
 
     def text_rows(self, connection: Connection) -> TextRows:
         assert isinstance(connection, PostgresConnection)  # noqa: S101

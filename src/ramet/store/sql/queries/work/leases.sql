@@ -98,3 +98,11 @@ RETURNING *;
 -- name: uncount
 -- The attempt was never begun.
 UPDATE efforts SET attempts = attempts - 1 WHERE id = :id;
+
+-- name: begun_since
+-- Whether an attempt has begun under a later lease.
+SELECT 1 FROM sessions WHERE effort_id = :id AND generation > :generation LIMIT 1;
+
+-- name: correct_session
+-- A session that was ended because its lease was over, and that had its outcome by then.
+UPDATE sessions SET outcome = :outcome, notes = NULL WHERE effort_id = :id AND generation = :generation;

@@ -48,9 +48,19 @@ WHERE id = :id AND lifecycle = 'queued'
 RETURNING *;
 
 -- name: expired
--- The efforts whose lease has run out by the server's time.
-SELECT * FROM efforts
-WHERE lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ORDER BY lease_expires_at, id;
+-- The efforts whose lease has run out by the server's time. For one lease after the server was started, and after an
+-- outage that a daemon has noticed, those are left out that ran out meanwhile: their holders had no way to renew them,
+-- and may have the outcome. A lease that ran out a week before the server was started is nobody's any more.
+SELECT e.* FROM efforts e
+WHERE e.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+  AND NOT (now() < pg_postmaster_start_time() + :lease_seconds * INTERVAL '1 second'
+           AND e.lease_expires_at > to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC' - INTERVAL '7 days', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  AND NOT EXISTS (
+      SELECT 1 FROM events v
+      WHERE v.dedupe_key < 'database.returned/z' AND v.dedupe_key > 'database.returned/' ||
+            to_char(now() AT TIME ZONE 'UTC' - :lease_seconds * INTERVAL '1 second', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        AND CAST(v.data AS JSON) ->> 'away_from' < e.lease_expires_at)
+ORDER BY e.lease_expires_at, e.id;
 
 -- name: take_expired
 -- The same, to be given to somebody else; not those that another one is about to take.
@@ -61,6 +71,13 @@ SELECT e.id, e.task_id, e.skill, e.attempts, e.agent_failures, e.host_failures, 
                WHERE c.awaited_by IS NOT NULL AND s.effort_id = e.id) AS is_awaiting
 FROM efforts e
 WHERE e.lease_expires_at < to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+  AND NOT (now() < pg_postmaster_start_time() + :lease_seconds * INTERVAL '1 second'
+           AND e.lease_expires_at > to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC' - INTERVAL '7 days', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  AND NOT EXISTS (
+      SELECT 1 FROM events v
+      WHERE v.dedupe_key < 'database.returned/z' AND v.dedupe_key > 'database.returned/' ||
+            to_char(now() AT TIME ZONE 'UTC' - :lease_seconds * INTERVAL '1 second', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        AND CAST(v.data AS JSON) ->> 'away_from' < e.lease_expires_at)
 ORDER BY e.lease_expires_at, e.id
 FOR UPDATE OF e SKIP LOCKED;
 
