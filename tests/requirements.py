@@ -913,6 +913,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "A misspelt directive or an unknown agent, skill or model profile in a task file is an error with "
         "line and suggestion, in `--dry-run` too.",
     ),
+    "R378": due("`ramet db restore` restores a backup after a check, and keeps the replaced database."),
     "R379": due(
         "`ramet uninstall` stops the daemon, removes hooks and MCP entries from every place where they were "
         "installed, and asks, file by file, whether to delete what remains.",

@@ -22,7 +22,7 @@
     │   └── IdempotencyConflict
     ├── StoreError                   the database failed                     exit 5
     │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUntrusted · DatabaseUnreachable
-    │   ├── DatabaseDamaged · IndexDamaged
+    │   ├── DatabaseDamaged · IndexDamaged · DatabaseMismatch · BackupUnusable
     │   ├── DatabaseRefused · DatabaseReadOnly · DatabaseBusy · DatabaseExhausted · ConnectionsExhausted
     │   ├── StorageFailed · BatchRolledBack · MigrationFailed · QueryTimeout · ReadTimeout
     │   ├── StatementStopped · StatementFailed (DatabaseAltered)
@@ -691,6 +691,20 @@ class DatabaseDamaged(StoreError):
 
     code = "database_damaged"
     hint = "list the damage with `ramet db check`, and keep a copy of the database file before anything else"
+
+
+class DatabaseMismatch(StoreError):
+    """The file is not the database that was here before."""
+
+    code = "database_mismatch"
+    hint = "restore the newest backup: `ramet db restore latest`; `ramet db accept` takes the file as it is"
+
+
+class BackupUnusable(StoreError):
+    """The file cannot be restored."""
+
+    code = "backup_unusable"
+    hint = "`ramet db backups` lists the backups; nothing was changed"
 
 
 class IndexDamaged(StoreError):

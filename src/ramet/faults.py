@@ -15,6 +15,7 @@ FaultPoint = Literal[
     "during_migration",
     "during_recovery",
     "during_adoption",
+    "during_restore",
     "before_launch",
     "after_launch",
     "before_settle",

@@ -90,7 +90,7 @@ MORE: dict[str, Commands] = {
         "status-line": (f"{_COMMANDS}.look.status_line:status_line", "Print an agent's progress in a few characters."),
         "completion": (f"{_COMMANDS}.completion.completion:completion", "Print the completion script for your shell."),
         "daemon": (f"{_COMMANDS}.system.daemon:daemon", "Start, stop and inspect the daemon."),
-        "db": (f"{_COMMANDS}.database.db:db", "Back up, measure, check, migrate or reset the database."),
+        "db": (f"{_COMMANDS}.database.db:db", "Back up, measure, check, restore, migrate or reset the database."),
         "uninstall": (f"{_COMMANDS}.uninstall.uninstall:uninstall", "Remove Ramet from this machine, step by step."),
         "rpc": (f"{_COMMANDS}.system.rpc:rpc", "Call any operation by its name, as programs do."),
         "help": (f"{_COMMANDS}.system.help:help_command", "Show this page, a command's help, or --all commands."),

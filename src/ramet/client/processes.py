@@ -17,6 +17,9 @@ from typing import Any, Literal
 from ramet.client.target import Target
 from ramet.errors import DaemonFailed, RametError
 
+Task = Literal["migrate", "reset", "redact", "backups", "preview", "restore", "accept", "salvage"]
+"""What the daemon's program does instead of serving."""
+
 _COMMAND = (sys.executable, "-m", "ramet.daemon")
 _CHUNK_BYTES = 65536
 _SAID_LIMIT = 2000
@@ -92,7 +95,9 @@ class StartedDaemon:
 
 
 def run(
-    task: Literal["migrate", "reset", "redact"], target: Target, order: dict[str, Any] | None = None
+    task: Task,
+    target: Target,
+    order: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Let the daemon's program do one task on a database that no other process has open; returns its report."""
     instructions = target.instructions(json.dumps(order or {}))

@@ -55,6 +55,16 @@ def require_trusted(home: Path, file: Path) -> int | None:
     return int(number)
 
 
+def find_number(home: Path, file: Path) -> int | None:
+    """The number that a trusted file has, or is to have, whichever file is there now; None if it is in no project."""
+    if find_project(file, home) is None:
+        return None
+    kind, _, rest = (trust.read_entry(home, file) or "").partition(":")
+    if kind != _KIND:
+        raise _untrusted(file, "is inside a project, and you have not trusted it")
+    return int(rest.partition(":")[0])
+
+
 def trust_database(environ: Mapping[str, str], file: Path) -> None:
     """Trust a database with the content that it has now; one that does not exist yet may be made."""
     if file.exists() and _read_header(file)[:16] not in (_MAGIC, b""):

@@ -993,3 +993,13 @@ class Places(Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """The name of the database's own files in the home: `ramet`, or one with a hash of its path or server."""
         return self.log_file.stem
+
+    @property
+    def marker(self) -> Path:
+        """What the home remembers of a SQLite file, so that another one in its place is noticed."""
+        return self.home / f"{self.name}.marker"
+
+    @property
+    def swap(self) -> Path:
+        """A replacement of the SQLite file that was decided and may not be finished."""
+        return self.home / f"{self.name}.swap"

@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
 def _run(command: str, start: Start, faults: Faults) -> None:
     # The parts are imported only now, so that what is missing is reported like any other failure.
     from ramet.daemon import composition, lifecycle  # noqa: PLC0415
-    from ramet.daemon.offline import upkeep  # noqa: PLC0415
+    from ramet.daemon.offline import restores, upkeep  # noqa: PLC0415
 
     clock = SystemClock()
     match command:
@@ -69,10 +69,22 @@ def _run(command: str, start: Start, faults: Faults) -> None:
             _print(upkeep.migrate(start.settings, start.places, clock, faults))
         case "reset":
             _print(upkeep.reset(start.settings, start.places, clock))
+        case "backups":
+            _print(restores.list_backups(start.places))
+        case "preview":
+            _print(restores.preview(start.places, msgspec.convert(start.order, restores.RestoreOrder)))
+        case "restore":
+            order = msgspec.convert(start.order, restores.RestoreOrder)
+            engine = composition.build_engine(
+                start.settings, read_environment(os.environ, start.settings), start.places
+            )
+            _print(restores.restore(start.settings, start.places, engine, clock, faults, order))
+        case "accept":
+            _print(restores.accept(start.places))
         case "redact":
-            order = msgspec.convert(start.order, upkeep.RedactOrder)
+            redaction = msgspec.convert(start.order, upkeep.RedactOrder)
             environment = read_environment(os.environ, start.settings)
-            _print(upkeep.redact(start.settings, environment, start.places, clock, faults, order))
+            _print(upkeep.redact(start.settings, environment, start.places, clock, faults, redaction))
         case _:
             raise InvalidSetting("usage: python -m ramet.daemon serve|migrate|reset|redact|readers", value=command)
 

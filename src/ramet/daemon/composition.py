@@ -328,7 +328,10 @@ def follow_backups(requester: Requester, given: Given) -> list[Coroutine[Any, An
     if not isinstance(given.store, SqliteStore):
         return []
     places, settings = given.places, given.settings.backup
-    return [DailyBackups(requester.ask, settings, places.backups, places.name, given.clock).follow()]
+    made = DailyBackups(
+        requester.ask, settings, places.backups, places.name, given.clock, remember=given.store.remember
+    )
+    return [made.follow()]
 
 
 def renew_hook_program(environ: Mapping[str, str], places: Places) -> None:

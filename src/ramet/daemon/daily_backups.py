@@ -7,6 +7,7 @@ nothing has to be remembered, and a daemon that was killed in the middle starts 
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from ramet.clock import Clock
@@ -27,8 +28,19 @@ _HOUR_SECONDS = 3600
 class DailyBackups:
     """Makes the backups of one database."""
 
-    def __init__(self, ask: AsyncAsk, settings: BackupSettings, folder: Path, database: str, clock: Clock) -> None:
-        """`database` is the name of the database's files, which its backups share."""
+    def __init__(
+        self,
+        ask: AsyncAsk,
+        settings: BackupSettings,
+        folder: Path,
+        database: str,
+        clock: Clock,
+        remember: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`database` is the name of the database's files, which its backups share. `remember` notes how far the
+        database has come.
+        """
+        self._remember = remember
         self._ask = ask
         self._settings = settings
         self._folder = folder
@@ -75,5 +87,6 @@ class DailyBackups:
                 keep_weeks=self._settings.keep_weeks,
             )
         )
+        await asyncio.to_thread(self._remember)
         if done.is_new:
             log.info("backed up the database path=%s removed=%d", done.path, len(done.removed))

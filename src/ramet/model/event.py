@@ -6,6 +6,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 EventKind = Literal[
+    "database.restored",
     "project.added",
     "project.changed",
     "project.removed",

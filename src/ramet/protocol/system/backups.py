@@ -19,6 +19,8 @@ from ramet.protocol.operation import Operation, Request
 DAILY = "daily"
 """The label of what the daemon makes, and the only one that it removes again."""
 
+REPLACED = ("before-restore", "before-salvage", "before-reset")
+"""The labels of files that are no backups to return to: each was replaced because something was wrong with it."""
 LEFT_FREE_BYTES = 200_000_000
 """What a backup leaves free on its disk, which the database needs itself."""
 

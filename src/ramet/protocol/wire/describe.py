@@ -14,6 +14,7 @@ from ramet.protocol.operation import reply_kinds
 from ramet.protocol.operations import OPERATIONS, Operation
 
 EVENT_PURPOSES: dict[EventKind, str] = {
+    "database.restored": "A backup took the place of the database; `data` names the efforts that were dropped.",
     "project.added": "A project was registered.",
     "project.changed": "A project was renamed.",
     "project.removed": "A project was taken off the list; its records stay.",

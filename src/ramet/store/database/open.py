@@ -9,7 +9,7 @@ from ramet.config.database_trust import require_trusted
 from ramet.config.settings import DatabaseSettings, Places
 from ramet.errors import MissingDriver
 from ramet.faults import Faults
-from ramet.store.database.sqlite.store import SqliteReadableStore, SqliteStore
+from ramet.store.database.sqlite.store import Memory, SqliteReadableStore, SqliteStore
 from ramet.store.database.store import ReadableStore, Store
 
 
@@ -31,15 +31,34 @@ def open_store(
         lock_file = None if is_shared else places.lock_file
         return _open_postgres(database, lock_file, places.backups, clock=clock, faults=faults)
     file = _file(places)
-    return SqliteStore(
+    number = None if is_named_in_code else require_trusted(places.home, file)
+    store = SqliteStore(
         file,
         lock_file=places.lock_file,
         backups=places.backups,
         durability=database.durability,
         clock=clock,
         faults=faults,
-        number=None if is_named_in_code else require_trusted(places.home, file),
+        memory=Memory(places.marker, places.swap, is_checked=not is_named_in_code),
     )
+    store.mark(number)
+    return store
+
+
+def open_staged(
+    database: DatabaseSettings, places: Places, file: Path, *, clock: Clock, number: int | None
+) -> SqliteStore:
+    """A file that is going to be the database, while it is prepared. Whoever prepares it has the database's lock."""
+    store = SqliteStore(
+        file,
+        lock_file=file.with_name(f"{file.name}.lock"),
+        backups=places.backups,
+        durability=database.durability,
+        clock=clock,
+        faults=Faults(),
+    )
+    store.mark(number)
+    return store
 
 
 def open_to_read(database: DatabaseSettings, places: Places) -> ReadableStore:

@@ -1,6 +1,5 @@
-"""`ramet db`: back up, check, migrate or reset the database."""
+"""`ramet db`: back up, check, restore, migrate or reset the database."""
 
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Group
+from ramet.cli.commands.database import restore
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_fields, print_json, print_table, say
 from ramet.cli.progress import progressing, working
@@ -27,7 +27,11 @@ _MOST = 100
 
 @click.group(cls=Group)
 def db() -> None:
-    """Back up, measure, check, migrate or reset the database."""
+    """Back up, measure, check, restore, migrate or reset the database."""
+
+
+for _command in (restore.backups, restore.restore, restore.accept):
+    db.add_command(_command)
 
 
 @db.command(examples=["ramet db backup", "ramet db backup /mnt/backup/ramet.db"])
@@ -143,14 +147,11 @@ def _show_check(reply: CheckReport) -> None:
 
 def _confirm_reset(invocation: Invocation) -> None:
     """Say what will be deleted, and continue only if the person agrees."""
-    if not sys.stdin.isatty():
-        raise click.UsageError("reset asks for confirmation, and there is no terminal; give --yes.")
+    restore.require_terminal("reset")
     where = invocation.places.database or invocation.configuration.value(KEYS["database.url"])
     click.echo(clean(f"This deletes everything in {where}:\n  {_losses(invocation)}"), err=True)
     click.echo(f"A backup is written to {invocation.places.backups} first.", err=True)
-    if not click.confirm("Reset the database?", err=True):
-        click.echo("nothing was changed", err=True)
-        raise click.exceptions.Exit(1)
+    restore.confirm("Reset the database?")
 
 
 def _losses(invocation: Invocation) -> str:

@@ -21,7 +21,7 @@ from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema.migrations import HASHED_SINCE, load_migrations
 from ramet.store.database.sqlite.backup_file import APPLICATION_ID
 from ramet.store.database.sqlite.connection import SqliteConnection, open_writer
-from ramet.store.database.sqlite.store import create_private, flush
+from ramet.store.database.sqlite.files import create_private, flush
 
 _CHUNK = 500
 _sql = QueryFile("database/catalog")

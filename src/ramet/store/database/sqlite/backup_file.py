@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
-from ramet.errors import DatabaseForeign, DatabaseNewer
+from ramet.errors import DatabaseDamaged, DatabaseForeign, DatabaseNewer, StoreError
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema.foreign import refuse_altered
@@ -76,5 +76,25 @@ def verify(path: Path) -> Identity:
         refuse_altered(reader, "sqlite", identity.schema_version)
         problem = next((found for (found,) in reader.database.execute("PRAGMA quick_check(1)") if found != "ok"), None)
         if problem is not None:
-            raise DatabaseForeign(f"{path} is damaged: {problem}", field="path", value=str(path))
+            raise DatabaseDamaged(f"{path} is damaged: {problem}", field="path", value=str(path))
     return identity
+
+
+def try_to_identify(path: Path) -> Identity | None:
+    """Which database a file is; None if it cannot be read."""
+    try:
+        with open_file(path) as reader:
+            return identify(reader)
+    except StoreError:
+        return None
+
+
+def read_numbers(database: apsw.Connection) -> dict[str, int]:
+    """The highest number that each table has given to a row, as far as numbers are not given twice."""
+    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    numbers: dict[str, int] = {}
+    if "sqlite_sequence" in tables:
+        numbers = dict(database.execute("SELECT name, seq FROM sqlite_sequence").fetchall())  # type: ignore[arg-type]
+    if "events" in tables:
+        ((numbers["events"],),) = database.execute("SELECT coalesce(max(id), 0) FROM events")
+    return numbers

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ramet.config.places import make_private
-from ramet.errors import InvalidParams, StorageFailed, StoreError
+from ramet.errors import InvalidParams, StorageFailed
 from ramet.protocol.system.backups import (
     DAILY,
     LEFT_FREE_BYTES,
@@ -21,7 +21,7 @@ from ramet.protocol.system.backups import (
     find_daily,
     read_name,
 )
-from ramet.store.database.sqlite.backup_file import Identity, identify, open_file
+from ramet.store.database.sqlite.backup_file import Identity, identify, open_file, try_to_identify
 from ramet.store.database.sqlite.store import SqliteReadableStore
 
 _HOURS = 24
@@ -42,7 +42,7 @@ def back_up_daily(store: SqliteReadableStore, request: BackUpDaily) -> DailyBack
     _remove_leftovers(target.parent, named.database)
     earlier = find_daily(target.parent, named.database)
     now = _identify(store.path)
-    is_new = not earlier or _try_to_identify(earlier[0].path) != now
+    is_new = not earlier or try_to_identify(earlier[0].path) != now
     newest = target if is_new else earlier[0].path
     if is_new:
         _require_room(store.path, target.parent)
@@ -75,7 +75,7 @@ def _remove(old: Iterable[NamedBackup], now: Identity) -> list[str]:
     """Remove backups of this very database. Another one that was once in its place may exist nowhere else."""
     removed = []
     for each in old:
-        found = _try_to_identify(each.path)
+        found = try_to_identify(each.path)
         if found is not None and found.origin == now.origin:
             with suppress(OSError):
                 each.path.unlink()
@@ -106,10 +106,3 @@ def _require_room(database: Path, folder: Path) -> None:
 def _identify(path: Path) -> Identity:
     with open_file(path) as reader:
         return identify(reader)
-
-
-def _try_to_identify(path: Path) -> Identity | None:
-    try:
-        return _identify(path)
-    except StoreError:
-        return None

@@ -4,9 +4,9 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import apsw
 
@@ -14,6 +14,7 @@ from ramet.clock import Clock
 from ramet.config.places import make_private
 from ramet.errors import DatabaseDamaged, DatabaseForeign, DatabaseReadOnly, InvalidParams
 from ramet.faults import Faults
+from ramet.model.instant import to_iso
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
@@ -25,8 +26,11 @@ from ramet.store.database.sqlite import wal
 from ramet.store.database.sqlite.backup_file import APPLICATION_ID, Identity, verify
 from ramet.store.database.sqlite.catalog import expect_schema, read_schema
 from ramet.store.database.sqlite.connection import SqliteConnection, open_reader, open_writer
+from ramet.store.database.sqlite.files import create_private, flush, remove_database
+from ramet.store.database.sqlite.marker import naming_ways_out, refuse_another, write_marker
 from ramet.store.database.sqlite.query import run_query
 from ramet.store.database.sqlite.result_codes import translate
+from ramet.store.database.sqlite.swap import carry_on
 from ramet.store.database.sqlite.text_rows import SqliteTextRows
 from ramet.store.database.store import QueryBounds, ReadableStore, Store
 from ramet.store.database.text_rows import TextRows
@@ -45,6 +49,16 @@ _CUT_REST_SECONDS = 0.1
 """Then others write, and it tries again."""
 _FREED_PAGES = 64
 """How many free pages one transaction gives back, so that the writer waits only milliseconds for it."""
+
+
+class Memory(NamedTuple):
+    """What a home remembers of its database, in files of its own."""
+
+    marker: Path
+    decision: Path
+    """A swap that was decided and perhaps not finished."""
+    is_checked: bool
+    """Whether another file in its place is refused. A program that names the file itself may have made it anew."""
 
 
 class _SqliteFile:
@@ -163,14 +177,21 @@ class SqliteStore(SqliteReadableStore, Store):
         clock: Clock,
         faults: Faults,
         vfs: str | None = None,
-        number: int | None = None,
+        memory: Memory | None = None,
     ) -> None:
-        """`number` tells a file inside a project from another one that is put in its place."""
+        """Without a memory, a file is taken for what it is."""
         super().__init__(path, vfs)
+        self._clock = clock
+        self._memory = memory
         self._lock = DatabaseLock(lock_file)
         try:
+            if memory is not None:
+                carry_on(path, memory.decision, memory.marker, faults)
+                if memory.is_checked:
+                    refuse_another(path, memory.marker, backups)
             create_private(path)
-            _refuse_foreign(path, vfs)
+            with nullcontext() if memory is None else naming_ways_out(memory.marker, backups):
+                _refuse_foreign(path, vfs)
             self._writer = open_writer(path, durability, vfs)
             try:
                 faults.reach("during_recovery")
@@ -182,7 +203,7 @@ class SqliteStore(SqliteReadableStore, Store):
                     faults=faults,
                     back_up=lambda version: self.back_up_into(backups, f"before-v{version + 1}", clock),
                 )
-                _write_number(self._writer, number)
+                self.remember()
             except BaseException:
                 self._writer.close()
                 raise
@@ -225,8 +246,22 @@ class SqliteStore(SqliteReadableStore, Store):
 
     def erase(self) -> None:
         self._writer.close()
-        for suffix in ("-wal", "-shm", ""):
-            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        if self._memory is not None:  # first: what follows is no loss
+            self._memory.marker.unlink(missing_ok=True)
+        remove_database(self.path)
+
+    def mark(self, number: int | None) -> None:
+        """Write a number into the header, where it is read without opening the database. It tells a file inside a
+        project from another one that is put in its place.
+        """
+        if number is not None and self._writer.database.pragma("user_version") != number:
+            self._writer.database.pragma("user_version", number)
+            self._writer.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+    def remember(self) -> None:
+        """Note in the home which database this is, and how far it has come."""
+        if self._memory is not None and self._memory.is_checked:
+            write_marker(self._memory.marker, self.path, to_iso(self._clock.now_ms()))
 
     def close(self) -> None:
         """Optimise, copy the WAL back, truncate it, and close."""
@@ -235,6 +270,7 @@ class SqliteStore(SqliteReadableStore, Store):
                 self._writer.rollback()
                 _learn_sizes(self._writer.database)
                 self._writer.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                self.remember()
         except apsw.Error as error:
             raise translate(error) from error
         finally:
@@ -264,13 +300,6 @@ def _learn_sizes(database: apsw.Connection) -> None:
             database.execute("UPDATE sqlite_stat1 SET stat = ? WHERE rowid = ?", (known, row))
 
 
-def _write_number(writer: SqliteConnection, number: int | None) -> None:
-    """Write it into the header at once, where it is read without opening the database."""
-    if number is not None and writer.database.pragma("user_version") != number:
-        writer.database.pragma("user_version", number)
-        writer.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-
-
 def _refuse_foreign(path: Path, vfs: str | None) -> None:
     """Raise if the file is another program's, by reading alone: opening it to write would change its header."""
     try:
@@ -293,18 +322,6 @@ def _refuse_foreign(path: Path, vfs: str | None) -> None:
         ) from error
     except DatabaseReadOnly:
         pass  # what was cut off while the file was made has to be undone first, by a writer: migrating looks again
-
-
-def create_private(path: Path) -> None:
-    """Make the file ours alone before SQLite opens it, also one that was there; a new WAL gets the same mode."""
-    make_private(path.parent)
-    descriptors = [os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)]
-    for suffix in ("-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            descriptors.append(os.open(f"{path}{suffix}", os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
-    for descriptor in descriptors:
-        os.fchmod(descriptor, 0o600)
-        os.close(descriptor)
 
 
 @contextmanager
@@ -346,8 +363,7 @@ def copy_database(source: Path, target: Path, vfs: str | None = None) -> Identit
         partial.rename(target)
         flush(target.parent)
     except BaseException:
-        for suffix in ("", "-journal", "-wal", "-shm"):
-            Path(f"{partial}{suffix}").unlink(missing_ok=True)
+        remove_database(partial)
         raise
     return identity
 
@@ -362,12 +378,3 @@ def _copy_into(source: Path, target: Path, vfs: str | None) -> None:
         raise translate(error) from error
     finally:
         reader.close()
-
-
-def flush(path: Path) -> None:
-    """Have a file, or the names in a directory, on the disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -7,7 +7,7 @@ from ramet.cli.output import count
 from ramet.protocol.system.database import LogState, SampleReport
 
 _NOUNS = {"blobs": "content", "commits": "commit"}
-_RESTORE = "restore a backup from `ramet db backup`, or report it"
+_RESTORE = "return to the last backup: `ramet db restore latest`"
 
 
 class Found(NamedTuple):
