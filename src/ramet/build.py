@@ -171,7 +171,7 @@ def _ask_git() -> int:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            ["git", "-C", _root(), "log", "-1", "--format=%ct"],  # noqa: S607  whichever git the user has
+            ["git", "-C", _root(), "log", "-1", "--format=%ct", _read_head()],  # noqa: S607  whichever git the user has
             env=environ,
             stdin=subprocess.DEVNULL,
             capture_output=True,

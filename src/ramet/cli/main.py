@@ -5,7 +5,6 @@ import sys
 
 import click
 
-from ramet.build import own_revision
 from ramet.cli.command import json_option
 from ramet.cli.commands.command_table import Commands, CommandTable
 from ramet.cli.commands.moved_commands import MOVED, refuse_moved
@@ -131,6 +130,8 @@ class FirstScreen(CommandTable):
 
 def _show_version(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
     if is_asked and not ctx.resilient_parsing:
+        from ramet.build import own_revision  # noqa: PLC0415
+
         click.echo(f"ramet, version {__version__}, build {own_revision()}")
         ctx.exit()
 
