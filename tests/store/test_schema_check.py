@@ -1,9 +1,11 @@
 """A check compares the schema that a database has with the one that the migrations make, and names each difference."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.store.landed_schemas import change
+from tests.store.landed_schemas import change, find, load
 from tests.world import open_in, open_world
 
 from ramet.store.database.schema.catalog import Part, parse_table
@@ -54,6 +56,38 @@ def test_a_check_names_each_kind_of_difference_in_a_file(tmp_path: Path) -> None
     with open_world(tmp_path, None) as world:
         details = [finding.detail for finding in world.call("db.check").findings]
     assert [expected for expected in made.values() if not any(expected in detail for detail in details)] == []
+
+
+@pytest.fixture
+def modest_url(postgres_url: str) -> Iterator[str]:
+    """A url of a user who may work in the schema, and make no temporary tables."""
+    import psycopg
+
+    name = f"modest_{os.getpid()}"
+    url = postgres_url.replace("//postgres:@", f"//{name}:@")
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        if url == postgres_url:
+            pytest.skip("the server of RAMET_TEST_POSTGRES has users of its own")
+        server.execute(f"CREATE ROLE {name} LOGIN".encode())
+        server.execute(f"DO $$BEGIN EXECUTE 'GRANT ALL ON SCHEMA ' || current_schema() || ' TO {name}'; END$$".encode())
+        server.execute(b"REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC")
+        try:
+            yield url
+        finally:
+            server.execute(b"GRANT TEMPORARY ON DATABASE postgres TO PUBLIC")
+            server.execute(f"DROP OWNED BY {name} CASCADE".encode())
+            server.execute(f"DROP ROLE {name}".encode())
+
+
+@pytest.mark.requirement("R463")
+def test_a_user_who_may_make_no_temporary_tables_opens_a_database_and_hears_what_was_not_compared(
+    tmp_path: Path, modest_url: str
+) -> None:
+    load(find("f2414985"), tmp_path, modest_url)
+    with open_world(tmp_path, modest_url) as world:
+        (finding,) = world.call("db.check").findings
+        assert finding.detail.startswith("the schema cannot be compared")
+        assert world.session().id > 0
 
 
 @pytest.mark.requirement("R463")

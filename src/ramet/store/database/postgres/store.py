@@ -18,14 +18,13 @@ from ramet.protocol.system.daemon import ClockSkew
 from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
 from ramet.store.database.lock import DatabaseLock
-from ramet.store.database.postgres.catalog import read_schemas
+from ramet.store.database.postgres.catalog import find_differences
 from ramet.store.database.postgres.connection import PostgresConnection
 from ramet.store.database.postgres.export import export_database, known_tables
 from ramet.store.database.postgres.news import News
 from ramet.store.database.postgres.server import Server
 from ramet.store.database.postgres.text_rows import PostgresTextRows
 from ramet.store.database.queries import QueryFile
-from ramet.store.database.schema.catalog import compare
 from ramet.store.database.schema.foreign import refuse_altered
 from ramet.store.database.schema.migrations import Dialect, migrate
 from ramet.store.database.sqlite.query import QueryPage
@@ -73,7 +72,7 @@ class _PostgresSchema:
         """A server's database is chosen by its name; there is nothing to mark."""
 
     def differences(self, version: int) -> list[str]:
-        return compare(*read_schemas(self.connection, version))
+        return find_differences(self.connection, version)
 
 
 _sizes = QueryFile("database/sizes")

@@ -147,7 +147,7 @@ def _refuse_others(records: Sequence[Row], known: Sequence[Migration], dialect: 
             raise _not_ours(ours, "it is missing from the records")
         if name != ours.name:
             raise _not_ours(ours, f"it is called {name}, and ours is {ours.name}")
-        if digest is not None and digest not in (ours.hash, *superseded_hashes(ours.number, dialect)):
+        if digest not in (None, ours.hash) and digest not in superseded_hashes(ours.number, dialect):
             raise _not_ours(ours, f"the hash of its text is {digest[:12]}, and the hash of ours is {ours.hash[:12]}")
     return all(applied[ours.number][1] == ours.hash for ours in known[:last])
 
