@@ -4,15 +4,13 @@
 
 Run it once per release, in an environment in which that release is installed with its `dev` extra. It fills a new
 database of each kind with a small history that reaches nearly every table, and dumps each as SQL text that loads
-without Ramet. It then adds the release to `tests/data/releases.json`: the schema version, the rows of each table, and
-the hash of every migration.
+without Ramet. It then adds the release to `tests/data/releases.json`: the schema version and the rows of each table.
 
 `tests/store/test_releases.py` loads the dumps and reads the history back. Extend the history if a release brings a new
 table, but keep the existing parts: the tests read them in every release.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import re
@@ -22,7 +20,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -39,6 +36,7 @@ from ramet.protocol.operation import R, Request
 from ramet.protocol.runs.runs import AttendRun, LeaveRun
 from ramet.protocol.work.attempts import BeginAttempt, ReportStream
 from ramet.protocol.work.awaited_children import ExpectChildren
+from ramet.store.database.schema.migrations import load_migrations
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"
@@ -92,22 +90,13 @@ def _record() -> dict[str, Recorded]:
 
 
 def _describe(commit: str, recorded: Mapping[str, Recorded]) -> dict[str, Any]:
-    migrations = {name: _migrations(name) for name in DATABASES}
     return {
         "version": ramet.__version__,
         "commit": commit,
-        "schema_version": len(migrations["sqlite"]),
+        "schema_version": load_migrations("sqlite")[-1].number,
         "dumps": {name: f"releases/{ramet.__version__}/{name}.sql" for name in DATABASES},
         "rows": recorded["sqlite"].rows,
-        "migrations": migrations,
     }
-
-
-def _migrations(name: str) -> dict[str, str]:
-    """The hash of each migration of the installed release."""
-    folder = files("ramet.store") / "sql" / "migrations" / name
-    steps = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
-    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in steps}
 
 
 @contextmanager
