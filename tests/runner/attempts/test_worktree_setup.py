@@ -15,7 +15,7 @@ from tests.runner.desk import Desk
 from ramet.config import trust
 from ramet.config.layers import load
 from ramet.config.settings import Settings, WorktreeSettings
-from ramet.errors import SetupFailed
+from ramet.errors import SetupFailed, SetupKilled
 from ramet.faults import Faults
 from ramet.model.redaction import Redactor
 from ramet.runner.attempts import worktree_setup
@@ -194,6 +194,15 @@ def is_gone(pid_file: Path) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+@pytest.mark.requirement("R462")
+@pytest.mark.parametrize(
+    "text", ["kill -KILL $$", "sh -c 'kill -KILL $$'; exit $?", "echo No space left on device; exit 1"]
+)
+def test_a_command_that_its_machine_ended_is_told_from_one_that_failed(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SetupKilled, match="failed with"):
+        command(tmp_path, text).run(lambda: False)
 
 
 @pytest.mark.requirement("R458")

@@ -18,9 +18,9 @@ from ramet.runner.context import RunnerContext
 log = logging.getLogger(__name__)
 
 _FRESH_SECONDS = 2.0
-"""How long a look at the disks counts."""
+"""How long a look counts that found room."""
 _LOOK_SECONDS = 1.0
-"""How long a claim waits for one. A disk that hangs keeps nothing else from starting."""
+"""How long one claim waits for it. A disk that hangs keeps nothing else from starting."""
 _MEGABYTE = 1_000_000
 
 
@@ -101,16 +101,21 @@ class DiskRoom:
         self._lack: str | None = None
         self._looked_at = -_FRESH_SECONDS
         self._looking: asyncio.Future[None] | None = None
+        self._is_late = False
+        """Whether a claim has waited for the look in vain. The next ones do not wait for it."""
 
     async def find_lack(self) -> str | None:
         """What is lacking, as far as the disks have answered."""
-        if not self._min_free_mb or time.monotonic() < self._looked_at + _FRESH_SECONDS:
+        is_fresh = self._lack is None and time.monotonic() < self._looked_at + _FRESH_SECONDS
+        if not self._min_free_mb or is_fresh:
             return self._lack
         if self._looking is None:
             loop = asyncio.get_running_loop()
             self._looking = loop.create_future()
             threading.Thread(target=self._look, args=(loop, self._looking), name="disk-room", daemon=True).start()
-        await asyncio.wait((self._looking,), timeout=_LOOK_SECONDS)
+        if not self._is_late:
+            _, late = await asyncio.wait((self._looking,), timeout=_LOOK_SECONDS)
+            self._is_late = bool(late)
         return self._lack
 
     def _look(self, loop: asyncio.AbstractEventLoop, looking: "asyncio.Future[None]") -> None:
@@ -121,7 +126,7 @@ class DiskRoom:
             log.debug("the disks answered after the daemon stopped")
 
     def _answer(self, lack: str | None, looking: "asyncio.Future[None]") -> None:
-        self._lack, self._looked_at, self._looking = lack, time.monotonic(), None
+        self._lack, self._looked_at, self._looking, self._is_late = lack, time.monotonic(), None, False
         looking.set_result(None)
 
     def _measure(self, folder: Path) -> str | None:
