@@ -1,19 +1,22 @@
 """Hosts on which no agent can start: nothing in the queue is lost to them, and they come back by themselves."""
 
+import os
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.crash.daemons import ask
+from tests.crash.daemons import Home, ask
 from tests.crash.failing_git import FailingGit
 from tests.crash.lines import Line
 from tests.crash.machines import Machine, Notes
 from tests.crash.waits import wait_for
 
 from ramet.client.connection import Connection
+from ramet.config.settings import WorkSettings
 
 pytestmark = pytest.mark.requirement("R462")
 
@@ -116,3 +119,77 @@ def test_killed_gits_cost_no_effort_its_attempts_and_the_only_host_comes_back(ma
         assert wait_for(lambda: count(connection, "outcome = 'success' AND attempts = 1") == 3)
         assert hosts(connection) == []
         assert len(told(connection)) == 1
+
+
+@pytest.fixture
+def small_disk(place: Path) -> Iterator[Path]:
+    """A disk of 60 MB."""
+    path = place / "disk"
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=60m", "none", str(path)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False).returncode != 0:
+        if os.environ.get("CI") == "true":
+            pytest.fail("only root can mount a small disk")
+        pytest.skip("NOT TESTED: only root can mount a small disk")
+    yield path
+    subprocess.run(["umount", "--lazy", str(path)], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_efforts_wait_while_the_only_hosts_disk_is_full_and_start_when_it_has_room(
+    small_disk: Path, place: Path
+) -> None:
+    filler = small_disk / "filler"
+    home = Home(small_disk / "home")
+    work = WorkSettings(host="north", min_free_mb=20, backoff_seconds=0, grace_seconds=1)
+    home.settings = replace(home.settings, work=work)
+    project = place / "shop"
+    project.mkdir()
+    try:
+        with home.start().connect() as connection:
+            connection.call("db.project.upsert", {"path": str(project)})
+            for number in range(3):
+                added = {"prompt": "true", "skill": "shell", "task": str(project / f"t{number}"), "driver": "shell"}
+                connection.call("work.add", added)
+            filler.write_bytes(bytes(45_000_000))
+            done = connection.call("work.run", {"workers": 2, "once": True})
+            assert (done["why"], done["finished"]) == ("host_parked", {})
+            assert count(connection, "lifecycle = 'queued' AND attempts = 0") == 3
+            (text,) = told(connection)
+            assert text.startswith("north claims no efforts: ")
+            assert f"MB are free on the disk of {home.path}" in text
+            filler.unlink()
+            assert connection.call("work.run", {"workers": 2, "once": True})["finished"] == {"success": 3}
+            assert hosts(connection) == []
+    finally:
+        home.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_home_without_any_room_ends_no_effort(small_disk: Path, place: Path, postgres_url: str) -> None:
+    """Nothing can be written about the attempts on the host's own disk, neither a spool nor a log."""
+    filler = small_disk / "filler"
+    home = Home(small_disk / "home", postgres_url)
+    work = WorkSettings(host="north", min_free_mb=0, backoff_seconds=0, host_breaker_seconds=1, grace_seconds=1)
+    home.settings = replace(home.settings, work=work)
+    project = place / "shop"
+    project.mkdir()
+    try:
+        with home.start().connect() as connection:
+            connection.call("db.project.upsert", {"path": str(project)})
+            added = {"prompt": "true", "skill": "shell", "task": str(project / "t"), "driver": "shell"}
+            connection.call("work.add", added)
+            with filler.open("wb") as file, suppress(OSError):
+                while True:
+                    file.write(bytes(65536))
+            done = connection.call("work.run", {"workers": 1, "once": True})
+            (row,) = connection.call("work.list")["items"]
+            assert (done["why"], done["finished"]) == ("host_parked", {}), row["reason"]
+            assert (row["lifecycle"], row["attempts"], row["host_failures"]) == ("queued", 0, 0)
+            filler.unlink()
+            assert connection.call("hosts.resume", {"name": "north"})["effort_ids"] == [row["id"]]
+            assert connection.call("work.run", {"workers": 1, "once": True})["finished"] == {"success": 1}
+    finally:
+        home.close()

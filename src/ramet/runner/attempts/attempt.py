@@ -7,6 +7,7 @@ then the keeper's folder, then an ended session, then an outcome. Repeating a st
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from ramet.clock import steady_seconds
 from ramet.errors import LeaseLost, NoStart, RametError, StoreError, WorktreeBusy
 from ramet.model.record.effort import Failure
-from ramet.model.work.stream import End
+from ramet.model.work.stream import End, Started
 from ramet.protocol.record.sessions import GetSession
 from ramet.protocol.work.attempts import Attempt, BeginAttempt, ReportStream
 from ramet.protocol.work.hosts import NotStarted
@@ -35,6 +36,8 @@ from ramet.runner.settlement.adoption import Left
 log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 0.1
+_MAY_BE_HOSTS = ("infrastructure", "unknown")
+"""The failures of an attempt whose keeper ended before it could say more."""
 _AWAY_SECONDS = 2.0
 """How long a shared database that is away is left alone."""
 
@@ -180,7 +183,14 @@ class Attempts:
         """An attempt that is on record failed before its agent started."""
         whose = self._blame(error)
         await self._end(held, reason, failure_of(whose))
-        return await self._settle(held, whose)
+        return await self._settle(held, whose, reason)
+
+    async def _has_no_agent(self, held: _Held) -> bool:
+        """Whether the attempt ended before its keeper had started the agent."""
+        spooled = await asyncio.to_thread(keepers.read_spool, self._runner.places.keepers, held.instance)
+        if _has_started(spooled):
+            return False
+        return (await self._runner.ask(GetSession(session_id=held.session_id))).pid is None
 
     async def _tidy(self, held: _Held) -> None:
         """Stop what the keeper left running, and report what it could not. If the lease was lost, the session has
@@ -217,22 +227,33 @@ class Attempts:
         spooled = await asyncio.to_thread(keepers.read_spool, folder, held.instance)
         end = End(outcome="error", failure=failure, reason=reason)
         closing = Spooled(seq=spooled[-1].seq + 1 if spooled else 1, event=end)
-        await asyncio.to_thread(keepers.add_to_spool, folder, held.instance, closing)
+        try:
+            await asyncio.to_thread(keepers.add_to_spool, folder, held.instance, closing)
+        except OSError as error:  # a full disk: if no agent started, the outcome says enough
+            if _has_started(spooled):
+                raise
+            log.warning("the end of an attempt was not written effort=%d: %s", held.effort_id, error)
+            return
         await self._report_rest(held)
 
-    async def _settle(self, held: _Held, whose: Blame | None = None) -> Completed | None:
-        """Record the outcome. `whose` failure it is, if it is known that no agent started; else the spool tells."""
+    async def _settle(self, held: _Held, whose: Blame | None = None, reason: str | None = None) -> Completed | None:
+        """Record the outcome. `whose` failure it is, if it is known that no agent started."""
         self._runner.faults.reach("before_settle")
         async with hold(self._runner, held.effort_id, held.generation):
             completion = await asyncio.to_thread(
                 settlement.conclude, self._runner, held.effort_id, held.generation, held.session_id, held.instance
             )
-            spooled = await asyncio.to_thread(keepers.read_spool, self._runner.places.keepers, held.instance)
-        if whose is None and completion.failure == "infrastructure" and settlement.has_no_agent(spooled):
+        if whose is None and completion.failure in _MAY_BE_HOSTS and await self._has_no_agent(held):
             whose = "host" if held.claimed_at is not None else "nobody"
         if whose is not None:
-            not_started = self._not_started(whose, held.claimed_at)
-            completion = replace(completion, not_started=not_started, is_fresh=not held.continues)
+            completion = replace(
+                completion,
+                outcome="error",
+                failure=failure_of(whose),
+                reason=reason or completion.reason,
+                is_fresh=not held.continues,
+                not_started=self._not_started(whose, held.claimed_at),
+            )
         done = await self._runner.ask(completion)
         self._runner.faults.reach("after_settle")
         await asyncio.to_thread(keepers.remove, self._runner.places.keepers, held.instance)
@@ -275,3 +296,7 @@ class Attempts:
 
 def _reason(error: RametError | OSError) -> str:
     return f"{error.message}; {error.fix}" if isinstance(error, RametError) else f"this machine failed: {error}"
+
+
+def _has_started(spooled: Sequence[Spooled]) -> bool:
+    return any(isinstance(line.event, Started) for line in spooled)

@@ -22,7 +22,6 @@ from ramet.model.work.stream import (
     Limit,
     NativeId,
     Reasoning,
-    Started,
     Text,
     ToolCall,
 )
@@ -67,11 +66,6 @@ def conclude(runner: RunnerContext, effort_id: int, generation: int, session_id:
         git_head=finished.head if finished else None,
         changes=finished.changes if finished else None,
     )
-
-
-def has_no_agent(spooled: Sequence[Spooled]) -> bool:
-    """Whether the attempt ended before its keeper had started the agent."""
-    return not any(isinstance(line.event, Started) for line in spooled)
 
 
 def find_end(spooled: Sequence[Spooled]) -> End | None:
