@@ -9,20 +9,23 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 import pytest
 from msgspec.structs import replace
 from tests.crash.audit import check_whole
-from tests.crash.daemons import Home
+from tests.crash.daemons import Daemon, Home, ask
 from tests.crash.hands import Crew
 from tests.crash.waits import wait_for
 from tests.postgres_server import PostgresServer
 
+from ramet.client.connection import Connection
 from ramet.client.stop import stop
-from ramet.errors import DatabaseBusy, StoreError
+from ramet.errors import DatabaseBusy, RametError, StoreError
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.requirement("R469")]
 
@@ -133,3 +136,116 @@ def test_a_table_that_somebody_locks_gives_a_typed_error(home: Home, server: Pos
         other.rollback()
         crew.hands[0].step(connection)
         assert check_whole(connection, crew) == crew.acknowledged() == 1
+
+
+class Fault(NamedTuple):
+    """Something that a server does to Ramet for a while, and the error that workers get."""
+
+    begin: str
+    end: str
+    code: str
+
+
+FAULTS = [
+    Fault("ALTER SYSTEM SET default_transaction_read_only = on", "ALTER SYSTEM RESET ALL", "database_read_only"),
+    Fault("ALTER ROLE worker CONNECTION LIMIT 0", "ALTER ROLE worker CONNECTION LIMIT -1", "connections_exhausted"),
+    Fault("ALTER ROLE worker NOLOGIN", "ALTER ROLE worker LOGIN", "database_refused"),
+    Fault("LOCK TABLE efforts IN ACCESS EXCLUSIVE MODE", "ROLLBACK", "database_busy"),
+]
+_CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'worker'"
+
+
+def work(daemon: Daemon, ended: list[object]) -> threading.Thread:
+    """Workers that stay, until they fail or are stopped."""
+
+    def run() -> None:
+        with daemon.connect() as connection:
+            connection.set_timeout(None)
+            try:
+                ended.append(connection.call("work.run", {"workers": 1})["why"])
+            except RametError as error:
+                ended.append(error.code)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def test_workers_go_on_after_what_a_server_does_for_a_while(place: Path, server: PostgresServer) -> None:
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute("CREATE ROLE worker LOGIN")
+        admin.execute("CREATE DATABASE work OWNER worker")
+    home = Home(place / "home", psycopg.conninfo.make_conninfo(server.url, user="worker", dbname="work"))
+    settings = home.settings
+    home.settings = replace(settings, database=replace(settings.database, timeout_seconds=TIMEOUT_SECONDS))
+    project = place / "project"
+    project.mkdir()
+    daemon, ended = home.start(), list[object]()
+    with daemon.connect() as connection:
+        connection.call("db.project.upsert", {"path": str(project)})
+    for number, fault in enumerate(FAULTS):
+        with daemon.connect() as connection:
+            task = str(project / f"t{number}")
+            connection.call("work.add", {"prompt": "echo done", "skill": "do", "task": task, "driver": "shell"})
+        where = psycopg.conninfo.make_conninfo(server.url, dbname="work")
+        with psycopg.connect(where, autocommit=fault.end != "ROLLBACK") as admin:
+            admin.execute(fault.begin.encode())
+            if fault.end != "ROLLBACK":
+                admin.execute("SELECT pg_reload_conf()")
+                admin.execute(_CUT)
+            workers = work(daemon, ended)
+            if fault.code == "database_refused":
+                workers.join(BOUND_SECONDS)
+                assert ended == [fault.code]
+                ended.clear()
+            else:
+                assert wait_for(partial(has_logged, home, f"the workers wait for the database error={fault.code}"))
+            admin.execute(fault.end.encode())
+            if fault.end != "ROLLBACK":
+                admin.execute("SELECT pg_reload_conf()")
+        if fault.code == "database_refused":
+            workers = work(daemon, ended)
+        with daemon.connect() as connection:
+            assert wait_for(partial(have_succeeded, connection, number + 1))
+            assert ended == []
+            connection.call("work.stop")
+            workers.join(BOUND_SECONDS)
+            assert ended == ["stopped"]
+            ended.clear()
+    home.close()
+
+
+def has_logged(home: Home, line: str) -> bool:
+    return line in home.places.log_file.read_text()
+
+
+def have_succeeded(connection: Connection, count: int) -> bool:
+    """Whether so many efforts ended well; not as long as the database cannot say so."""
+    with suppress(StoreError):
+        return bool(ask(connection, "SELECT count(*) FROM efforts WHERE outcome = 'success'")[0][0] == count)
+    return False
+
+
+def test_two_connections_are_enough_to_write_and_to_read(place: Path, server: PostgresServer) -> None:
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute("CREATE ROLE narrow LOGIN CONNECTION LIMIT 2")
+        admin.execute("CREATE DATABASE narrow OWNER narrow")
+    home = Home(place / "home", psycopg.conninfo.make_conninfo(server.url, user="narrow", dbname="narrow"))
+    daemon, crew, reads = home.start(), Crew(4), list[Exception | None]()
+    with daemon.connect() as connection:
+        crew.prepare(connection)
+
+    def read() -> None:
+        goal = crew.acknowledged() + 100
+        with daemon.connect() as connection:
+            while len(reads) < 20 or crew.acknowledged() < goal:
+                reads.append(answered(lambda: connection.call("fleet.status"))[1])
+                reads.append(answered(lambda: connection.call("db.project.list"))[1])
+
+    crew.work(daemon.connect, read, tries=TRIES)
+    with daemon.connect() as connection:
+        assert check_whole(connection, crew) == crew.acknowledged() > 100
+    refused = [error for error in reads if error is not None]
+    print(f"{len(reads)} reads, {len(refused)} refused; {crew.acknowledged()} writes")
+    assert len(refused) < len(reads) / 10
+    home.close()

@@ -7,7 +7,7 @@ from queue import SimpleQueue
 import psycopg
 import pytest
 
-from ramet.errors import DatabaseUnreachable
+from ramet.errors import ConnectionsExhausted, DatabaseUnreachable
 from ramet.store.database.postgres.connection import Patience, connect
 from ramet.store.database.postgres.server import Server
 from ramet.store.database.postgres.statement_watch import StatementWatch
@@ -94,6 +94,9 @@ class Waiting:
         self.waits_since = None
         self.was_cut.set()
 
+    def release(self) -> None:
+        raise NotImplementedError
+
 
 @pytest.mark.requirement("R469")
 def test_a_long_statement_is_cut_only_if_the_server_answers_nobody() -> None:
@@ -117,3 +120,29 @@ def test_a_long_statement_is_cut_only_if_the_server_answers_nobody() -> None:
     assert watch.is_given_up
     assert not idle.was_cut.is_set()
     watch.close()
+
+
+@pytest.mark.requirement("R469")
+def test_a_connection_that_is_not_in_use_makes_room_for_another(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute("CREATE ROLE narrow LOGIN CONNECTION LIMIT 2")
+    server = Server(psycopg.conninfo.make_conninfo(postgres_url, user="narrow"), 20)
+    try:
+        idle, busy = server.connect(), server.connect()
+        busy.begin()
+        was_scarce = server.is_scarce
+        third = server.connect()
+        assert (was_scarce, server.is_scarce) == (False, True)
+        assert [each.is_broken for each in (idle, busy, third)] == [True, False, False]
+        assert busy.all(ONE) == third.all(ONE) == [(1,)]
+        with pytest.raises(ConnectionsExhausted):
+            server.connect_to_listen()
+        third.begin()
+        with pytest.raises(ConnectionsExhausted, match="too many connections"):
+            server.connect()
+        for each in (idle, busy, third):
+            each.close()
+    finally:
+        server.close()
+        with psycopg.connect(postgres_url, autocommit=True) as admin:
+            admin.execute("DROP ROLE narrow")

@@ -80,6 +80,12 @@ _AGENT_VARIABLES = (
 """By default agents also see the variables of their programs, which the caller of `load` adds."""
 
 
+OTHER_CONNECTIONS = 13
+"""How many connections to a PostgreSQL server a daemon uses at most beside `database.pool_size`: one for long changes,
+two for short reads, eight for long reads, one for the search index and one to learn of other daemons' commits.
+"""
+
+
 class DatabaseSettings(Struct, frozen=True, kw_only=True):
     """The database."""
 

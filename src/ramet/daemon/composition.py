@@ -182,6 +182,7 @@ def build_executor(
     store, preparation, settings = given.store, given.preparation, given.settings
     clock = store.clock(given.clock)
     preparation.attach(meter.loop)
+    processes.on_no_connection = store.note_scarcity
     executor: Executor
     if isinstance(store, SqliteStore):
         executor = Writer(

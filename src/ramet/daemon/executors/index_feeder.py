@@ -202,6 +202,9 @@ class IndexFeeder:
             return self._feed.step(self._db)
         finally:
             self._db.rollback()
+            if self._store.is_scarce:
+                self._db.close()
+                self._db = None
 
     def _rest(self, worked_seconds: float) -> None:
         """Rest in proportion to the work; while a query waits for this, not at all."""

@@ -160,6 +160,9 @@ class Pool:
             except Exception as error:  # noqa: BLE001 - whatever fails, the lane lives on
                 reply = explain(error, call.operation.name)
             watch.end(call.operation.name)
+            if db is not None and self._store.is_scarce:
+                db.close()  # which makes room for another lane, or for a read
+                db = None
             self._loop.call_soon_threadsafe(self._deliver, done, reply)
             if lane is self._lanes[0] and self._upkeep.is_due():
                 db = self._keep_up(db)

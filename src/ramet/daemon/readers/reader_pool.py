@@ -14,13 +14,13 @@ from msgspec import Raw
 
 from ramet.config.settings import DaemonSettings
 from ramet.daemon.readers.call import Asker, Done
-from ramet.daemon.readers.failures import defect
+from ramet.daemon.readers.failures import defect, find_known
 from ramet.daemon.readers.fork_server import ForkServer
 from ramet.daemon.readers.lanes import Lanes
 from ramet.daemon.readers.messages import Header, Order, encode_order
 from ramet.daemon.readers.partial_files import remove_partial
 from ramet.daemon.readers.reader_connection import ReaderConnection, StreamedReply
-from ramet.errors import DaemonStopping, RametError, ReadInterrupted, ReadTimeout, ReplyTooLarge
+from ramet.errors import ConnectionsExhausted, DaemonStopping, RametError, ReadInterrupted, ReadTimeout, ReplyTooLarge
 from ramet.protocol.history.branches import CheckHistory
 from ramet.protocol.memory.archives import Export
 from ramet.protocol.operation import Request
@@ -107,6 +107,8 @@ class ReaderPool:
         self._stall_timer: asyncio.TimerHandle | None = None
         self._is_stopping = False
         self.freshen: Freshen | None = None
+        self.on_no_connection: Callable[[], None] = lambda: None
+        """Called if the server had no connection left for a reader."""
         self.on_damaged_index: Callable[[], None] = lambda: None
 
     @property
@@ -173,7 +175,10 @@ class ReaderPool:
             self._cut_stalled()
             self._pass_on(read, body)
         else:
-            self._finish(read, _decode(read.request, header, body))
+            reply = _decode(read.request, header, body)
+            if isinstance(reply, ConnectionsExhausted):
+                self.on_no_connection()
+            self._finish(read, reply)
 
     def lost(self, link: ReaderConnection) -> None:
         self._stop_sending(link)
@@ -238,7 +243,7 @@ class ReaderPool:
                 link = self._open_link(read)
             except OSError as error:
                 log.warning("no reader could be started error=%s", error)
-                self._finish(read, ReadInterrupted("no process could be started for the read"))
+                self._finish(read, find_known(error) or ReadInterrupted("no process could be started for the read"))
                 return
         self._running[link] = read
         read.link = link

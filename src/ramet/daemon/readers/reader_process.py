@@ -37,6 +37,8 @@ _GROWN_BYTES = 96 * 1024 * 1024
 """A reader that has become so large ends after its reply. The contexts that it keeps are smaller."""
 _FIRST_TO_GO = 500
 """If the machine runs out of memory, a reader is killed before the daemon, and before most other programs."""
+_REST_SECONDS = 1.0
+"""How long a reader that has nothing to do keeps its connection to a server."""
 _STATM = Path("/proc/self/statm")
 
 
@@ -58,7 +60,7 @@ class ReaderProcess:
             self._settle(is_own=is_own)
             with suppress(OSError):  # the daemon is gone
                 link.sendall(encode_header(Header("ready", 0, os.getpid())))
-                while (order := receive_order(link)) is not None and not self._answer(link, order):
+                while (order := self._receive(link)) is not None and not self._answer(link, order):
                     pass
             status = 0
         finally:
@@ -74,6 +76,12 @@ class ReaderProcess:
         self._most_bytes = _data_bytes() + _MEMORY_BYTES
         with suppress(OSError, ValueError):  # a lower limit holds already
             resource.setrlimit(resource.RLIMIT_DATA, (self._most_bytes, self._most_bytes))
+
+    def _receive(self, link: socket.socket) -> Order | None:
+        """The next order. While there is none, others may need this process's place at the server."""
+        if self._snapshots.keeps_places and not select.select([link], [], [], _REST_SECONDS)[0]:
+            self._snapshots.release()
+        return receive_order(link)
 
     def _answer(self, link: socket.socket, order: Order) -> bool:
         """Send the answer to an order; True if it is the last."""

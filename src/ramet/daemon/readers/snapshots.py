@@ -36,7 +36,7 @@ class Snapshots:
         try:
             return self._engine.perform(db, call, self._clock.now_ms())
         finally:
-            db.rollback()
+            self._end(db)
 
     def last_event(self) -> int:
         """The id of the newest event."""
@@ -44,12 +44,30 @@ class Snapshots:
         try:
             return find_last(db)
         finally:
-            db.rollback()
+            self._end(db)
+
+    @property
+    def keeps_places(self) -> bool:
+        """Whether a connection that is not used takes another one's place at the server."""
+        return self._store.has_few_connections
+
+    def release(self) -> None:
+        """Close this thread's connection. The next read opens another one."""
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is not None:
+            self._local.connection = None
+            self._connections.remove(connection)
+            connection.close()
 
     def close(self) -> None:
         """Close every connection, once no thread reads any more."""
         for connection in self._connections:
             connection.close()
+
+    def _end(self, db: Connection) -> None:
+        db.rollback()
+        if self._store.is_scarce:
+            self.release()
 
     def _begin(self) -> Connection:
         """A connection with an open transaction; one that the server has closed since its last use is replaced."""
@@ -65,9 +83,8 @@ class Snapshots:
         """This thread's own connection; one whose server has gone away is replaced."""
         connection: Connection | None = getattr(self._local, "connection", None)
         if connection is not None and connection.is_broken:
-            self._connections.remove(connection)
-            connection.close()
-            connection = self._local.connection = None
+            self.release()
+            connection = None
         if connection is None:
             connection = self._local.connection = self._store.connect_reader()
             self._connections.append(connection)

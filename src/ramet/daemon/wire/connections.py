@@ -6,10 +6,11 @@ the one that has asked for nothing for the longest time is closed. Agents, by th
 
 import logging
 import resource
+import sys
 from collections.abc import Callable, Iterator
 
 from ramet.daemon.wire.connection import Connection
-from ramet.errors import TooManyConnections
+from ramet.errors import DescriptorsExhausted, TooManyConnections
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,8 @@ class Connections:
 
     def __init__(self, max_connections: int, is_busy: Callable[[Connection], bool]) -> None:
         """`is_busy`: whether a connection that has asked for nothing waits for something else, such as events."""
-        self._max = max_connections
+        self._max = min(max_connections, room_for_connections())
+        self._is_short_of_files = self._max < max_connections
         self._is_busy = is_busy
         self._all: dict[Connection, None] = {}
         """In the order in which they came."""
@@ -56,6 +58,10 @@ class Connections:
         idle = [each for each in candidates if each.is_idle and not self._is_busy(each)]
         if not idle:
             log.warning("connection refused connections=%d", len(self._all))
+            if self._is_short_of_files:
+                raise DescriptorsExhausted(
+                    f"the daemon has {limit} connections, and its limit of open files leaves room for no more"
+                )
             raise TooManyConnections(
                 f"the daemon has {limit} connections, and none is idle", field="daemon.max_connections", value=limit
             )
@@ -70,6 +76,14 @@ class Connections:
                     fix="connect again",
                 )
             )
+
+
+def room_for_connections() -> int:
+    """How many connections the limit of open files leaves room for. The rest is for the work that they ask for: a
+    daemon without a descriptor could neither refuse a connection with a word nor start a reader.
+    """
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft - min(_OTHER_FILES, soft // 2)
 
 
 def allow_files(max_connections: int) -> None:

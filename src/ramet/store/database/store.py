@@ -39,6 +39,14 @@ class ReadableStore(ABC):
     timeout_seconds: float = math.inf
     """How long a request waits for its turn; a file always answers."""
 
+    has_few_connections: bool = False
+    """Whether its connections are counted, so that nobody keeps one for long without using it."""
+
+    @property
+    def is_scarce(self) -> bool:
+        """Whether there were no connections left a while ago, so that nobody keeps one at all."""
+        return False
+
     @abstractmethod
     def describe(self) -> str:
         """Where the data is, without any password."""
@@ -106,6 +114,9 @@ class Store(ReadableStore):
     @abstractmethod
     def text_rows(self, connection: Connection) -> TextRows:
         """Every text in the database, on one of its connections that may write."""
+
+    def note_scarcity(self) -> None:
+        """A process that reads got no connection: keep none that is not in use."""
 
     def hurry(self) -> None:
         """The daemon stops: wait no longer for a server that says nothing."""

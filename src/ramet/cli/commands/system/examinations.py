@@ -18,7 +18,13 @@ from ramet.cli.commands.queue.parked_hosts import describe_host, list_parked_hos
 from ramet.cli.commands.record.held_work import describe_use, form, say_when
 from ramet.cli.commands.record.project_scope import find_scope
 from ramet.cli.commands.system import hook_states
-from ramet.cli.commands.system.health import backup_findings, clock_findings, database_findings, policy_findings
+from ramet.cli.commands.system.health import (
+    backup_findings,
+    clock_findings,
+    connection_findings,
+    database_findings,
+    policy_findings,
+)
 from ramet.cli.commands.system.overridden_settings import find_unheeded
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import count
@@ -30,7 +36,7 @@ from ramet.protocol.memory.chunks import SearchStatus
 from ramet.protocol.record.agents import CountRows
 from ramet.protocol.record.daily_budgets import ListBudgets
 from ramet.protocol.system.daemon import DaemonStatus
-from ramet.protocol.system.database import SampleDatabase
+from ramet.protocol.system.database import Query, SampleDatabase
 from ramet.protocol.work.worktrees import ListWorktrees
 from ramet.sandbox import bubblewrap
 from ramet.version import __version__
@@ -157,6 +163,10 @@ def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
     if status.clock is not None:
         found_clock = clock_findings.find(status.clock)
         yield Finding("clock", found_clock.result, found_clock.text, found_clock.fix)
+    database = invocation.configuration.settings.database
+    if database.type == "postgres":
+        connections = connection_findings.find(database, invocation.ask(Query(sql=connection_findings.SQL)))
+        yield Finding("database", connections.result, connections.text, connections.fix)
     for found in database_findings.find(invocation.ask(SampleDatabase())):
         yield Finding("database", found.result, found.text, found.fix)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 
 from ramet.errors import DatabaseReadOnly, DeadlineExceeded
 from ramet.store.database.connection import Connection, Retry, Row
@@ -47,6 +48,9 @@ are ours, not those that the role has for other programs.
 _TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
 
 
+_NEW_SECONDS = 0.5
+
+
 class Patience(NamedTuple):
     """How long a connection waits, in seconds."""
 
@@ -78,7 +82,8 @@ class PostgresConnection(Connection):
         self.database = database
         self.silence_seconds = float(patience.silence)
         self.is_patient = patience.is_long
-        self._was_cut = False
+        self._was_cut = self._is_released = False
+        self._opened_at = time.monotonic()
         # libpq closes its own descriptor when it likes, and the number may then be another file's.
         self._socket = socket.socket(fileno=os.dup(database.fileno()))
         self._watch = watch
@@ -159,6 +164,14 @@ class PostgresConnection(Connection):
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
+    def release(self) -> None:
+        """End it if it is not in use, from another thread. A statement that begins just now fails before it is sent."""
+        is_new = time.monotonic() - self._opened_at < _NEW_SECONDS  # and about to be used
+        if not is_new and self.waits_since is None and self.database.info.transaction_status == TransactionStatus.IDLE:
+            self._is_released = True
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Have everything that is done meanwhile watched as one statement."""
@@ -170,7 +183,7 @@ class PostgresConnection(Connection):
 
     @property
     def is_broken(self) -> bool:
-        return self.database.broken or self.database.closed or self._is_read_only
+        return self.database.broken or self.database.closed or self._is_read_only or self._is_released
 
     @property
     def is_out_of_touch(self) -> bool:

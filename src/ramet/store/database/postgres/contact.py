@@ -41,6 +41,10 @@ class Contact:
         if self._asked_at is None:
             self._asked_at = steady_seconds()
 
+    def forget(self) -> None:
+        """Nobody asks any more."""
+        self._asked_at = self._answered_ms = None
+
     def answered(self, tell: Callable[[Outage], None]) -> None:
         """The server has answered. If that took long, it is told before anybody may rely on the contact again."""
         now_ms = self._clock.now_ms()

@@ -1,5 +1,6 @@
 """One PostgreSQL server, as one process uses it: how to connect, how long to wait, and what to do if it is silent."""
 
+import random
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,7 +10,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import ConnectionTimeout
 
-from ramet.errors import DatabaseUnreachable, InvalidSetting
+from ramet.errors import ConnectionsExhausted, DatabaseUnreachable, InvalidSetting
 from ramet.store.database.postgres.connection import Patience, PostgresConnection, connect
 from ramet.store.database.postgres.contact import Contact
 from ramet.store.database.postgres.server_clock import ServerClock
@@ -20,6 +21,10 @@ _PROBE_SECONDS = 5
 _LONG_SECONDS = 900
 _REST_SECONDS = 1.0
 """How long a server that was silent is not asked for another connection: all that waits would wait for it in turn."""
+_WAIT_SECONDS = 5.0
+"""How long to wait for a connection if the server has none left."""
+_LEAST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.02, 0.2
+_SCARCE_SECONDS = 60.0
 _GONE_AFTER_MS = 500
 """How often the server looks whether a reader is still there."""
 
@@ -34,6 +39,8 @@ class Server:
         self.contact = Contact(self.clock)
         self.watch = StatementWatch(self._answers)
         self._silent_until = 0.0
+        self._scarce_until = 0.0
+        self._is_narrow = False
         self._short = Patience(timeout_seconds, max(timeout_seconds // 2, 1), timeout_seconds + 2)
         self._long = Patience(_LONG_SECONDS, timeout_seconds, timeout_seconds, is_long=True)
         self._migrating = Patience(0, timeout_seconds, timeout_seconds, is_long=True)
@@ -41,6 +48,14 @@ class Server:
     def connect(self, *, is_long: bool = False) -> PostgresConnection:
         """A connection that may write. `is_long`: for statements that may take long."""
         return self._open(self._long if is_long else self._short)
+
+    def connect_to_listen(self) -> PostgresConnection:
+        """One that the daemon can do without: whoever has it says when the server was away."""
+        if self.is_scarce:
+            self.contact.forget()  # nobody asks, so no answer is owed
+            raise ConnectionsExhausted
+        self.contact.expect()
+        return self._open(self._short, is_optional=True)
 
     def connect_to_migrate(self) -> PostgresConnection:
         """One whose statements take as long as they need."""
@@ -60,7 +75,33 @@ class Server:
         """Watch no connection any more."""
         self.watch.close()
 
-    def _open(self, patience: Patience) -> PostgresConnection:
+    def _open(self, patience: Patience, *, is_optional: bool = False) -> PostgresConnection:
+        """Wait a moment for a connection that is in use elsewhere, unless this one is only good to have."""
+        deadline = time.monotonic() + (0 if is_optional else min(_WAIT_SECONDS, self._short.statement))
+        while True:
+            try:
+                return self._connect(patience)
+            except ConnectionsExhausted:
+                self.note_scarcity()
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(random.uniform(_LEAST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))  # noqa: S311
+
+    @property
+    def is_scarce(self) -> bool:
+        """Whether the server had no connection left a while ago: then nobody keeps one that is not in use."""
+        return self._is_narrow or time.monotonic() < self._scarce_until
+
+    def learn_limit(self, connections: int, needed: int) -> None:
+        """How many connections the server gives us at most."""
+        self._is_narrow = connections < needed
+
+    def note_scarcity(self) -> None:
+        """There is no connection left, here or in another process of ours."""
+        self._scarce_until = time.monotonic() + _SCARCE_SECONDS
+        self.watch.release_idle()
+
+    def _connect(self, patience: Patience) -> PostgresConnection:
         if self.watch.is_given_up or time.monotonic() < self._silent_until:
             raise DatabaseUnreachable("the PostgreSQL server does not answer")
         try:

@@ -28,6 +28,9 @@ class Watched(Protocol):
     def cut(self) -> None:
         """End its wait, from another thread."""
 
+    def release(self) -> None:
+        """Give its place at the server to another one, if it is not in use."""
+
 
 class StatementWatch:
     """Watches the connections of one store. Its thread starts with the first of them."""
@@ -60,6 +63,13 @@ class StatementWatch:
     def hurry(self) -> None:
         """The daemon stops: wait for no server that is silent."""
         self._is_hurried = True
+
+    def release_idle(self) -> None:
+        """The server has no connection left: end those that are not in use. Their owners open others when they do."""
+        with self._lock:
+            watched = tuple(self._watched)
+        for each in watched:
+            each.release()
 
     def close(self) -> None:
         """End the thread."""

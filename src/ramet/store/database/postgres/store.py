@@ -11,7 +11,7 @@ from psycopg.sql import SQL, Identifier
 
 from ramet.clock import Clock
 from ramet.config.secrets import hide_password
-from ramet.config.settings import DatabaseSettings
+from ramet.config.settings import OTHER_CONNECTIONS, DatabaseSettings
 from ramet.errors import InvalidSetting, QueryFailed, QueryRefused, QueryTimeout
 from ramet.faults import Faults
 from ramet.protocol.system.daemon import ClockSkew
@@ -82,6 +82,7 @@ class PostgresReadableStore(ReadableStore):
     """A server, as those who only read see it."""
 
     dialect: Dialect = "postgres"
+    has_few_connections = True
 
     def __init__(self, settings: DatabaseSettings) -> None:
         if not settings.url:
@@ -94,6 +95,10 @@ class PostgresReadableStore(ReadableStore):
         self._server = Server(settings.url, settings.timeout_seconds, synchronous=is_synchronous)
         self._is_long = True
         """Whether reads may take long: in the processes that do nothing else."""
+
+    @property
+    def is_scarce(self) -> bool:
+        return self._server.is_scarce
 
     def describe(self) -> str:
         return f"postgres {hide_password(self._url)}"
@@ -172,6 +177,8 @@ class PostgresStore(PostgresReadableStore, Store):
                     faults=faults,
                     back_up=lambda version: self.back_up_into(backups, f"before-v{version + 1}", clock),
                 )
+                needed = settings.pool_size + OTHER_CONNECTIONS
+                self._server.learn_limit(int(connection.must(_sizes.connections)[0]), needed)
             finally:
                 connection.close()
         except BaseException:
@@ -185,13 +192,15 @@ class PostgresStore(PostgresReadableStore, Store):
         """One for changes that may take long."""
         return self._server.connect(is_long=True)
 
+    def note_scarcity(self) -> None:
+        self._server.note_scarcity()
+
     def hurry(self) -> None:
         self._server.watch.hurry()
 
     def listen(self) -> News:
         """A connection that receives a notification when others commit."""
-        self._server.contact.expect()
-        return News(self._server.connect(), self._server.contact)
+        return News(self._server.connect_to_listen(), self._server.contact)
 
     def text_rows(self, connection: Connection) -> TextRows:
         assert isinstance(connection, PostgresConnection)  # noqa: S101

@@ -13,3 +13,7 @@ SELECT min(ended_at) FROM sessions WHERE ended_at IS NOT NULL AND purged_at IS N
 -- name: relations
 -- How many bytes each table and index takes on a server.
 SELECT 1, 2 WHERE 1 = 0;
+
+-- name: connections
+-- How many connections a server gives us at most.
+SELECT 1 WHERE 1 = 0;
