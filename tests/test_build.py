@@ -81,6 +81,12 @@ def test_a_checkout_is_named_after_its_commit_and_a_copy_after_its_files(tmp_pat
     assert ask(tmp_path / "other" / "src") == ask(copy) == [commit[:12], at]
 
 
+def test_a_build_is_shown_with_its_revision_once() -> None:
+    assert str(Build("0.1.0", 1)) == "0.1.0"
+    assert str(Build("0.1.0", 1, 33, "51f0c7d20b3e")) == "0.1.0, build 51f0c7d20b3e"
+    assert str(Build("0.2.0.dev7+g51f0c7d20b3e", 1, 33, "51f0c7d20b3e")) == "0.2.0.dev7+g51f0c7d20b3e"
+
+
 def test_this_build_knows_its_version_and_its_schema() -> None:
     ours = own_build()
     migrations = list((SOURCE / "store" / "sql" / "migrations" / "postgres").glob("*.sql"))

@@ -36,7 +36,7 @@ class Build(NamedTuple):
     """When its code was committed, as a Unix time; 0 if that is not known."""
 
     def __str__(self) -> str:
-        return f"{self.version}, build {self.revision}" if self.revision else self.version
+        return self.version if self.revision in self.version else f"{self.version}, build {self.revision}"
 
     @property
     def _rank(self) -> tuple[tuple[int, ...], int, int, int] | None:
