@@ -13,6 +13,7 @@ _CANDIDATES: tuple[Any, ...] = (
     *({"summary": "a"}, "doc", "gza", [{"skill": "do"}]),
     {"vendor": "claude", "moment": "stop", "name": "Stop", "native_id": "a"},
     {"commit": 1, "hash": "a", "move": 1, "message": 1, "since_ms": 1},
+    "2026-01-05T08:00:00Z",
 )
 
 
