@@ -183,10 +183,8 @@ def put_aside(places: Places, database: Path, label: str, clock: Clock, faults: 
     """Exchange the database for the staged file, and forget what was derived from it; the path of the old one."""
     name = name_backup(places.name, clock.now_ms(), label)
     kept = _beside(database, places.backups) / name if database.exists() else None
-    decision = Decision(
-        database=str(database), staged=str(staging_place(database)), kept=None if kept is None else str(kept)
-    )
-    put_in_place(decision, places.swap, places.marker, faults)
+    decision = Decision(kept=None if kept is None else str(kept))
+    put_in_place(database, decision, places.swap, places.marker, faults)
     SearchIndex(places.index).discard()
     _keep_spools(places, places.backups / f"{Path(name).stem}-keepers")
     return None if kept is None else str(kept)

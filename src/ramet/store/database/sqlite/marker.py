@@ -50,12 +50,15 @@ def write_marker(path: Path, database: Path, noted_at: str) -> None:
     make_private(path.parent)
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.json.encode(marker) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(msgspec.json.encode(marker) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def refuse_another(database: Path, marker: Path, backups: Path) -> None:

@@ -12,7 +12,7 @@ import apsw
 
 from ramet.clock import Clock
 from ramet.config.places import make_private
-from ramet.errors import DatabaseDamaged, DatabaseForeign, DatabaseReadOnly, InvalidParams
+from ramet.errors import DatabaseDamaged, DatabaseForeign, DatabaseReadOnly, InvalidParams, StoreError
 from ramet.faults import Faults
 from ramet.model.instant import to_iso
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
@@ -259,9 +259,12 @@ class SqliteStore(SqliteReadableStore, Store):
             self._writer.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def remember(self) -> None:
-        """Note in the home which database this is, and how far it has come."""
+        """Note in the home which database this is, and how far it has come. A full disk is no reason to fail: an older
+        marker is right, too.
+        """
         if self._memory is not None and self._memory.is_checked:
-            write_marker(self._memory.marker, self.path, to_iso(self._clock.now_ms()))
+            with suppress(OSError, StoreError):
+                write_marker(self._memory.marker, self.path, to_iso(self._clock.now_ms()))
 
     def close(self) -> None:
         """Optimise, copy the WAL back, truncate it, and close."""

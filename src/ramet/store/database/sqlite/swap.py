@@ -19,8 +19,6 @@ from ramet.store.database.sqlite.files import COMPANIONS, flush
 class Decision(Struct, frozen=True, kw_only=True):
     """A swap that is to be carried out. It lies in the home, because it says which files are moved."""
 
-    database: str
-    staged: str
     kept: str | None
     """The new name of the replaced database; None if there is none."""
 
@@ -30,10 +28,10 @@ def staging_place(database: Path) -> Path:
     return database.with_name(f"{database.name}.restoring")
 
 
-def put_in_place(decision: Decision, file: Path, marker: Path, faults: Faults) -> None:
-    """Replace the database. To be called with its lock."""
-    flush(Path(decision.staged))
-    flush(Path(decision.staged).parent)
+def put_in_place(database: Path, decision: Decision, file: Path, marker: Path, faults: Faults) -> None:
+    """Replace the database by what is in its staging place. To be called with its lock."""
+    flush(staging_place(database))
+    flush(database.parent)
     make_private(file.parent)
     faults.reach("during_restore")
     fresh = file.with_name(f"{file.name}.{os.getpid()}")
@@ -42,7 +40,7 @@ def put_in_place(decision: Decision, file: Path, marker: Path, faults: Faults) -
     fresh.replace(file)
     flush(file.parent)
     faults.reach("during_restore")
-    carry_on(Path(decision.database), file, marker, faults)
+    carry_on(database, file, marker, faults)
 
 
 def carry_on(database: Path, file: Path, marker: Path, faults: Faults) -> None:
@@ -51,8 +49,8 @@ def carry_on(database: Path, file: Path, marker: Path, faults: Faults) -> None:
         decision = msgspec.json.decode(file.read_bytes(), type=Decision)
     except FileNotFoundError:
         return
-    staged = Path(decision.staged)
-    if staged.exists() and Path(decision.database) == database:
+    staged = staging_place(database)
+    if staged.exists():  # otherwise it has been renamed, and only the decision is left
         # First what would speak against the new file: the marker of the old one, which has more events.
         marker.unlink(missing_ok=True)
         faults.reach("during_restore")
