@@ -37,6 +37,8 @@ STORE_FILES = {
     "database/sqlite/daily_backups.py": {"os", "pathlib", "shutil"},
     "database/sqlite/files.py": {"os", "pathlib"},
     "database/sqlite/marker.py": {"os", "pathlib"},
+    "database/sqlite/salvage/pages.py": {"os", "pathlib"},
+    "database/sqlite/salvage/salvage.py": {"pathlib"},
     "database/sqlite/staged_file.py": {"os", "pathlib", "shutil"},
     "database/sqlite/store.py": {"os", "pathlib"},
     "database/sqlite/swap.py": {"os", "pathlib"},

@@ -76,6 +76,7 @@ def test_the_fix_of_a_damaged_file_names_its_backup(tmp_path: Path) -> None:
         refused = refusal(tmp_path)
         assert isinstance(refused, DatabaseDamaged | DatabaseForeign)
         assert "2026-01-05 08:00 UTC: `ramet db restore latest`" in refused.fix
+        assert "`ramet db salvage`" in refused.fix
 
 
 @pytest.mark.requirement("R464")

@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
 def _run(command: str, start: Start, faults: Faults) -> None:
     # The parts are imported only now, so that what is missing is reported like any other failure.
     from ramet.daemon import composition, lifecycle  # noqa: PLC0415
-    from ramet.daemon.offline import restores, upkeep  # noqa: PLC0415
+    from ramet.daemon.offline import upkeep  # noqa: PLC0415
 
     clock = SystemClock()
     match command:
@@ -69,24 +69,36 @@ def _run(command: str, start: Start, faults: Faults) -> None:
             _print(upkeep.migrate(start.settings, start.places, clock, faults))
         case "reset":
             _print(upkeep.reset(start.settings, start.places, clock))
-        case "backups":
-            _print(restores.list_backups(start.places))
-        case "preview":
-            _print(restores.preview(start.places, msgspec.convert(start.order, restores.RestoreOrder)))
-        case "restore":
-            order = msgspec.convert(start.order, restores.RestoreOrder)
-            engine = composition.build_engine(
-                start.settings, read_environment(os.environ, start.settings), start.places
-            )
-            _print(restores.restore(start.settings, start.places, engine, clock, faults, order))
-        case "accept":
-            _print(restores.accept(start.places))
+        case "backups" | "preview" | "restore" | "accept" | "salvage":
+            _print(_return(command, start, faults))
         case "redact":
             redaction = msgspec.convert(start.order, upkeep.RedactOrder)
             environment = read_environment(os.environ, start.settings)
             _print(upkeep.redact(start.settings, environment, start.places, clock, faults, redaction))
         case _:
             raise InvalidSetting("usage: python -m ramet.daemon serve|migrate|reset|redact|readers", value=command)
+
+
+def _return(command: str, start: Start, faults: Faults) -> Struct:
+    """Return to a backup, or to what is left of a database."""
+    from ramet.daemon import composition  # noqa: PLC0415
+    from ramet.daemon.offline import restores, salvages  # noqa: PLC0415
+
+    settings, places, clock = start.settings, start.places, SystemClock()
+    match command:
+        case "backups":
+            return restores.list_backups(places)
+        case "accept":
+            return restores.accept(places)
+        case "salvage":
+            return salvages.run_salvage(
+                settings, places, clock, faults, msgspec.convert(start.order, salvages.SalvageOrder)
+            )
+    order = msgspec.convert(start.order, restores.RestoreOrder)
+    if command == "preview":
+        return restores.preview(places, order)
+    engine = composition.build_engine(settings, read_environment(os.environ, settings), places)
+    return restores.restore(settings, places, engine, clock, faults, order)
 
 
 def _read_start(line: bytes) -> Start:

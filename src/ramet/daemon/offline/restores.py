@@ -122,7 +122,7 @@ def list_backups(places: Places) -> BackupList:
 
 def preview(places: Places, order: RestoreOrder) -> Preview:
     """Say what a restore would do. It changes nothing, and a daemon may run meanwhile."""
-    database = _database(places)
+    database = require_file(places)
     chosen = _choose(places, order)
     verify(chosen.path)
     has, now = staged_file.describe(chosen.path), staged_file.try_to_describe(database)
@@ -141,16 +141,16 @@ def restore(
     settings: Settings, places: Places, engine: Engine, clock: Clock, faults: Faults, order: RestoreOrder
 ) -> Restored:
     """Put a copy of a backup in the place of the database, which is kept."""
-    database = _database(places)
+    database = require_file(places)
     chosen = _choose(places, order)
-    with composition.naming_the_holder(places), _locked(places):
-        carry_on(database, places.swap, places.marker, faults)  # an earlier one that was cut off
+    with holding(places, faults):
         staged = staging_place(database)
         staged_file.copy_backup(chosen.path, staged)
         has, now = staged_file.describe(staged), staged_file.try_to_describe(database)
         stopped = _stop_agents(places)
         dropped = _prepare(settings, places, engine, clock, database)
         kept = put_aside(places, database, "before-restore", clock, faults)
+        _keep_spools(places, clock)
     return Restored(
         backup=str(chosen.path),
         database=str(database),
@@ -171,8 +171,8 @@ class Accepted(Struct, frozen=True, kw_only=True):
 
 def accept(places: Places) -> Accepted:
     """Take the file as it is, whichever was there before: forget what is remembered of it."""
-    database = _database(places)
-    with composition.naming_the_holder(places), _locked(places):
+    database = require_file(places)
+    with holding(places, Faults()):
         has = staged_file.try_to_describe(database) if database.exists() else None
         places.marker.unlink(missing_ok=True)
         SearchIndex(places.index).discard()
@@ -186,7 +186,6 @@ def put_aside(places: Places, database: Path, label: str, clock: Clock, faults: 
     decision = Decision(kept=None if kept is None else str(kept))
     put_in_place(database, decision, places.swap, places.marker, faults)
     SearchIndex(places.index).discard()
-    _keep_spools(places, places.backups / f"{Path(name).stem}-keepers")
     return None if kept is None else str(kept)
 
 
@@ -256,7 +255,7 @@ def _choose(places: Places, order: RestoreOrder) -> _Chosen:
         f"there is no backup of this database in {places.backups} that can be used",
         field="path",
         value=order.backup,
-        fix="name a file: `ramet db restore FILE`",
+        fix="name a file: `ramet db restore FILE`; or read what is left of the database: `ramet db salvage`",
     )
 
 
@@ -326,8 +325,10 @@ def _stop_agents(places: Places) -> list[int]:
     return [record.effort_id for record in running]
 
 
-def _keep_spools(places: Places, folder: Path) -> None:
+def _keep_spools(places: Places, clock: Clock) -> None:
     """Keep what keepers wrote beside the replaced database, to which it belongs."""
+    name = name_backup(places.name, clock.now_ms(), "before-restore")
+    folder = places.backups / f"{Path(name).stem}-keepers"
     instances = keepers.list_instances(places.keepers)
     if instances:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -341,7 +342,8 @@ def _beside(database: Path, backups: Path) -> Path:
     return backups if backups.stat().st_dev == database.stat().st_dev else database.parent
 
 
-def _database(places: Places) -> Path:
+def require_file(places: Places) -> Path:
+    """The database, which has to be a file."""
     if places.database is None:
         raise InvalidParams(
             "a PostgreSQL server is restored by its administrator",
@@ -353,9 +355,12 @@ def _database(places: Places) -> Path:
 
 
 @contextmanager
-def _locked(places: Places) -> Iterator[None]:
-    lock = DatabaseLock(places.lock_file)
+def holding(places: Places, faults: Faults) -> Iterator[None]:
+    """Hold the database's lock, with an earlier exchange of files carried on to its end."""
+    with composition.naming_the_holder(places):
+        lock = DatabaseLock(places.lock_file)
     try:
+        carry_on(require_file(places), places.swap, places.marker, faults)
         yield
     finally:
         lock.release()

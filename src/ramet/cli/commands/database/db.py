@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Group
-from ramet.cli.commands.database import restore
+from ramet.cli.commands.database import restore, salvage
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_fields, print_json, print_table, say
 from ramet.cli.progress import progressing, working
@@ -30,7 +30,7 @@ def db() -> None:
     """Back up, measure, check, restore, migrate or reset the database."""
 
 
-for _command in (restore.backups, restore.restore, restore.accept):
+for _command in (restore.backups, restore.restore, restore.accept, salvage.salvage):
     db.add_command(_command)
 
 

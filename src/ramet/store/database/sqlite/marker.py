@@ -84,7 +84,7 @@ def naming_ways_out(marker: Path, backups: Path) -> Iterator[None]:
     except (DatabaseDamaged, DatabaseForeign) as error:
         known = read_marker(marker) if error.fix == error.hint else None
         if known is not None:
-            error.fix = f"{_name_backup(known, backups)}"
+            error.fix = f"{_name_backup(known, backups)}; `ramet db salvage` reads what is left of the file"
         raise
 
 

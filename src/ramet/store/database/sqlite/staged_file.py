@@ -92,7 +92,7 @@ def try_to_describe(path: Path) -> Contents | None:
 def copy_backup(backup: Path, staged: Path) -> Identity:
     """Copy a backup to where it becomes the database, and verify the copy: what is verified is what is used."""
     remove_database(staged)
-    _require_room(backup, staged.parent)
+    require_room(backup, staged.parent)
     create_private(staged)
     for suffix in ("", "-wal"):  # a backup that was copied with its WAL has its newest rows there
         source = Path(f"{backup}{suffix}")
@@ -106,7 +106,7 @@ def copy_backup(backup: Path, staged: Path) -> Identity:
             error.message.replace(str(staged), str(backup)),
             field="path",
             value=str(backup),
-            fix="`ramet db backups` lists the backups",
+            fix="`ramet db backups` lists the backups; a damaged one may be salvaged: `ramet db salvage FILE`",
         ) from error
 
 
@@ -147,11 +147,12 @@ def _last_event_at(database: apsw.Connection) -> str | None:
     return to_iso(rows[0][0]) if rows else None
 
 
-def _require_room(backup: Path, folder: Path) -> None:
+def require_room(backup: Path, folder: Path) -> None:
+    """Raise if a copy of a file would fill the disk."""
     size, free = backup.stat().st_size, shutil.disk_usage(folder).free
     if free < size + LEFT_FREE_BYTES:
         raise StorageFailed(
-            f"the backup has {size >> 20:,} MiB, and {folder} has only {free >> 20:,} MiB free",
+            f"{backup} has {size >> 20:,} MiB, and {folder} has only {free >> 20:,} MiB free",
             field="path",
             value=str(backup),
             fix="free disk space; nothing was changed",

@@ -7,7 +7,7 @@ from ramet.cli.output import count
 from ramet.protocol.system.database import LogState, SampleReport
 
 _NOUNS = {"blobs": "content", "commits": "commit"}
-_RESTORE = "return to the last backup: `ramet db restore latest`"
+_RESTORE = "return to the last backup: `ramet db restore latest`; or keep what can be read: `ramet db salvage`"
 
 
 class Found(NamedTuple):
