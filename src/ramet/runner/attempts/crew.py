@@ -102,7 +102,7 @@ class Crew:
         self._news = asyncio.Event()
         self.commits = 0
         """How many there have been: a reader remembers the number, and waits until it has changed."""
-        self._leases_kept = 0.0
+        self._leases_kept = float("-inf")
 
     async def adopt(self) -> None:
         """Take over what a former daemon left: agents that live, and what is left of those that do not."""
@@ -285,8 +285,8 @@ class Crew:
 
     async def _keep_leases(self) -> None:
         """A machine that slept finds every lease expired. On a database of its own, none is lost by that."""
-        now = time.time()  # the monotonic clock may stand still while the machine sleeps
-        if self._runner.settings.database.type == "sqlite" and abs(now - self._leases_kept) > _LOOK_SECONDS:
+        now = steady_seconds()  # the monotonic clock may stand still while the machine sleeps
+        if self._runner.settings.database.type == "sqlite" and now - self._leases_kept > _LOOK_SECONDS:
             self._leases_kept = now
             await adoption.keep_leases(self._runner)
 

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 from typing import NamedTuple, TypeVar, get_args
 
@@ -29,7 +28,7 @@ from ramet.cli.screens.effort_lines import (
 )
 from ramet.cli.screens.states import status_word, style_of
 from ramet.cli.screens.styled_lines import Column, Line, draw_table, plain, print_lines, terminal_width
-from ramet.cli.times import ago, parse_since
+from ramet.cli.times import ago, database_time, parse_since
 from ramet.model.record.agent import FleetMember
 from ramet.model.record.effort import Lifecycle
 from ramet.protocol.operation import Request
@@ -227,7 +226,7 @@ def retry(
 def _find_lost(invocation: Invocation, failed_since: str, scope: Scope) -> list[WorkReply]:
     """What hosts have lost since a time, the oldest first: in the order in which it was queued."""
     try:
-        since = parse_since(failed_since, datetime.now(UTC))
+        since = parse_since(failed_since, database_time())
     except click.BadParameter as error:
         error.param_hint = "--failed-since"
         raise
