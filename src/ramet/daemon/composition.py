@@ -41,12 +41,12 @@ from ramet.daemon.hooks.service import HookService
 from ramet.daemon.hooks.transcript_feed import TranscriptFeed
 from ramet.daemon.hooks.unrecorded_sessions import UnrecordedSessions
 from ramet.daemon.hooks.vanished_agents import VanishedAgents
-from ramet.daemon.pid_file import read_pid_file
 from ramet.daemon.readers.fork_server import ForkServer, serve_forks
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.readers.reader_process import ReaderProcess
 from ramet.daemon.readers.snapshots import Snapshots
 from ramet.daemon.stalls import LoopMeter
+from ramet.daemon.wire.pid_file import read_pid_file
 from ramet.daemon.wire.tokens import Tokens
 from ramet.engine import Engine
 from ramet.engine.memory.search.vectors import VectorFeed

@@ -24,12 +24,12 @@ from ramet.daemon.executors.preparation_process import forked_preparation
 from ramet.daemon.executors.requester import Requester
 from ramet.daemon.log import LineFormatter, close_log, open_log
 from ramet.daemon.memory import keep_large_buffers_apart
-from ramet.daemon.pid_file import read_pid_file, write_pid_file
 from ramet.daemon.readers.own_files import read_own_files
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.server import Identity, Parts, Server
 from ramet.daemon.stalls import LoopMeter
 from ramet.daemon.wire.connections import allow_files
+from ramet.daemon.wire.pid_file import read_pid_file, write_pid_file
 from ramet.daemon.wire.socket_file import follow_socket, open_socket
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
