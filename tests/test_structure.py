@@ -165,7 +165,7 @@ def test_a_misspelt_field_of_a_reply_fails_type_checking(tmp_path: Path) -> None
 PLAIN_NOUNS = set(
     """
     branch byte channel child commit compiler composition compression connection content context
-    conversation daemon effort engine event exit feed file garbage identity json kernel kill lifecycle limit
+    conversation daemon database effort engine event exit feed file garbage identity json kernel kill lifecycle limit
     line listener log loop machine merge model name operation output pid prompt preparation process result review
     secret server service setup socket start subscription sweep text thread time timing tree undo usage work
     calling repeated unrecorded

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from ramet.client.target import Target
 from ramet.errors import DaemonFailed, RametError
 
-Task = Literal["migrate", "reset", "redact", "backups", "preview", "restore", "accept", "salvage"]
+Task = Literal["migrate", "reset", "redact", "backups", "preview", "restore", "accept", "salvage", "check", "lift-ban"]
 """What the daemon's program does instead of serving."""
 
 _COMMAND = (sys.executable, "-m", "ramet.daemon")

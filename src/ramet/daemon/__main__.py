@@ -1,4 +1,4 @@
-"""The daemon's entry point: `python -m ramet.daemon serve|migrate|reset|redact|readers`.
+"""The daemon's entry point: `python -m ramet.daemon serve|migrate|reset|check|lift-ban|redact|readers`.
 
 The client starts it; a daemon starts `readers` if the process that forks its readers is gone.
 
@@ -65,10 +65,8 @@ def _run(command: str, start: Start, faults: Faults) -> None:
             environment = read_environment(os.environ, start.settings)
             control = start.order.get("control")
             composition.serve_readers(start.settings, environment, start.places, clock, control)
-        case "migrate":
-            _print(upkeep.migrate(start.settings, start.places, clock, faults))
-        case "reset":
-            _print(upkeep.reset(start.settings, start.places, clock))
+        case "migrate" | "reset" | "check" | "lift-ban":
+            _print(_maintain(command, start, faults))
         case "backups" | "preview" | "restore" | "accept" | "salvage":
             _print(_return(command, start, faults))
         case "redact":
@@ -76,7 +74,24 @@ def _run(command: str, start: Start, faults: Faults) -> None:
             environment = read_environment(os.environ, start.settings)
             _print(upkeep.redact(start.settings, environment, start.places, clock, faults, redaction))
         case _:
-            raise InvalidSetting("usage: python -m ramet.daemon serve|migrate|reset|redact|readers", value=command)
+            raise InvalidSetting(
+                "usage: python -m ramet.daemon serve|migrate|reset|check|lift-ban|redact|readers", value=command
+            )
+
+
+def _maintain(command: str, start: Start, faults: Faults) -> Struct:
+    """What is done to the database as a whole."""
+    from ramet.daemon.offline import upkeep  # noqa: PLC0415
+
+    match command:
+        case "migrate":
+            return upkeep.migrate(start.settings, start.places, SystemClock(), faults)
+        case "reset":
+            return upkeep.reset(start.settings, start.places, SystemClock())
+        case "check":
+            return upkeep.check(start.settings, start.places)
+        case _:
+            return upkeep.lift_ban(start.places)
 
 
 def _return(command: str, start: Start, faults: Faults) -> Struct:

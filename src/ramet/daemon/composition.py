@@ -21,6 +21,7 @@ from ramet.config.host import machine_name
 from ramet.config.layers import load_own
 from ramet.config.settings import Places, RecallSettings, Settings
 from ramet.daemon.daily_backups import DailyBackups
+from ramet.daemon.damage.database_guard import DatabaseGuard, mark_of
 from ramet.daemon.executors.content_retention import ContentRetention
 from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.garbage_executor import GarbageExecutor
@@ -54,9 +55,12 @@ from ramet.errors import ConfigError, DaemonRunning, DatabaseHeld, InvalidSettin
 from ramet.faults import Faults
 from ramet.hooks.program import is_heard_by, keep_program_current
 from ramet.model.hooks.hook import HookEvent
+from ramet.model.instant import to_iso
 from ramet.model.memory.search.vector_source import VectorSource
+from ramet.model.principal import RUNNER
 from ramet.protocol.hooks.hooks import HookFacts
 from ramet.protocol.operation import Ask
+from ramet.protocol.system.damage import NoteDamage, WriteBan
 from ramet.runner.context import RunnerContext
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer
@@ -176,7 +180,12 @@ def serve_readers(
 
 
 def build_executor(
-    given: Given, processes: ReaderPool, meter: LoopMeter, *, on_commit: Callable[[Topic], None]
+    given: Given,
+    processes: ReaderPool,
+    meter: LoopMeter,
+    guard: DatabaseGuard,
+    *,
+    on_commit: Callable[[Topic], None],
 ) -> Executor:
     """What runs operations on this kind of database, after a model's answer if they need one."""
     store, preparation, settings = given.store, given.preparation, given.settings
@@ -193,6 +202,7 @@ def build_executor(
             faults=given.faults,
             on_commit=on_commit,
             meter=meter,
+            guard=guard,
             processes=processes,
         )
     else:
@@ -208,11 +218,41 @@ def build_executor(
             faults=given.faults,
             on_commit=on_commit,
             meter=meter,
+            guard=guard,
             processes=processes,
         )
     executor = GarbageExecutor(executor, meter)
     models = Models(settings, given.environment)
     return ModelExecutor(executor, store, preparation.engine, models, clock=clock, loop=meter.loop, meter=meter)
+
+
+def build_guard(given: Given, processes: ReaderPool) -> DatabaseGuard:
+    """Who lets nothing be written once anybody has seen a sign of damage."""
+    guard = DatabaseGuard(mark_of(given.places), lambda: to_iso(given.clock.now_ms()))
+    signs = given.store.signs
+    signs.tell = processes.on_damaged_database = guard.note
+    if signs.first is not None:
+        guard.note(signs.first)
+    return guard
+
+
+def tell_of_damage(guard: DatabaseGuard, executor: Executor, loop: asyncio.AbstractEventLoop) -> None:
+    """Have the event and the notice written when damage is found, as long as the database takes them."""
+
+    def tell(ban: WriteBan) -> None:
+        if ban.state == "damaged":
+            note = NoteDamage(reason=ban.reason, since=ban.since)
+            executor.submit(note.op, note, RUNNER, _log_if_untold)
+
+    def tell_soon(ban: WriteBan) -> None:
+        loop.call_soon_threadsafe(tell, ban)
+
+    guard.on_ban = tell_soon
+
+
+def _log_if_untold(reply: Any) -> None:
+    if isinstance(reply, RametError):
+        log.error("the damage could not be written to the database error=%s", reply.message)
 
 
 def build_index_feeder(
@@ -289,6 +329,7 @@ def build_hook_service(
         is_gated=machine.settings.hooks.directive_gate == "block",
         reading=transcript_feed,
         unrecorded=UnrecordedSessions(places.home) if only_registered else None,
+        gap_file=places.home / "gaps.jsonl",
     )
     return hook_service, transcript_feed
 

@@ -98,12 +98,15 @@ async def _live(given: Given) -> None:
     meter = LoopMeter.install(loop)
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runner"))
     processes = ReaderPool(given.fork_server, given.settings.daemon, loop)
+    guard = composition.build_guard(given, processes)
     executor = composition.build_executor(
         given,
         processes,
         meter,
+        guard,
         on_commit=lambda topic: _committed(server, index_feeder, topic),  # both are made below
     )
+    composition.tell_of_damage(guard, executor, loop)
     requester = Requester(executor, loop, meter)
     index_feeder = composition.build_index_feeder(
         given.store, engine, given.source, processes, requester.ask_from_thread
@@ -126,6 +129,7 @@ async def _live(given: Given) -> None:
             given.preparation.open_large,
             meter,
             given.store.clock_skew,
+            lambda: guard.ban,
         )
         identity = _identity(given.store, places)
         server = Server(executor, given.settings.daemon, identity, loop, engine.redactor, parts)

@@ -51,6 +51,7 @@ from ramet.protocol.system.daemon import (
     StopDaemon,
     Stopping,
 )
+from ramet.protocol.system.damage import WriteBan
 from ramet.protocol.system.events import Subscribed, SubscribeEvents
 from ramet.protocol.wire.frames import encode_error, unknown_method
 from ramet.store.database.store import Topic
@@ -76,7 +77,8 @@ class Identity(Struct, frozen=True, kw_only=True):
 class Parts(NamedTuple):
     """What answers beside the executor: who runs queued work, who reads this machine's disk, who knows agents by their
     tokens, who answers the hooks of agents that people started, who knows processes by the programs above them, and
-    who decodes large requests, what times the event loop, and what compares this machine's clock with the database's.
+    who decodes large requests, what times the event loop, what compares this machine's clock with the database's,
+    and who knows why nothing is written any more.
     """
 
     work_calls: WorkCalls
@@ -87,6 +89,7 @@ class Parts(NamedTuple):
     open_large: OpenLarge
     meter: LoopMeter
     clock_skew: Callable[[], ClockSkew | None] = lambda: None
+    find_ban: Callable[[], WriteBan | None] = lambda: None
 
 
 class Server:
@@ -116,6 +119,7 @@ class Server:
         self._work_calls = parts.work_calls
         self._machine = parts.machine
         self._tokens = parts.tokens
+        self._find_ban = parts.find_ban
         self._clock_skew = parts.clock_skew
         answering = (self, parts.work_calls, parts.hook_service, parts.calling_sessions)
         self._answers = {request: method for part in answering for request, method in find_answers(part).items()}
@@ -377,6 +381,7 @@ class Server:
             resident_bytes=psutil.Process().memory_info().rss,
             loop_pauses=self.meter.pauses.show(),
             writer_pauses=self._executor.pauses.show(),
+            write_ban=self._find_ban(),
             clock=self._clock_skew(),
         )
 

@@ -94,6 +94,7 @@ EventKind = Literal[
     "chunk.deleted",
     "chunk.embedded",
     "index.reset",
+    "database.damaged",
 ]
 
 

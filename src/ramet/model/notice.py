@@ -18,6 +18,7 @@ NoticeKind = Literal[
     "parked",
     "budget",
     "refused",
+    "damaged",
 ]
 
 

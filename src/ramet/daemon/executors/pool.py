@@ -15,6 +15,7 @@ from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.settings import Settings
+from ramet.daemon.damage.database_guard import DatabaseGuard
 from ramet.daemon.executors.commit_listener import CommitListener
 from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
@@ -25,7 +26,14 @@ from ramet.daemon.readers.failures import explain, refuse_late
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
 from ramet.engine import Call
-from ramet.errors import DatabaseUnreachable, DeadlineExceeded, RametError, StoreError, TooContended
+from ramet.errors import (
+    DatabaseDamaged,
+    DatabaseUnreachable,
+    DeadlineExceeded,
+    RametError,
+    StoreError,
+    TooContended,
+)
 from ramet.faults import Faults
 from ramet.protocol.hooks.hooks import RecordHook
 from ramet.protocol.hooks.transcripts import AddEntries
@@ -61,7 +69,7 @@ class Pool:
 
     keeps_order = False
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a transaction needs, and who may forbid it
         self,
         store: PostgresStore,
         preparation: PreparationProcess,
@@ -71,9 +79,11 @@ class Pool:
         faults: Faults,
         on_commit: Callable[[Topic], None],
         meter: LoopMeter,
+        guard: DatabaseGuard | None = None,
         processes: ReaderPool | None = None,
     ) -> None:
         self._store = store
+        self._guard = guard or DatabaseGuard()
         self._engine = engine = preparation.engine
         self._retries = settings.database.retries
         self._clock = clock
@@ -97,7 +107,10 @@ class Pool:
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Queue a change in the lane of what it changes."""
-        self._preparation.submit(operation, request, principal, done)
+        if (refusal := self._guard.refusal(operation)) is not None:
+            done(refusal)
+        else:
+            self._preparation.submit(operation, request, principal, done)
 
     def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         """Answer on a reader's connection."""
@@ -143,7 +156,7 @@ class Pool:
         watch = Stopwatch(self.pauses)
         while True:
             try:
-                item = lane.get(timeout=self._upkeep.seconds_left() if lane is self._lanes[0] else None)
+                item = lane.get(timeout=self._seconds_left(lane))
             except Empty:
                 db = self._keep_up(db)
                 continue
@@ -158,19 +171,27 @@ class Pool:
                 reply = self._persist(db, call)
                 self._faults.reach("after_commit_before_reply")
             except Exception as error:  # noqa: BLE001 - whatever fails, the lane lives on
+                if isinstance(error, DatabaseDamaged):
+                    self._guard.note(error)
                 reply = explain(error, call.operation.name)
             watch.end(call.operation.name)
             if db is not None and self._store.is_scarce:
                 db.close()  # which makes room for another lane, or for a read
                 db = None
             self._loop.call_soon_threadsafe(self._deliver, done, reply)
-            if lane is self._lanes[0] and self._upkeep.is_due():
+            if lane is self._lanes[0] and self._upkeep.is_due() and self._guard.ban is None:
                 db = self._keep_up(db)
         if db is not None:
             db.close()
 
+    def _seconds_left(self, lane: "SimpleQueue[_Item | None]") -> float | None:
+        """The time until the first lane takes a step of upkeep; None if this lane takes none."""
+        return self._upkeep.seconds_left() if lane is self._lanes[0] and self._guard.ban is None else None
+
     def _keep_up(self, db: Connection | None) -> Connection | None:
         """A step of upkeep, which the first lane takes; the connection that it has then, if the server answers."""
+        if self._guard.ban is not None:
+            return db
         try:
             if db is None or db.is_broken:
                 if db is not None:
@@ -213,6 +234,8 @@ class Pool:
 
     def _once(self, db: Connection, call: Call) -> Any:
         reply = self._engine.perform(db, call, self._clock.now_ms())
+        if (refusal := self._guard.refusal(call.operation)) is not None:
+            raise refusal
         self._faults.reach("before_commit")
         try:
             db.commit()

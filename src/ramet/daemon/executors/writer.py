@@ -17,6 +17,7 @@ from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
+from ramet.daemon.damage.database_guard import DatabaseGuard
 from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.preparation_process import PreparationProcess
@@ -26,7 +27,7 @@ from ramet.daemon.readers.failures import explain
 from ramet.daemon.readers.reader_pool import ReaderPool
 from ramet.daemon.stalls import LoopMeter, Pauses, Stopwatch
 from ramet.engine import Call
-from ramet.errors import BatchRolledBack, RametError
+from ramet.errors import BatchRolledBack, DatabaseDamaged, RametError
 from ramet.faults import Faults
 from ramet.protocol.hooks.hooks import RecordHook
 from ramet.protocol.operation import Request
@@ -47,7 +48,7 @@ class Writer:
 
     keeps_order = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a transaction needs, and who may forbid it
         self,
         store: SqliteStore,
         preparation: PreparationProcess,
@@ -57,9 +58,11 @@ class Writer:
         faults: Faults,
         on_commit: Callable[[Topic], None],
         meter: LoopMeter,
+        guard: DatabaseGuard | None = None,
         processes: ReaderPool | None = None,
     ) -> None:
         self._store = store
+        self._guard = guard or DatabaseGuard()
         self._db = store.connect()
         self._engine = engine = preparation.engine
         self._clock = clock
@@ -83,7 +86,10 @@ class Writer:
 
     def submit(self, operation: Operation, request: Request[Any], principal: str, done: Done) -> None:
         """Queue a change; what can be prepared outside the writer's thread is prepared before."""
-        self._preparation.submit(operation, request, principal, done)
+        if (refusal := self._guard.refusal(operation)) is not None:
+            done(refusal)
+        else:
+            self._preparation.submit(operation, request, principal, done)
 
     def read(self, operation: Operation, request: Request[Any], principal: str, done: Done, asker: Asker = OWN) -> None:
         """Answer beside the writer."""
@@ -111,6 +117,8 @@ class Writer:
         self._queue.put(None)
         self._thread.join()
         self._readers.close()
+        if self._guard.ban is not None:
+            self._store.leave_files()
         self._store.close()
 
     def _run(self) -> None:
@@ -123,14 +131,14 @@ class Writer:
             if self._long:
                 alone = [self._long.popleft()]
                 self._answer(alone, self._write(alone))
-            if self._upkeep.is_due():
+            if self._upkeep.is_due() and self._guard.ban is None:
                 self._watch.begin()
                 self._upkeep.step(self._db)
                 self._watch.end("upkeep")
 
     def _gather(self) -> bool:
         """Wait for an operation unless one is there, and take all that wait; True if the end was among them."""
-        timeout = 0.0 if self._short or self._long else self._upkeep.seconds_left()
+        timeout = 0.0 if self._short or self._long else self._seconds_left()
         try:
             while (item := self._queue.get(timeout=timeout)) is not None:
                 self._lane_of(item[0].operation).append(item)
@@ -138,6 +146,10 @@ class Writer:
         except Empty:
             return False
         return True
+
+    def _seconds_left(self) -> float | None:
+        """The time until upkeep is due; None if there is none any more."""
+        return self._upkeep.seconds_left() if self._guard.ban is None else None
 
     def _lane_of(self, operation: Operation) -> "deque[_Item]":
         if operation is RecordHook.op:
@@ -160,6 +172,8 @@ class Writer:
             self._db.begin()
             now_ms = self._clock.now_ms()
             replies = [self._perform(call, now_ms) for call, _ in batch]
+            if self._guard.ban is not None:
+                self._refuse_changes(batch)
             self._faults.reach("before_commit")
             self._db.commit()
             self.transactions += 1
@@ -174,6 +188,12 @@ class Writer:
             self._watch.end("commit")
         self._faults.reach("after_commit_before_reply")
         return replies
+
+    def _refuse_changes(self, batch: list[_Item]) -> None:
+        """Raise if one of these must not be written, because damage was found while they waited or were performed."""
+        for call, _ in batch:
+            if (refusal := self._guard.refusal(call.operation)) is not None:
+                raise refusal
 
     def _abandon(self) -> None:
         """Undo the transaction; if even that fails, the next one starts with it."""
@@ -190,6 +210,8 @@ class Writer:
         except Exception as error:
             if not self._db.undo_operation():
                 raise BatchRolledBack(f"the database rolled back the transaction: {error}") from error
+            if isinstance(error, DatabaseDamaged):
+                self._guard.note(error)
             return explain(error, call.operation.name)
         else:
             self._db.keep_operation()

@@ -1,10 +1,12 @@
 """Gaps: what hooks left behind that reached no daemon. Each line names a session whose transcript says the rest."""
 
+import os
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -15,6 +17,9 @@ from ramet.vendors.contract import json_lines
 
 _MOST_BYTES = 2 * 1024 * 1024
 """Hooks write half as much."""
+_TOLD = ("hook_event_name", "session_id", "transcript_path", "cwd", "agent_id", "source")
+"""What a line has of a hook's payload."""
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class Gap(NamedTuple):
@@ -48,6 +53,17 @@ def take(file: Path) -> list[Gap]:
     for gap in _read(taken):
         gaps.setdefault((gap.event.vendor, gap.event.native_id), []).append(gap)
     return [gap for told in gaps.values() for gap in _sum_up(told)]
+
+
+def add(file: Path, vendor: str, payload: Mapping[str, Any], pid: int | None) -> None:
+    """Leave the line that the hook's program leaves if no daemon answers: this one could not write the hook down."""
+    told = {name: payload[name] for name in _TOLD if isinstance(payload.get(name), str)}
+    line = {"at": int(time.time()), "vendor": vendor, "why": "damaged", **({"pid": pid} if pid else {}), **told}
+    with suppress(OSError):
+        descriptor = os.open(file, _APPEND, 0o600)
+        with os.fdopen(descriptor, "ab") as opened:
+            if os.fstat(descriptor).st_size < _MOST_BYTES // 2:
+                opened.write(msgspec.json.encode(line) + b"\n")
 
 
 def forget(file: Path) -> None:

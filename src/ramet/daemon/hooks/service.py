@@ -8,17 +8,19 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 from msgspec.structs import replace
 
+from ramet.daemon.hooks import gaps
 from ramet.daemon.hooks.disk_lookups import BOUNDARIES, DiskLookups
 from ramet.daemon.hooks.repeated_calls import RepeatedCalls
 from ramet.daemon.hooks.timings import Timings
 from ramet.daemon.hooks.unrecorded_sessions import UnrecordedSessions
 from ramet.daemon.wire.answers import Later, answers
 from ramet.daemon.wire.calls import Call
-from ramet.errors import InvalidParams, RametError
+from ramet.errors import DatabaseDamaged, InvalidParams, RametError
 from ramet.model.hooks.command_file import SKILL_TOOL
 from ramet.model.hooks.hook import HookAnswer, HookEvent
 from ramet.model.principal import RUNNER, USER, asking_session
@@ -74,7 +76,7 @@ class Reading(Protocol):
 class HookService:
     """Answers the hooks. Everything here runs on the event loop's thread, but for what looks at the disk."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - whoever it asks, and the file with what it could not write down
         self,
         requester: Asker,
         gather: Gather,
@@ -85,9 +87,10 @@ class HookService:
         is_gated: bool = False,
         reading: Reading | None = None,
         unrecorded: UnrecordedSessions | None = None,
+        gap_file: Path | None = None,
     ) -> None:
         """`is_gated`: whether directives must be known before a change, and not only after it. `unrecorded`: sessions
-        outside registered projects; None if all are recorded.
+        outside registered projects; None if all are recorded. `gap_file`: has the hooks that could not be recorded.
         """
         self._requester = requester
         self._gather = gather
@@ -97,6 +100,7 @@ class HookService:
         self._factual_tool_moments = ("pre_tool_use", "post_tool_use") if is_gated else ("post_tool_use",)
         self._reading = reading
         self._unrecorded = unrecorded
+        self._gap_file = gap_file
         self._repeated = RepeatedCalls()
         self._vendors = registry.hooks()  # imported now, so that no agent waits for it
         self._timings = Timings()
@@ -133,6 +137,8 @@ class HookService:
         except Exception as error:  # noqa: BLE001 - whatever fails, the agent goes on
             has_failed = True
             _log_failure(event, error)
+            if isinstance(error, DatabaseDamaged) and self._gap_file is not None:
+                gaps.add(self._gap_file, request.vendor, hook_payload.parse(request.payload), request.pid)
         self._timings.add(event.vendor, event.name, time.perf_counter() - start, has_failed=has_failed)
         call.done(output)
         call.connection.flush()  # now, and not after what else this turn of the event loop has to do

@@ -24,7 +24,7 @@ from ramet.daemon.hooks.transcript import (
     read_to_end,
 )
 from ramet.daemon.hooks.vanished_agents import find_former_process
-from ramet.errors import DaemonStopping, RametError
+from ramet.errors import DaemonStopping, DatabaseDamaged, RametError
 from ramet.model.hooks.hook import HookEvent
 from ramet.protocol.hooks.hooks import HookFacts, HookReply, RecordHook
 from ramet.protocol.hooks.transcripts import ListIngests
@@ -127,7 +127,7 @@ class TranscriptFeed:
         """Whether it could be done. What fails is tried again another time; nobody's work depends on it."""
         try:
             await work
-        except DaemonStopping:
+        except (DaemonStopping, DatabaseDamaged):  # which is logged once, and not at each try
             return False
         except Exception as error:
             log.warning("transcripts could not be read error=%s", type(error).__name__, exc_info=error)

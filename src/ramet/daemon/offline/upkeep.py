@@ -1,4 +1,6 @@
-"""What is done to a database while no daemon runs on it: update its schema, start over, or remove old secrets."""
+"""What is done to a database while no daemon runs on it: update its schema, check it, allow writing to it again, start
+over, or remove old secrets.
+"""
 
 import getpass
 
@@ -9,13 +11,18 @@ from ramet.config.environment import Environment
 from ramet.config.secrets import hide_password
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
+from ramet.daemon.damage.database_guard import mark_of, remove_mark
 from ramet.daemon.offline import secrets
 from ramet.daemon.offline.secrets import Rescan
 from ramet.daemon.wire.tokens import remove_key
 from ramet.faults import Faults
 from ramet.model.instant import to_iso
 from ramet.model.redaction import Redactor
-from ramet.store import reset_store
+from ramet.protocol.system.damage import WriteBan
+from ramet.protocol.system.database import CheckReport
+from ramet.store import open_to_read, reset_store
+from ramet.store.database.blobs import Codec
+from ramet.store.database.check import check_database
 from ramet.store.database.purge import Burial
 from ramet.store.memory.index.search_index import SearchIndex
 
@@ -70,7 +77,25 @@ def reset(settings: Settings, places: Places, clock: Clock) -> Reset:
         backup = reset_store(settings.database, places, clock=clock)
         remove_key(places.home)  # sessions of the same numbers will follow
         SearchIndex(places.index).discard()
+        remove_mark(mark_of(places))
     return Reset(backup=backup, removed=str(places.database or hide_password(settings.database.url or "")))
+
+
+class Lifted(Struct, frozen=True, kw_only=True):
+    """What `lift-ban` did."""
+
+    ban: WriteBan | None
+    """Why nothing was written; null if that was allowed."""
+
+
+def check(settings: Settings, places: Places) -> CheckReport:
+    """Check a database that no daemon can open. It is only read."""
+    return check_database(open_to_read(settings.database, places), Codec())
+
+
+def lift_ban(places: Places) -> Lifted:
+    """Let the next daemon write to the database again."""
+    return Lifted(ban=remove_mark(mark_of(places)))
 
 
 def redact(

@@ -18,6 +18,7 @@ _LENGTH = struct.Struct("!Q")
 _HEADER = struct.Struct("!BBQQ")
 _INDEX_IS_DAMAGED = 1
 _IS_LAST = 2
+_DATABASE_IS_DAMAGED = 4
 
 HEADER_BYTES = _HEADER.size
 
@@ -40,6 +41,8 @@ class Header(NamedTuple):
     """Whether the reader ends after this answer."""
     is_index_damaged: bool = False
     """Whether the reader found that the search index has to be built again."""
+    is_database_damaged: bool = False
+    """Whether the reader has seen a sign of damage to the database."""
 
 
 def encode_order(order: Order) -> bytes:
@@ -68,10 +71,18 @@ def _receive(link: socket.socket, size: int) -> bytearray | None:
 def encode_header(header: Header) -> bytes:
     """The bytes of a header."""
     flags = header.is_last * _IS_LAST | header.is_index_damaged * _INDEX_IS_DAMAGED
+    flags |= header.is_database_damaged * _DATABASE_IS_DAMAGED
     return _HEADER.pack(_KINDS.index(header.kind), flags, header.size, header.grown_bytes)
 
 
 def decode_header(data: bytes | bytearray) -> Header:
     """The header in the first bytes of an answer."""
     kind, flags, size, grown_bytes = _HEADER.unpack_from(data)
-    return Header(_KINDS[kind], size, grown_bytes, bool(flags & _IS_LAST), bool(flags & _INDEX_IS_DAMAGED))
+    return Header(
+        _KINDS[kind],
+        size,
+        grown_bytes,
+        is_last=bool(flags & _IS_LAST),
+        is_index_damaged=bool(flags & _INDEX_IS_DAMAGED),
+        is_database_damaged=bool(flags & _DATABASE_IS_DAMAGED),
+    )

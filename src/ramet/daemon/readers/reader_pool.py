@@ -20,7 +20,15 @@ from ramet.daemon.readers.lanes import Lanes
 from ramet.daemon.readers.messages import Header, Order, encode_order
 from ramet.daemon.readers.partial_files import remove_partial
 from ramet.daemon.readers.reader_connection import ReaderConnection, StreamedReply
-from ramet.errors import ConnectionsExhausted, DaemonStopping, RametError, ReadInterrupted, ReadTimeout, ReplyTooLarge
+from ramet.errors import (
+    ConnectionsExhausted,
+    DaemonStopping,
+    DatabaseDamaged,
+    RametError,
+    ReadInterrupted,
+    ReadTimeout,
+    ReplyTooLarge,
+)
 from ramet.protocol.history.branches import CheckHistory
 from ramet.protocol.memory.archives import Export
 from ramet.protocol.operation import Request
@@ -110,6 +118,7 @@ class ReaderPool:
         self.on_no_connection: Callable[[], None] = lambda: None
         """Called if the server had no connection left for a reader."""
         self.on_damaged_index: Callable[[], None] = lambda: None
+        self.on_damaged_database: Callable[[DatabaseDamaged], None] = lambda _: None
 
     @property
     def pending(self) -> int:
@@ -169,6 +178,8 @@ class ReaderPool:
         read.link = None
         if header.is_index_damaged:
             self.on_damaged_index()
+        if header.is_database_damaged:
+            self.on_damaged_database(_find_damage(read.request, header, body))
         if isinstance(body, StreamedReply):
             self._sending[link] = (read, body)
             self._lanes(read).leave(read)
@@ -365,6 +376,15 @@ def _decode(request: Request[Any], header: Header, body: bytes) -> Any:
         return RametError.from_wire(msgspec.json.decode(body))
     log.error("a read failed method=%s %s", request.op.name, body.decode(errors="replace"))
     return defect(request.op.name, body.decode(errors="replace").partition(":")[0])
+
+
+def _find_damage(request: Request[Any], header: Header, body: bytes | StreamedReply) -> DatabaseDamaged:
+    """The sign that a reader has seen, as far as its answer says it."""
+    if header.kind == "error" and isinstance(body, bytes | bytearray):
+        error = RametError.from_wire(msgspec.json.decode(body))
+        if isinstance(error, DatabaseDamaged):
+            return error
+    return DatabaseDamaged(f"damage was found while {request.op.name} was answered")
 
 
 def _join(pieces: list[bytes]) -> Raw:

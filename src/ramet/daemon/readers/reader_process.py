@@ -91,8 +91,9 @@ class ReaderProcess:
             give_back_memory()  # the client may take long to read the reply
         grown_bytes = max(_private_bytes() - self._started_bytes - len(body), 0)
         is_last = grown_bytes > _GROWN_BYTES
-        header = Header(kind, len(body), grown_bytes, is_last, self._index.is_damaged)
-        self._index.is_damaged = False
+        signs = self._snapshots.signs
+        header = Header(kind, len(body), grown_bytes, is_last, self._index.is_damaged, signs.first is not None)
+        self._index.is_damaged, signs.first = False, None
         link.sendall(encode_header(header))
         link.sendall(body)
         return is_last

@@ -9,7 +9,7 @@ from typing import Any
 from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
 from ramet.engine import Engine
-from ramet.errors import DatabaseUnreachable
+from ramet.errors import DatabaseDamaged, DatabaseUnreachable
 from ramet.protocol.operation import Request
 from ramet.store import ReadableStore, answer
 from ramet.store.database.connection import Connection
@@ -21,6 +21,7 @@ class Snapshots:
 
     def __init__(self, store: ReadableStore, engine: Engine, settings: QuerySettings, clock: Clock) -> None:
         self._store = store
+        self.signs = store.signs
         self._engine = engine
         self._settings = settings
         self._clock = clock
@@ -29,6 +30,13 @@ class Snapshots:
 
     def perform(self, request: Request[Any], principal: str) -> Any:
         """The reply; a refusal is raised."""
+        try:
+            return self._perform(request, principal)
+        except DatabaseDamaged as error:  # what no statement finds: a text that is no text any more
+            self.signs.note(error)
+            raise
+
+    def _perform(self, request: Request[Any], principal: str) -> Any:
         if request.op.host == "store":
             return answer(self._store, request, self._settings)
         call = self._engine.prepare(request.op, request, principal)

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from ramet.errors import InvalidParams, RequestTooLarge
 from ramet.protocol.fields import Name, Text
 from ramet.protocol.operation import Operation, Request
+from ramet.protocol.system.damage import WriteBan
 
 
 class HelloReply(Struct, frozen=True, kw_only=True):
@@ -122,6 +123,8 @@ class DaemonStatusReply(Struct, frozen=True, kw_only=True):
     resident_bytes: int
     loop_pauses: PauseReport = PauseReport()
     writer_pauses: PauseReport = PauseReport()
+    write_ban: WriteBan | None = None
+    """Why the database is read-only; null if it is not."""
     clock: ClockSkew | None = None
     """Only on PostgreSQL: a file is used by one machine."""
 

@@ -102,6 +102,7 @@ EVENT_PURPOSES: dict[EventKind, str] = {
     "chunk.deleted": "Texts that were added to be searched were deleted.",
     "chunk.embedded": "Texts that were added to be searched have their vectors.",
     "index.reset": "The search index is to be built again.",
+    "database.damaged": "The database is damaged, and the daemon writes nothing more; `data` has the first sign.",
 }
 """The meaning of each kind of event."""
 

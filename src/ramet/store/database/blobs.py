@@ -12,7 +12,7 @@ from importlib.resources import files
 import zstandard
 from msgspec import Struct
 
-from ramet.errors import RequestTooLarge
+from ramet.errors import DatabaseDamaged, RequestTooLarge
 from ramet.model.history.commit import hash_content
 
 RAW = 0
@@ -81,6 +81,13 @@ class Codec:
         if len(content) != size:
             raise ValueError(f"damaged blob: {len(content)} bytes instead of {size}")
         return content
+
+    def read_text(self, codec: int, size: int, data: bytes) -> str:
+        """The text of a blob of the database."""
+        try:
+            return self.unpack(codec, size, data).decode()
+        except ValueError as error:
+            raise DatabaseDamaged(f"a stored text is damaged: {error}") from error
 
     @property
     def _compressor(self) -> zstandard.ZstdCompressor:

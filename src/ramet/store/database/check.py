@@ -16,7 +16,19 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ramet.errors import DatabaseDamaged, InvalidParams, RametError, StorageFailed
+from ramet.errors import (
+    ConnectionsExhausted,
+    DatabaseBusy,
+    DatabaseDamaged,
+    DatabaseReadOnly,
+    DatabaseRefused,
+    DatabaseUnreachable,
+    DeadlineExceeded,
+    InvalidParams,
+    QueryTimeout,
+    RametError,
+    StatementStopped,
+)
 from ramet.model.history.commit import CommitFacts, hash_commit, hash_content
 from ramet.protocol.system.database import CheckFinding, CheckReport, SampleReport
 from ramet.store.database.blobs import PURGED, Codec
@@ -45,6 +57,18 @@ _NOUNS = (
 )
 
 
+_PHYSICAL = ("database", "blobs", "commits", "pointers", "messages")
+_PASSING = (
+    ConnectionsExhausted,
+    DatabaseBusy,
+    DatabaseReadOnly,
+    DatabaseRefused,
+    DatabaseUnreachable,
+    DeadlineExceeded,
+    QueryTimeout,
+    StatementStopped,
+)
+"""Errors that say that the database cannot be asked just now, and nothing about what is in it."""
 _LAST_ROW = 2**62
 """The end of a table whose highest number cannot be read."""
 
@@ -71,9 +95,7 @@ class _Findings:
         """
         try:
             yield
-        except (DatabaseDamaged, StorageFailed) as error:
-            self.add([CheckFinding(check=check, detail=f"{what} cannot be read: {error.message}")])
-        except RametError:
+        except _PASSING:
             raise
         except Exception as error:  # noqa: BLE001 - damaged rows have values of any kind
             self.add([CheckFinding(check=check, detail=f"{what} cannot be read: {_describe(error)}")])
@@ -137,6 +159,15 @@ def check_database(
         return _check(store, db, codec, findings, limit, kind, number)
     finally:
         db.close()
+        _note_damage(store, findings)
+
+
+def _note_damage(store: ReadableStore, findings: _Findings) -> None:
+    """Findings about pages, contents and histories are signs of damage; those about work may be a defect of ours."""
+    for found in findings.listed:
+        if found.check in _PHYSICAL:
+            store.signs.note(DatabaseDamaged(f"a check found: {found.check}: {found.detail}"))
+            return
 
 
 def _connect(store: ReadableStore, findings: _Findings) -> Connection | None:
@@ -204,6 +235,8 @@ def _check_schema(store: ReadableStore, findings: _Findings) -> None:
 
 
 def _describe(error: Exception) -> str:
+    if isinstance(error, RametError):
+        return error.message
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
@@ -258,6 +291,7 @@ def sample_database(store: ReadableStore, codec: Codec, milliseconds: int) -> Sa
             is_first = False
     finally:
         db.close()
+        _note_damage(store, findings)
     return _sample_report(store, findings.listed, sampled, is_whole=False)
 
 

@@ -11,8 +11,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.inspect import DictType, ListType, StructType, UnionType, type_info
 
-from ramet.errors import StoreError
+from ramet.errors import DatabaseDamaged
 from ramet.model.row_parts import parts_of
+from ramet.store.database.damage_signs import DamageSigns
 from ramet.store.database.queries import Query
 
 Row = tuple[Any, ...]
@@ -28,6 +29,9 @@ class Retry(Exception):
 
 class Connection(ABC):
     """What the domain verbs need of a database."""
+
+    signs: DamageSigns | None = None
+    """Who is told if a statement finds damage."""
 
     @property
     def is_broken(self) -> bool:
@@ -146,11 +150,10 @@ def _decode(kind: type[Struct], name: str, text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError as error:
-        raise StoreError(
+        raise DatabaseDamaged(
             f"the {name} of a stored {kind.__name__.lower()} is damaged: {error}",
             field=name,
             value=text,
-            fix="run `ramet db check`, then restore a backup or write the value again",
         ) from error
 
 

@@ -15,6 +15,7 @@ from ramet.protocol.system.backups import name_backup
 from ramet.protocol.system.daemon import ClockSkew
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
+from ramet.store.database.damage_signs import DamageSigns
 from ramet.store.database.schema.migrations import Dialect, Migrated
 from ramet.store.database.text_rows import TextRows
 
@@ -38,6 +39,8 @@ class ReadableStore(ABC):
     dialect: Dialect
     timeout_seconds: float = math.inf
     """How long a request waits for its turn; a file always answers."""
+    signs: DamageSigns
+    """Who is told of damage that any connection finds."""
 
     has_few_connections: bool = False
     """Whether its connections are counted, so that nobody keeps one for long without using it."""

@@ -495,7 +495,7 @@ CREATE TABLE notices (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN
                      ('changed_files', 'unreadable_verdict', 'gave_up', 'timeout', 'stuck', 'limit', 'cut', 'run_bound',
-                      'review_bound', 'parked', 'budget', 'refused')),
+                      'review_bound', 'parked', 'budget', 'refused', 'damaged')),
     text         TEXT NOT NULL,
     effort_id    INTEGER REFERENCES efforts (id) ON DELETE CASCADE,
     session_id   INTEGER REFERENCES sessions (id) ON DELETE SET NULL,

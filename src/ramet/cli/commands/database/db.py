@@ -1,16 +1,15 @@
 """`ramet db`: back up, check, restore, migrate or reset the database."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
-from msgspec.structs import replace
 
 from ramet.cli import references
 from ramet.cli.command import Group
-from ramet.cli.commands.database import restore, salvage
+from ramet.cli.commands.database import database_checks, restore, salvage
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_fields, print_json, print_table, say
 from ramet.cli.progress import progressing, working
@@ -18,11 +17,7 @@ from ramet.config.keys import KEYS
 from ramet.config.places import make_private
 from ramet.errors import RametError
 from ramet.protocol.record.agents import CountRows
-from ramet.protocol.system.database import BackUpDatabase, CheckDatabase, CheckFinding, CheckReport
-
-_PART_ROWS = 20_000
-"""How many rows are checked between two signs of progress: less than a second."""
-_MOST = 100
+from ramet.protocol.system.database import BackUpDatabase, CheckReport
 
 
 @click.group(cls=Group)
@@ -51,16 +46,22 @@ def backup(invocation: Invocation, path: str | None) -> None:
 @db.command(examples=["ramet db check"])
 @click.pass_context
 def check(ctx: click.Context) -> None:
-    """Check the database: its pages, references, hashes and branches. Exits with 1 if something is wrong."""
+    """Check the database: its pages, references, hashes and branches. Exits with 1 if something is wrong.
+
+    If the database is so damaged that no daemon can start, the file is only read. If it is read-only because damage was
+    found, and this check finds none, Ramet writes to it again.
+    """
     invocation: Invocation = ctx.obj
     with progressing(invocation, "checking the database") as advance:
-        reply = _check(invocation, advance)
+        reply = database_checks.check(invocation, advance)
     if invocation.as_json:
         print_json(reply)
     else:
         _show_check(reply)
     if not reply.passed:
         ctx.exit(1)
+    if database_checks.is_damaged(invocation) and database_checks.lift_ban(invocation):
+        click.echo("the database was read-only, because damage was found; Ramet writes to it again", err=True)
 
 
 @db.command(examples=["ramet db size", "ramet db size --json"])
@@ -113,21 +114,6 @@ def reset(invocation: Invocation, yes: bool) -> None:
         reply = run("reset", invocation.target)
     kept = f"; the backup is {reply['backup']}" if reply["backup"] else ""
     say(invocation, reply, f"reset {reply['removed']}{kept}")
-
-
-def _check(invocation: Invocation, advance: Callable[[str], None]) -> CheckReport:
-    """Ask for one part after the other, and join what they found."""
-    findings: list[CheckFinding] = []
-    more, cursor = 0, None
-    while True:
-        part = invocation.ask(CheckDatabase(limit=_PART_ROWS, cursor=cursor))
-        listed = part.findings[: _MOST - len(findings)]
-        findings += listed
-        more += part.more + len(part.findings) - len(listed)
-        advance(f"{part.checked:,} of {count(part.rows, 'row')}")
-        cursor = part.next
-        if cursor is None:
-            return replace(part, passed=not findings, findings=findings, more=more)
 
 
 def _new_backup(directory: Path) -> Path:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ramet.cli.command import Command
+from ramet.cli.commands.database.database_checks import lift_ban
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import clean, count, print_fields, print_json, print_table, say
 from ramet.cli.progress import working
@@ -78,9 +79,17 @@ def restore(invocation: Invocation, backup: str, yes: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def accept(invocation: Invocation, yes: bool) -> None:
-    """Use the database file as it is, although it is missing, empty, older or another one than before."""
+    """Use the database file as it is, although it is damaged, missing, empty, older or another one than before.
+
+    If Ramet has made the database read-only, because it found damage or because the files were replaced, it writes to
+    it again. `ramet db check` lists the damage.
+    """
     from ramet.client.processes import run  # noqa: PLC0415
 
+    if invocation.places.database is None:
+        is_lifted = lift_ban(invocation)
+        sentence = "Ramet writes to the database again" if is_lifted else "the database was not read-only"
+        return say(invocation, {"accepted": is_lifted}, sentence)
     if not yes:
         require_terminal("accept")
         click.echo("Ramet continues with this file, and forgets which database was here before.", err=True)
@@ -89,7 +98,7 @@ def accept(invocation: Invocation, yes: bool) -> None:
     reply = run("accept", invocation.target)
     has = reply["has"]
     kind = "a new database" if has is None else f"the database with {_amounts(has)}"
-    say(invocation, reply, f"from now on {reply['database']} is {kind}")
+    return say(invocation, reply, f"from now on {reply['database']} is {kind}")
 
 
 def require_terminal(verb: str) -> None:

@@ -9,6 +9,7 @@ import click
 
 from ramet.cli.command import Command
 from ramet.cli.commands.look.live_screen import Keys, live_screen, reading_keys
+from ramet.cli.commands.look.write_ban import say_ban
 from ramet.cli.commands.queue.parked_hosts import explain_parked_hosts
 from ramet.cli.commands.record.held_work import explain, list_reached
 from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
@@ -63,6 +64,8 @@ def ps(invocation: Invocation, watch: bool, everywhere: bool) -> None:
     if invocation.as_json:
         return print_json(fleet)
     _print(invocation, fleet, scope)
+    if (ban := say_ban(invocation)) is not None:
+        click.echo(clean(f"\nthe database is {ban[0]}\nfix: {ban[1]}"))
     for line in [*explain(list_reached(invocation, scope), scope), *explain_parked_hosts(invocation)]:
         click.echo(clean(line))
     return None

@@ -11,7 +11,7 @@ from ramet.cli.invocation import Invocation
 from ramet.cli.output import cell, count, print_json
 from ramet.cli.progress import working
 from ramet.cli.screens.styled_lines import terminal_width
-from ramet.errors import RametError
+from ramet.errors import RametError, StoreError
 
 _MARK_WIDTH = 4
 _LEAST_WIDTH = 20
@@ -37,10 +37,14 @@ def doctor(ctx: click.Context) -> None:
 
 def _examine(invocation: Invocation, name: str) -> list[Finding]:
     """What the check found; a check that cannot run has failed."""
+    found: list[Finding] = []
     try:
-        return list(EXAMINATIONS[name](invocation))
+        found.extend(EXAMINATIONS[name](invocation))
     except RametError as error:
-        return [Finding(name, "fail", error.message, error.fix)]
+        # Whoever asked the database for something, it is the database that failed.
+        name = "database" if isinstance(error, StoreError) else name
+        found.append(Finding(name, "fail", error.message, error.fix))
+    return found
 
 
 def _wrap(text: str, indent: str) -> str:

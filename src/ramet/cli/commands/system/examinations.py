@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from ramet.build import own_revision
 from ramet.cli.commands.look.pauses import find_pauses
+from ramet.cli.commands.look.write_ban import say_ban
 from ramet.cli.commands.queue.drivers import explain_differences, list_drivers
 from ramet.cli.commands.queue.parked_hosts import describe_host, list_parked_hosts, say_when_again
 from ramet.cli.commands.record.held_work import describe_use, form, say_when
@@ -163,6 +164,8 @@ def examine_daemon(invocation: Invocation) -> Iterator[Finding]:
     if status.clock is not None:
         found_clock = clock_findings.find(status.clock)
         yield Finding("clock", found_clock.result, found_clock.text, found_clock.fix)
+    if (ban := say_ban(invocation)) is not None:
+        yield Finding("database", "fail", *ban)
     database = invocation.configuration.settings.database
     if database.type == "postgres":
         connections = connection_findings.find(database, invocation.ask(Query(sql=connection_findings.SQL)))

@@ -13,7 +13,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
-from ramet.errors import DatabaseReadOnly, DeadlineExceeded
+from ramet.errors import DatabaseDamaged, DatabaseReadOnly, DeadlineExceeded
 from ramet.store.database.connection import Connection, Retry, Row
 from ramet.store.database.postgres.contact import Contact
 from ramet.store.database.postgres.server_clock import ServerClock
@@ -199,6 +199,8 @@ class PostgresConnection(Connection):
         is_standby = not self.database.closed and self.database.info.parameter_status("in_hot_standby") == "on"
         found = translate(error, is_standby=is_standby)
         self._is_read_only = self._is_read_only or isinstance(found, DatabaseReadOnly)
+        if isinstance(found, DatabaseDamaged) and self.signs is not None:
+            self.signs.note(found)
         return found
 
     def _execute(self, statement: str) -> None:

@@ -17,6 +17,7 @@ from ramet.faults import Faults
 from ramet.protocol.system.daemon import ClockSkew
 from ramet.protocol.system.database import BackupReport, QueryResult
 from ramet.store.database.connection import Connection
+from ramet.store.database.damage_signs import DamageSigns
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.postgres.catalog import find_differences
 from ramet.store.database.postgres.connection import PostgresConnection
@@ -95,6 +96,7 @@ class PostgresReadableStore(ReadableStore):
         self._server = Server(settings.url, settings.timeout_seconds, synchronous=is_synchronous)
         self._is_long = True
         """Whether reads may take long: in the processes that do nothing else."""
+        self.signs = DamageSigns()
 
     @property
     def is_scarce(self) -> bool:
@@ -111,7 +113,12 @@ class PostgresReadableStore(ReadableStore):
         return self._server.clock.skew()
 
     def connect_reader(self) -> PostgresConnection:
-        return self._server.connect_reader(is_long=self._is_long)
+        return self._watched(self._server.connect_reader(is_long=self._is_long))
+
+    def _watched(self, connection: PostgresConnection) -> PostgresConnection:
+        """The connection, which notes signs of damage."""
+        connection.signs = self.signs
+        return connection
 
     def query(self, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
         if not _READS.match(sql):
@@ -186,11 +193,11 @@ class PostgresStore(PostgresReadableStore, Store):
             raise
 
     def connect(self) -> PostgresConnection:
-        return self._server.connect()
+        return self._watched(self._server.connect())
 
     def connect_for_long(self) -> PostgresConnection:
         """One for changes that may take long."""
-        return self._server.connect(is_long=True)
+        return self._watched(self._server.connect(is_long=True))
 
     def note_scarcity(self) -> None:
         self._server.note_scarcity()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import apsw
 
-from ramet.errors import StorageFailed
+from ramet.errors import DatabaseDamaged, StorageFailed
 from ramet.store.database.connection import Connection, Row
 from ramet.store.database.queries import Query
 from ramet.store.database.sqlite import wal
@@ -139,8 +139,11 @@ class SqliteConnection(Connection):
             raise self.explain(error) from error
 
     def explain(self, error: apsw.Error) -> Exception:
-        """An error of SQLite as ours."""
-        return translate(error)
+        """An error of SQLite as ours. One that says that the file is damaged is noted."""
+        found = translate(error)
+        if isinstance(found, DatabaseDamaged) and self.signs is not None:
+            self.signs.note(found)
+        return found
 
     def _execute(self, statement: str) -> None:
         try:

@@ -17,6 +17,7 @@ from ramet.faults import Faults
 from ramet.model.instant import to_iso
 from ramet.protocol.system.database import BackupReport, LogState, QueryResult
 from ramet.store.database.connection import Connection
+from ramet.store.database.damage_signs import DamageSigns
 from ramet.store.database.lock import DatabaseLock
 from ramet.store.database.queries import QueryFile
 from ramet.store.database.schema.catalog import compare
@@ -95,29 +96,40 @@ class SqliteReadableStore(ReadableStore):
 
     def __init__(self, path: Path, vfs: str | None = None) -> None:
         self.path = path
+        self.signs = DamageSigns()
         self._vfs = vfs
 
     def describe(self) -> str:
         return f"sqlite {self.path}"
 
     def connect_reader(self) -> SqliteConnection:
-        return open_reader(self.path, self._vfs)
+        try:
+            reader = open_reader(self.path, self._vfs)
+        except DatabaseDamaged as error:
+            self.signs.note(error)
+            raise
+        reader.signs = self.signs
+        return reader
 
     def query(self, sql: str, params: Sequence[object], bounds: QueryBounds) -> QueryResult:
-        reader = open_reader(self.path, self._vfs)
+        reader = self.connect_reader()
         try:
             return run_query(reader.database, sql, params, bounds)
         except apsw.Error as error:
-            raise translate(error) from error
+            raise reader.explain(error) from error
         finally:
             reader.close()
 
     def back_up(self, target: Path) -> BackupReport:
-        copied = copy_database(self.path, target, self._vfs)
+        try:
+            copied = copy_database(self.path, target, self._vfs)
+        except DatabaseDamaged as error:
+            self.signs.note(error)
+            raise
         return BackupReport(path=str(target), bytes=target.stat().st_size, schema_version=copied.schema_version)
 
     def measure(self) -> dict[str, int]:
-        reader = open_reader(self.path, self._vfs)
+        reader = self.connect_reader()
         try:
             rows = reader.database.execute("SELECT name, sum(pgsize) FROM dbstat WHERE aggregate = TRUE GROUP BY name")
             found: dict[str, int] = dict(rows.fetchall())  # type: ignore[arg-type]
@@ -125,7 +137,7 @@ class SqliteReadableStore(ReadableStore):
                 "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
             )
         except apsw.Error as error:
-            raise translate(error) from error
+            raise reader.explain(error) from error
         finally:
             reader.close()
         return found | {"(free)": int(free), "(wal)": wal.measure(self.path).bytes}
@@ -143,14 +155,14 @@ class SqliteReadableStore(ReadableStore):
 
     def integrity_parts(self) -> list[str]:
         """A part for each table with its indexes, and one for the list of tables with the free pages."""
-        reader = open_reader(self.path, self._vfs)
+        reader = self.connect_reader()
         try:
             return ["sqlite_schema", *(row[0] for row in reader.all(_sql.tables))]
         finally:
             reader.close()
 
     def integrity(self, part: str | None = None) -> Iterator[str]:
-        reader = open_reader(self.path, self._vfs)
+        reader = self.connect_reader()
         chosen = "" if part is None else f"({apsw.format_sql_value(part)})"
         try:
             for (found,) in reader.database.execute(f"PRAGMA integrity_check{chosen}"):
@@ -159,7 +171,7 @@ class SqliteReadableStore(ReadableStore):
             for table, row, parent, _ in reader.database.execute(f"PRAGMA foreign_key_check{chosen}"):
                 yield f"row {row} of {table} points at a missing row of {parent}"
         except apsw.Error as error:
-            raise translate(error) from error
+            raise reader.explain(error) from error
         finally:
             reader.close()
 
@@ -184,6 +196,7 @@ class SqliteStore(SqliteReadableStore, Store):
         self._clock = clock
         self._memory = memory
         self._lock = DatabaseLock(lock_file)
+        self._are_files_left = False
         try:
             if memory is not None:
                 carry_on(path, memory.decision, memory.marker, faults)
@@ -193,6 +206,7 @@ class SqliteStore(SqliteReadableStore, Store):
             with nullcontext() if memory is None else naming_ways_out(memory.marker, backups):
                 _refuse_foreign(path, vfs)
             self._writer = open_writer(path, durability, vfs)
+            self._writer.signs = self.signs
             try:
                 faults.reach("during_recovery")
                 # Again: what was cut off may have been undone only now.
@@ -266,10 +280,15 @@ class SqliteStore(SqliteReadableStore, Store):
             with suppress(OSError, StoreError):
                 write_marker(self._memory.marker, self.path, to_iso(self._clock.now_ms()))
 
+    def leave_files(self) -> None:
+        """Change nothing more, also not when closing: neither the database nor its log, which may be needed."""
+        self._writer.database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        self._are_files_left = True
+
     def close(self) -> None:
         """Optimise, copy the WAL back, truncate it, and close."""
         try:
-            if self.path.exists():
+            if self.path.exists() and not self._are_files_left:
                 self._writer.rollback()
                 _learn_sizes(self._writer.database)
                 self._writer.database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

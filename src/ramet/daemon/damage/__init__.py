@@ -1,0 +1,1 @@
+"""A database that is damaged or replaced while the daemon runs: noticing it, and writing nothing more."""
