@@ -1100,6 +1100,10 @@ REQUIREMENTS: dict[str, Requirement] = {
         "deadline; `ramet work` continues after each of them; a daemon needs a stated number of connections and "
         "keeps one for reads."
     ),
+    "R470": due(
+        "A database or WAL file that is deleted or replaced under a running daemon is noticed before the next "
+        "acknowledgement; nothing is acknowledged afterwards, and what memory holds is written to a rescue file."
+    ),
     "R471": due(
         "Wherever a branch or commit is shown, its host is shown if it is not this one; `project add` says when a "
         "remote is a local path that other hosts cannot recognise.",

@@ -65,6 +65,7 @@ class DatabaseGuard:
         """What the daemon still had is in a file."""
         assert self.ban is not None  # noqa: S101
         self.ban = replace(self.ban, rescue=str(path))
+        log.warning("the database was rescued path=%s", path)
         self._write()
 
     def refusal(self, operation: Operation | None = None) -> DatabaseDamaged | None:
@@ -73,6 +74,12 @@ class DatabaseGuard:
         if ban is None or (operation is NoteDamage.op and ban.state == "damaged"):
             return None
         return DatabaseDamaged(f"{describe(ban)}; nothing was saved", fix=_FIXES[ban.state])
+
+    def loss(self) -> DatabaseDamaged:
+        """Why a request is not acknowledged that was committed to files that are gone."""
+        assert self.ban is not None  # noqa: S101
+        message = f"{describe(self.ban)}; what the daemon still has, perhaps with this request, is now being rescued"
+        return DatabaseDamaged(message, fix="`ramet status` names the rescue file")
 
     def _write(self) -> None:
         if self._mark is None:

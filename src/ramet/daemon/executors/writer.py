@@ -17,7 +17,9 @@ from typing import Any
 
 from ramet.clock import Clock
 from ramet.config.settings import QuerySettings
+from ramet.daemon.damage.database_files import FileWatch
 from ramet.daemon.damage.database_guard import DatabaseGuard
+from ramet.daemon.damage.database_rescue import Rescuer
 from ramet.daemon.executors.executor import OWN, Asker, Done
 from ramet.daemon.executors.preparation import Preparation
 from ramet.daemon.executors.preparation_process import PreparationProcess
@@ -63,6 +65,8 @@ class Writer:
     ) -> None:
         self._store = store
         self._guard = guard or DatabaseGuard()
+        self._files = FileWatch(store.files)
+        self._rescuer = Rescuer(store, self._guard)
         self._db = store.connect()
         self._engine = engine = preparation.engine
         self._clock = clock
@@ -117,6 +121,8 @@ class Writer:
         self._queue.put(None)
         self._thread.join()
         self._readers.close()
+        self._files.close()
+        self._rescuer.close()
         if self._guard.ban is not None:
             self._store.leave_files()
         self._store.close()
@@ -135,6 +141,7 @@ class Writer:
                 self._watch.begin()
                 self._upkeep.step(self._db)
                 self._watch.end("upkeep")
+            self._look_at_files()
 
     def _gather(self) -> bool:
         """Wait for an operation unless one is there, and take all that wait; True if the end was among them."""
@@ -149,7 +156,9 @@ class Writer:
 
     def _seconds_left(self) -> float | None:
         """The time until upkeep is due; None if there is none any more."""
-        return self._upkeep.seconds_left() if self._guard.ban is None else None
+        if self._guard.ban is not None:
+            return None
+        return min(self._upkeep.seconds_left(), self._files.seconds_left())
 
     def _lane_of(self, operation: Operation) -> "deque[_Item]":
         if operation is RecordHook.op:
@@ -177,6 +186,9 @@ class Writer:
             self._faults.reach("before_commit")
             self._db.commit()
             self.transactions += 1
+            if (loss := self._files.find_loss()) is not None:
+                self._guard.impose("replaced", loss)
+                return [self._guard.loss()] * len(batch)
         except RametError as error:
             self._abandon()
             return [error] * len(batch)
@@ -188,6 +200,13 @@ class Writer:
             self._watch.end("commit")
         self._faults.reach("after_commit_before_reply")
         return replies
+
+    def _look_at_files(self) -> None:
+        """Compare the files from time to time, and rescue what there is once they are lost."""
+        if self._guard.ban is None and self._files.is_due() and (loss := self._files.compare()) is not None:
+            self._guard.impose("replaced", loss)
+        if self._rescuer.is_due():
+            self._rescuer.rescue()
 
     def _refuse_changes(self, batch: list[_Item]) -> None:
         """Raise if one of these must not be written, because damage was found while they waited or were performed."""

@@ -197,6 +197,7 @@ class SqliteStore(SqliteReadableStore, Store):
         self._memory = memory
         self._lock = DatabaseLock(lock_file)
         self._are_files_left = False
+        self.backups = backups
         try:
             if memory is not None:
                 carry_on(path, memory.decision, memory.marker, faults)
@@ -279,6 +280,31 @@ class SqliteStore(SqliteReadableStore, Store):
         if self._memory is not None and self._memory.is_checked:
             with suppress(OSError, StoreError):
                 write_marker(self._memory.marker, self.path, to_iso(self._clock.now_ms()))
+
+    @property
+    def files(self) -> list[Path]:
+        """The database and what SQLite keeps beside it; the first is the database."""
+        return [self.path.with_name(self.path.name + end) for end in ("", "-wal", "-shm")]
+
+    def rescue(self, target: Path) -> None:
+        """Copy what the writer's connection sees to a new file, whatever has become of the names of its own files."""
+        partial = target.with_name(target.name + ".partial")
+        partial.unlink(missing_ok=True)
+        create_private(partial)
+        self._writer.rollback()
+        copy = apsw.Connection(str(partial))
+        try:
+            with copy.backup("main", self._writer.database, "main") as backup:
+                backup.step()
+            copy.execute("PRAGMA journal_mode = DELETE")
+        except apsw.Error as error:
+            raise translate(error) from error
+        finally:
+            copy.close()
+        descriptor = os.open(partial, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+        partial.rename(target)
 
     def leave_files(self) -> None:
         """Change nothing more, also not when closing: neither the database nor its log, which may be needed."""
