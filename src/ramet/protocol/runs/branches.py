@@ -27,9 +27,9 @@ class LineBranch(Struct, frozen=True, kw_only=True):
     """The files that the branch changed."""
     is_merged: bool
     """Whether the commit that the project has checked out contains all of it."""
-    is_here: bool
+    is_here: bool = True
     """Whether this machine's clone has its commits. Only then is it known whether it is merged, and what conflicts."""
-    host: str | None
+    host: str | None = None
     """The host that made it, if several share the database."""
     contained_in: str | None
     """A branch of another line that contains all of it and is not merged either."""
