@@ -180,6 +180,30 @@ def test_the_daemon_makes_a_backup_when_one_is_due(tmp_path: Path, caplog: pytes
     ]
 
 
+@pytest.mark.requirement("R464")
+def test_a_damaged_database_takes_the_place_of_no_backup(tmp_path: Path) -> None:
+    asked: list[BackUpDaily] = []
+    damage = [True]
+
+    async def ask(request: Any) -> DailyBackup:
+        asked.append(request)
+        return DailyBackup(path=request.path, is_new=True, removed=[])
+
+    backups = DailyBackups(
+        cast("Any", ask),
+        BackupSettings(every_hours=24),
+        tmp_path,
+        places_in(tmp_path, None).name,
+        FakeClock(),
+        is_damaged=lambda: bool(damage),
+    )
+    asyncio.run(backups.look())
+    assert asked == []
+    damage.clear()
+    asyncio.run(backups.look())
+    assert len(asked) == 1
+
+
 def test_a_name_tells_of_which_database_a_backup_is() -> None:
     for name in (name_backup("ramet", START_MS, "daily"), "ramet-20260105T080000.123000Z.db"):
         named = read_name(Path(name))

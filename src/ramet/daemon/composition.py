@@ -365,13 +365,19 @@ def follow_memory(requester: Requester, settings: Settings) -> list[Coroutine[An
     return [ContentRetention(requester.ask, settings.retention).follow()]
 
 
-def follow_backups(requester: Requester, given: Given) -> list[Coroutine[Any, Any, None]]:
+def follow_backups(requester: Requester, given: Given, guard: DatabaseGuard) -> list[Coroutine[Any, Any, None]]:
     """The backups that are made by themselves: of a file. A server is backed up by its administrator."""
     if not isinstance(given.store, SqliteStore):
         return []
     places, settings = given.places, given.settings.backup
     made = DailyBackups(
-        requester.ask, settings, places.backups, places.name, given.clock, remember=given.store.remember
+        requester.ask,
+        settings,
+        places.backups,
+        places.name,
+        given.clock,
+        remember=given.store.remember,
+        is_damaged=lambda: guard.ban is not None,
     )
     return [made.follow()]
 

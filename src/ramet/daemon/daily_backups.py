@@ -36,10 +36,13 @@ class DailyBackups:
         database: str,
         clock: Clock,
         remember: Callable[[], None] = lambda: None,
+        is_damaged: Callable[[], bool] = lambda: False,
     ) -> None:
         """`database` is the name of the database's files, which its backups share. `remember` notes how far the
-        database has come.
+        database has come. While the database `is_damaged` none is made, because a copy of the damage would in time
+        take the place of the backups that are whole.
         """
+        self._is_damaged = is_damaged
         self._remember = remember
         self._ask = ask
         self._settings = settings
@@ -60,7 +63,9 @@ class DailyBackups:
     async def look(self) -> None:
         """Make a backup if one is due. One that fails is logged and tried again later."""
         try:
-            if time.monotonic() >= self._retry_at and await asyncio.to_thread(self._is_due):
+            if self._is_damaged() or time.monotonic() < self._retry_at:
+                return
+            if await asyncio.to_thread(self._is_due):
                 await self._back_up()
         except DaemonStopping:
             pass

@@ -142,7 +142,7 @@ async def _live(given: Given) -> None:
             composition.build_vanished_agents(requester, machine, transcript_feed).follow(),
             index_feeder.follow(server.count_requests),
             *composition.follow_memory(requester, given.settings),
-            *composition.follow_backups(requester, given),
+            *composition.follow_backups(requester, given, guard),
         ]
         if notifications is not None:
             following.append(notifications.follow())
