@@ -31,7 +31,7 @@ from ramet.daemon.wire.socket_file import BACKLOG, peer_uid
 from ramet.daemon.wire.subscriptions import Subscriptions
 from ramet.daemon.wire.tokens import Tokens
 from ramet.daemon.work_calls import WorkCalls
-from ramet.errors import DaemonStopping, Forbidden, RametError, TooManyConnections
+from ramet.errors import DaemonStopping, DescriptorsExhausted, Forbidden, RametError, TooManyConnections
 from ramet.model.principal import USER, asking_session, of_session
 from ramet.model.redaction import Redactor
 from ramet.protocol.operation import Change, Request
@@ -197,7 +197,7 @@ class Server:
             return False
         try:
             self._connections.admit(connection)
-        except TooManyConnections as error:
+        except (TooManyConnections, DescriptorsExhausted) as error:
             transport.write(encode_error(None, error, self.redactor) + b"\n")
             return False
         connection.last_active = self._requests
