@@ -1,6 +1,8 @@
 """The marker: another file in the place of a known database is refused and named; what is no loss raises no alarm."""
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from ramet.clock import SystemClock
 from ramet.config.settings import DatabaseSettings
 from ramet.errors import DatabaseDamaged, DatabaseForeign, DatabaseMismatch, RametError
 from ramet.store import reset_store
+from ramet.store.database.sqlite.store import SqliteStore
 
 
 def fill(folder: Path, messages: int) -> None:
@@ -107,3 +110,13 @@ def test_a_program_that_names_its_file_may_make_it_anew(tmp_path: Path, monkeypa
         with ramet.open(tmp_path / "own.db") as r:
             r.db.project.upsert(path="/p")
         (tmp_path / "own.db").unlink()
+
+
+@pytest.mark.requirement("R464")
+def test_another_program_that_closes_the_database_leaves_its_log(tmp_path: Path) -> None:
+    with open_world(tmp_path, None) as world:
+        assert isinstance(world.store, SqliteStore)
+        world.store.remember()  # as after a backup
+        reads = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT 1 FROM events'); c.close()"
+        subprocess.run([sys.executable, "-c", reads, tmp_path / DATABASE_NAME], check=True)
+        assert (tmp_path / f"{DATABASE_NAME}-wal").exists()

@@ -41,10 +41,14 @@ def read_marker(path: Path) -> Marker | None:
 
 
 def write_marker(path: Path, database: Path, noted_at: str) -> None:
-    """Remember a database as it is now. It is on the disk before its marker is."""
-    for written in (Path(f"{database}-wal"), database):
-        if written.exists():
-            flush(written)
+    """Remember a database as it is now. It is on the disk before its marker is.
+
+    SQLite flushes the database itself whenever it copies the WAL back. Nobody else may open the file here: to close it
+    would end the locks of this process, without which another program deletes the WAL when it closes the database.
+    """
+    log = Path(f"{database}-wal")
+    if log.exists():
+        flush(log)
     with open_file(database) as reader:
         marker = Marker(identity=identify(reader), numbers=read_numbers(reader.database), noted_at=noted_at)
     make_private(path.parent)
