@@ -5,12 +5,14 @@ import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock, patch
 
 import pytest
 from tests.conformance.queue_worker import add, claim, complete
 from tests.world import World
 
 from ramet.config.settings import Settings, WorkSettings
+from ramet.errors import DatabaseUnreachable
 from ramet.runner.attempts.host_gate import DiskRoom, HostGate
 
 pytestmark = pytest.mark.requirement("R462")
@@ -71,6 +73,24 @@ def test_a_parked_host_claims_nothing_and_then_one_effort_at_a_time(world: World
         await gate.note_works()
         assert states(world) == []
         assert await gate.admits("north/1")
+
+    asyncio.run(run())
+
+
+def test_a_host_that_works_is_resumed_later_if_the_database_was_away_when_it_was_said(
+    world: World, tmp_path: Path
+) -> None:
+    async def run() -> None:
+        gate = make_gate(world, tmp_path)
+        for _ in range(3):
+            fail(world, gate)
+        away = AsyncMock(side_effect=DatabaseUnreachable("away"))
+        with patch.object(gate._runner, "ask", away), pytest.raises(DatabaseUnreachable):
+            await gate.note_works()
+        assert gate.is_doubted
+        assert not await gate.admits("north/1"), "it is still parked"
+        await gate.note_works()
+        assert states(world) == []
 
     asyncio.run(run())
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ramet.errors import RametError
 from ramet.protocol.work.hosts import HostRow, ListHosts, NoteHostWorks, ParkHost
 from ramet.runner.context import RunnerContext
 
@@ -77,9 +78,13 @@ class HostGate:
 
     async def note_works(self) -> None:
         """An agent has begun, or the disk has room again."""
-        self._is_doubted = self._lacks_room = False
-        self._probe = None
-        await self._runner.ask(NoteHostWorks(name=self._name))
+        self._is_doubted = False  # before the question: what fails meanwhile raises new doubts
+        try:
+            await self._runner.ask(NoteHostWorks(name=self._name))
+        except RametError:
+            self._is_doubted = True  # the row is still there, and has to be removed later
+            raise
+        self._lacks_room, self._probe = False, None
 
     @property
     def _name(self) -> str:
