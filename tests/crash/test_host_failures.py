@@ -3,13 +3,14 @@
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.crash.daemons import Home, ask
+from tests.crash.daemons import Daemon, Home, ask
 from tests.crash.failing_git import FailingGit
 from tests.crash.lines import Line
 from tests.crash.machines import Machine, Notes
@@ -17,6 +18,7 @@ from tests.crash.waits import wait_for
 
 from ramet.client.connection import Connection
 from ramet.config.settings import WorkSettings
+from ramet.errors import RametError
 
 pytestmark = pytest.mark.requirement("R462")
 
@@ -191,5 +193,41 @@ def test_a_home_without_any_room_ends_no_effort(small_disk: Path, place: Path, p
             filler.unlink()
             assert connection.call("hosts.resume", {"name": "north"})["effort_ids"] == [row["id"]]
             assert connection.call("work.run", {"workers": 1, "once": True})["finished"] == {"success": 1}
+    finally:
+        home.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_an_agent_from_before_a_restart_does_not_resume_its_host(place: Path, origin: Path) -> None:
+    git = FailingGit(place / "bin")
+    home = Home(place / "home", inside=git.inside)
+    work = WorkSettings(host="north", backoff_seconds=0, host_breaker_seconds=3600, grace_seconds=1)
+    home.settings = replace(home.settings, work=work)
+    go_on = place / "go-on"
+
+    def add(connection: Connection, prompt: str) -> None:
+        task = str(origin / "t")
+        connection.call("work.add", {"prompt": prompt, "skill": "do", "task": task, "driver": "shell"})
+
+    def work_on(daemon: Daemon) -> None:
+        with suppress(RametError), daemon.connect() as connection:
+            connection.call("work.run", {"workers": 2})
+
+    try:
+        daemon = home.start()
+        with daemon.connect() as connection, ThreadPoolExecutor() as threads:
+            connection.call("db.project.upsert", {"path": str(origin)})
+            add(connection, f"until [ -e {go_on} ]; do sleep 0.1; done")
+            threads.submit(work_on, daemon)
+            assert wait_for(lambda: ask(connection, "SELECT count(*) FROM sessions WHERE pid > 0")[0][0] == 1)
+            git.fail("full")
+            add(connection, "true")
+            assert wait_for(lambda: hosts(connection) == [("north", "parked")])
+            daemon.kill()
+        with home.start().connect() as connection:
+            go_on.touch()
+            assert wait_for(lambda: count(connection, "outcome = 'success'") == 1)
+            assert hosts(connection) == [("north", "parked")]
     finally:
         home.close()

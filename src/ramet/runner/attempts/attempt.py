@@ -156,7 +156,8 @@ class Attempts:
     async def _wait(self, held: _Held, record: KeeperRecord | None) -> Completed | None:
         """Until the keeper is gone; then see to it that everything it held is, too."""
         if record is not None:
-            await self._note_beginning(record)
+            if held.claimed_at is not None:  # an agent that runs since a former daemon says nothing about the host now
+                await self._note_beginning(record)
             await process_exit.until_gone(record.pid, record.started_at)
             self._guard.forget(held.instance)
         while True:
