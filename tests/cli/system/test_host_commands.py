@@ -1,12 +1,14 @@
 """A host on which no agent can start, as people see it: it parks, says so everywhere, and is resumed."""
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.command_line import CommandLine
 from tests.crash.failing_git import FailingGit
+from tests.crash.waits import wait_for
 
 from ramet.errors import EXIT_WORK
 
@@ -51,6 +53,28 @@ def test_the_only_host_parks_keeps_the_queue_and_is_resumed_by_hand(shop: Comman
     assert shop.ok("work", "--once").endswith("4 efforts: 4 success\n")
     assert [finding["result"] for finding in findings(shop)] == ["ok"]
     assert shop.ok("resume", "--host", "north") == "north is not parked\n"
+
+
+def park_north(shop: CommandLine) -> None:
+    for number in range(3):
+        shop.ok("add", f"echo {number}", "--skill", "do")
+    assert shop("work", "--once").returncode == EXIT_WORK
+
+
+def test_a_parked_host_with_an_empty_queue_keeps_nothing_waiting(shop: CommandLine, git: FailingGit) -> None:
+    park_north(shop)
+    shop.ok("drop", "e1", "e2", "e3")
+    done = shop("work", "--once")
+    assert (done.returncode, "the queued ones wait" in done.stdout) == (0, False)
+
+
+def test_a_run_on_a_parked_host_ends_if_nothing_of_it_is_left(shop: CommandLine, git: FailingGit) -> None:
+    park_north(shop)
+    with ThreadPoolExecutor() as threads:
+        running = threads.submit(shop, "run", "-", stdin="- [ ] echo 4\n")
+        assert wait_for(lambda: shop("show", "e4").returncode == 0)
+        shop.ok("drop", "e4")
+        assert "1 skipped" in running.result().stdout
 
 
 def test_a_disk_with_too_little_room_parks_the_host_before_it_claims(shop: CommandLine) -> None:

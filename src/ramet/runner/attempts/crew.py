@@ -62,6 +62,8 @@ class _Run(Struct, eq=False):
     """When there last was nothing for a free slot."""
     is_held: bool = False
     """Whether something would start if a budget were not used up."""
+    is_parked: bool = False
+    """Whether something would start, now or after a pause, if this host claimed efforts."""
 
 
 class _Post(Struct, frozen=True):
@@ -139,7 +141,7 @@ class Crew:
         finally:
             self._runs.remove(run)
             self._taken.difference_update(run.free)
-        why: Literal["stopped", "host_parked", "idle"] = "host_parked" if self._gate.closed_by else "idle"
+        why: Literal["stopped", "host_parked", "idle"] = "host_parked" if run.is_parked else "idle"
         return WorkDone(finished=dict(run.finished), why="stopped" if run.is_stopped else why)
 
     def stop(self, stop: StopWork) -> None:
@@ -240,7 +242,9 @@ class Crew:
     async def _claim(self, run: _Run, slot: str) -> Claimed | None:
         request = run.request
         await self._keep_leases()
+        run.is_parked = False
         if not await self._gate.admits(slot):
+            run.is_parked = await self._has_more(run, slot)
             return None
         if run.wanted is not None:
             return await self._claim_wanted(run, run.wanted, slot)
@@ -250,6 +254,18 @@ class Crew:
         asked = ClaimWork(worker=slot, project=request.project, run=request.run, host=host, held=held)
         claimed = await self._ask(asked)
         return claimed if isinstance(claimed, Claimed) else None
+
+    async def _has_more(self, run: _Run, slot: str) -> bool:
+        """Whether there is something for this host, now or after a pause."""
+        if run.wanted is not None:
+            return bool(run.wanted)
+        project, host = run.request.project, self._runner.host
+        if await self._ask(NextWork(worker=slot, project=project, run=run.request.run, host=host)) is not None:
+            return True
+        if run.attended is not None:
+            return await self._waits_for_a_time(run.attended.id)
+        queued = await self._ask(ListWork(state="queued", project=project, limit=self._runner.settings.limits.page_max))
+        return any(each.run_id is None and each.blocked_by is None and each.not_before for each in queued.items)
 
     async def _find_held(self, run: _Run, slot: str) -> list[int] | None:
         """The projects whose budgets are used up, as far as the next effort needs them; None if nothing may start."""
@@ -320,7 +336,7 @@ class Crew:
         at a limit is waited for, however long that takes, and so is a budget.
         """
         active = await self._ask(ListWork(run=attended.id, state="active", limit=1))
-        if active.items or ((run.is_held or self._gate.closed_by) and not run.is_stopped):
+        if active.items or ((run.is_held or run.is_parked) and not run.is_stopped):
             return False
         has_failed = any(outcome not in NOT_FAILURES for outcome in run.finished)
         return (attended.stop_on_failure and has_failed) or not await self._waits_for_a_time(attended.id)
