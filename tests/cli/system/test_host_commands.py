@@ -77,6 +77,19 @@ def test_a_run_on_a_parked_host_ends_if_nothing_of_it_is_left(shop: CommandLine,
         assert "1 skipped" in running.result().stdout
 
 
+def test_a_deleted_project_ends_its_efforts_and_does_not_park_the_host(shop: CommandLine, git: FailingGit) -> None:
+    git.work()
+    work = {"host": "north", "backoff_seconds": 0, "host_retries": 3}
+    shop.configure({"work": work, "drivers": {"default": "shell"}})
+    shop.ok("add", "echo 1", "--skill", "do")
+    shop.cwd = shop.cwd.rename(shop.cwd.with_name("moved"))
+    assert shop("work", "--once", "-A").returncode == 1
+    row = shop.json("show", "e1")
+    assert (row["outcome"], row["host_failures"]) == ("error", 4)
+    assert row["reason"].startswith("the project's directory ")
+    assert [finding["result"] for finding in findings(shop)] == ["ok"]
+
+
 def test_a_disk_with_too_little_room_parks_the_host_before_it_claims(shop: CommandLine) -> None:
     shop.configure({"work": {"host": "north", "min_free_mb": 1_000_000_000}})
     shop.ok("add", "echo 1", "--skill", "do", "--driver", "shell")

@@ -30,6 +30,7 @@ class Unforeseen(RametError):
         (errors.DriverMissing(), "unfit", "effort"),
         (errors.CommitMissing(), "unfit", "effort"),
         (errors.SetupFailed("exit status 3"), "unfit", "unfit"),
+        (errors.FolderMissing(), "unfit", "unfit"),
         (errors.WorktreeBusy(), "unfit", "unfit"),
         (errors.DatabaseUnreachable(), "nobody", "nobody"),
     ],

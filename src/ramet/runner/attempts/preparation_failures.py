@@ -44,13 +44,13 @@ UNFIT: dict[type[RametError], str] = {
     DriverMissing: "another host may have the program",
     SandboxUnavailable: "another host may be able to make the sandbox",
     CommitMissing: "another host made the commit and has it",
-    FolderMissing: "the folder may be on another host's disk",
+    FolderMissing: "the project or its folder may be on another host's disk, or on one that is mounted later",
     SetupFailed: "the set-up command is the project's: it fails on each host alike, unless a network was away",
     Conflict: "another effort or a person holds what it needs, for now",
 }
 """Failures that are retried up to `work.host_retries` times, first on another host. They do not blame the host."""
 
-_SAME_AGAIN = (DriverMissing, SandboxUnavailable, CommitMissing, FolderMissing)
+_SAME_AGAIN = (DriverMissing, SandboxUnavailable, CommitMissing)
 """Those of the latter that cannot end well if there is no other host."""
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ramet.errors import WorktreeError, WorktreeRefused
+from ramet.errors import FolderMissing, WorktreeError, WorktreeRefused
 from ramet.workspace.git.command import Git
 from ramet.workspace.git.location import locate
 
@@ -76,7 +76,7 @@ def find(git: Git, project_path: str) -> Repository | None:
     """The repository that has a project; None if none does, even if there is one around it."""
     project = Path(project_path)
     if not project.is_dir():
-        raise WorktreeError(
+        raise FolderMissing(
             f"the project's directory {project_path} does not exist",
             value=project_path,
             fix="restore it, or register its new path with `ramet project add PATH`",
