@@ -123,6 +123,38 @@ def test_a_host_works_again_and_what_failed_there_starts_at_once(world: World) -
     assert world.call("hosts.works", name=NORTH).already
 
 
+def test_an_effort_that_fails_again_and_again_while_others_start_there_ends(world: World) -> None:
+    effort = add(world)
+    for number in range(6):
+        done = fail(world, claimed=claim(world, "north/1", effort_id=effort.id))
+        assert (done.lifecycle, done.host_failures) == ("queued", number)
+        world.call("hosts.works", name=NORTH)  # the agent of another effort has started
+        pass_on(world)
+    done = fail(world, claimed=claim(world, "north/1", effort_id=effort.id))
+    assert (done.outcome, done.failure, done.host_failures) == ("error", "infrastructure", 6)
+
+
+def test_a_host_that_a_person_resumed_in_vain_costs_no_effort_anything(world: World) -> None:
+    effort = add(world)
+    for _ in range(8):
+        for _ in range(3):
+            done = fail(world, claimed=claim(world, "north/1", effort_id=effort.id))
+            assert (done.lifecycle, done.host_failures) == ("queued", 0)
+            pass_on(world, 600)
+        world.call("hosts.resume", name=NORTH)
+
+
+def test_an_effort_ends_if_its_only_host_starts_nothing_for_a_week(world: World) -> None:
+    effort, probes = add(world), 0
+    done: Any = None
+    while done is None or done.requeued:
+        done = fail(world, claimed=claim(world, "north/1", effort_id=effort.id))
+        probes += 1
+        assert done.host_failures == 0 or probes > 7 * 12
+        pass_on(world, 7200)
+    assert (done.outcome, done.failure, done.host_failures) == ("error", "infrastructure", 6)
+
+
 def test_a_person_resumes_a_host_and_its_failures_start_from_zero(world: World) -> None:
     for _ in range(3):
         fail(world)

@@ -29,6 +29,8 @@ from ramet.store.work.hosts import Host
 _LONGEST_SECONDS = 600
 """The longest time between two probes: one costs no agent anything."""
 _LONGEST_REASON = 300
+_PATIENCE_DAYS = 7
+"""Of a host on which no agent has started for so long, each failure counts as one of the effort."""
 
 
 @answers(ListHosts)
@@ -40,7 +42,9 @@ def list_all(tx: Transaction, _request: ListHosts) -> Page[HostRow]:
 @answers(ResumeHost)
 def resume(tx: Transaction, request: ResumeHost) -> ResumedHost:
     """Let a host claim again at once, because a person says so."""
-    return _resume(tx, request.name, "person")
+    resumed = _resume(tx, request.name, "person")
+    hosts.forget_failures(tx.db, request.name)
+    return resumed
 
 
 @answers(NoteHostWorks)
@@ -56,6 +60,16 @@ def park(tx: Transaction, request: ParkHost) -> HostRow:
     failures = known.failures if known else 0
     host = Host(name=request.name, failures=failures, failed_at=tx.now, reason=request.reason)
     return _show(tx, _park(tx, known, host))
+
+
+def is_efforts(tx: Transaction, avoid_host: str | None, not_started: NotStarted) -> bool:
+    """Whether this failure is the effort's, whatever its cause: it failed on this host before, and others have started
+    there since; or nothing has started there for days, and nobody has done anything about it.
+    """
+    known = hosts.find(tx.db, not_started.host) if not_started.host is not None else None
+    if known is None:
+        return not_started.host is not None and avoid_host == not_started.host
+    return known.parked_at is not None and known.parked_at < to_iso(tx.now_ms - _PATIENCE_DAYS * 86_400_000)
 
 
 def note_failure(tx: Transaction, not_started: NotStarted, reason: str | None) -> int:

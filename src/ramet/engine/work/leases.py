@@ -201,8 +201,9 @@ def _decide(tx: Transaction, effort: Held, request: CompleteWork, failure: Failu
     is_hosts = request.not_started is not None and request.not_started.is_hosts and failure == "infrastructure"
     if not is_hosts or request.not_started is None:
         return decide(effort, request.outcome, failure, _policy(tx), stop=effort.stop_request)
+    is_efforts = hosts.is_efforts(tx, effort.avoid_host, request.not_started)
     in_row = hosts.note_failure(tx, request.not_started, request.reason)
-    if effort.stop_request is not None:
+    if is_efforts or effort.stop_request is not None:
         return decide(effort, request.outcome, failure, _policy(tx), stop=effort.stop_request)
     return decide_not_started(effort, in_row, _policy(tx))
 

@@ -46,3 +46,8 @@ def remove(db: Connection, name: str) -> None:
 def let_begin(db: Connection, name: str) -> list[int]:
     """Let the efforts begin that failed on a host; which they are."""
     return sorted(int(row[0]) for row in db.all(_sql.let_begin, name=name))
+
+
+def forget_failures(db: Connection, name: str) -> None:
+    """No effort that waits is known to have failed on a host."""
+    db.run(_sql.forget_failures, name=name)

@@ -38,6 +38,8 @@ class Held(Tried, frozen=True, kw_only=True):
     claim: Claim
     stop_request: StopRequest | None
     metadata: dict[str, Any] | None
+    avoid_host: str | None
+    """The host on which its last attempt failed before the agent started."""
     is_attended: bool
     """Whether it has sessions or an agent."""
     is_awaiting: bool

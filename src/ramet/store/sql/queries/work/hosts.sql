@@ -19,7 +19,11 @@ ON CONFLICT (name) DO UPDATE SET
 DELETE FROM hosts WHERE name = :name;
 
 -- name: let_begin
--- Let the efforts that failed on a host begin there at once.
-UPDATE efforts SET not_before = NULL, avoid_host = NULL
+-- Let the efforts that failed on a host begin there at once. It is kept where they failed.
+UPDATE efforts SET not_before = NULL
 WHERE lifecycle = 'queued' AND avoid_host = :name AND not_before IS NOT NULL
 RETURNING id;
+
+-- name: forget_failures
+-- A person says that the host is well: that efforts failed there before says nothing about them.
+UPDATE efforts SET avoid_host = NULL WHERE lifecycle = 'queued' AND avoid_host = :name;

@@ -52,8 +52,9 @@ SELECT * FROM efforts WHERE lease_expires_at < :now ORDER BY lease_expires_at, i
 -- name: take_expired
 -- The same, to be given to somebody else.
 SELECT e.id, e.task_id, e.skill, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
-       e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
-                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
+       e.stop_request, e.metadata, e.avoid_host,
+       (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
+        OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
        EXISTS (SELECT 1 FROM efforts c JOIN sessions s ON s.id = c.awaited_by
                WHERE c.awaited_by IS NOT NULL AND s.effort_id = e.id) AS is_awaiting
 FROM efforts e
@@ -75,8 +76,9 @@ RETURNING id;
 -- name: held
 -- An effort that somebody has a lease on, and whether anything has to be ended or let go with it.
 SELECT e.id, e.task_id, e.skill, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
-       e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
-                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
+       e.stop_request, e.metadata, e.avoid_host,
+       (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
+        OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
        EXISTS (SELECT 1 FROM efforts c JOIN sessions s ON s.id = c.awaited_by
                WHERE c.awaited_by IS NOT NULL AND s.effort_id = e.id) AS is_awaiting
 FROM efforts e WHERE e.id = :id;

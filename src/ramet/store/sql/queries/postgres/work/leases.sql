@@ -65,8 +65,9 @@ ORDER BY e.lease_expires_at, e.id;
 -- name: take_expired
 -- The same, to be given to somebody else; not those that another one is about to take.
 SELECT e.id, e.task_id, e.skill, e.attempts, e.agent_failures, e.host_failures, e.lease_owner, e.lease_generation,
-       e.stop_request, e.metadata, (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
-                                    OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
+       e.stop_request, e.metadata, e.avoid_host,
+       (EXISTS (SELECT 1 FROM sessions s WHERE s.effort_id = e.id)
+        OR EXISTS (SELECT 1 FROM agents a WHERE a.effort_id = e.id)) AS is_attended,
        EXISTS (SELECT 1 FROM efforts c JOIN sessions s ON s.id = c.awaited_by
                WHERE c.awaited_by IS NOT NULL AND s.effort_id = e.id) AS is_awaiting
 FROM efforts e
