@@ -17,6 +17,7 @@ REASONS = {
     "budget.list": CONFIGURED,
     "budget.measure": CONFIGURED,
     "db.agents.get": "the skills that one agent claims",
+    "db.backup_daily": DISK,
     "db.check": "the findings have a largest number",
     "db.effort.checks": "one for each field of a skill's phases",
     "db.effort.get": AN_EFFORT,
@@ -68,4 +69,5 @@ REASONS = {
     "work.run": "the efforts that one call has run",
     "work.stop": "the efforts that one call has run",
     "worktree.list": DISK,
+    "work.diff": "`max_bytes` limits it, and each list of files has a largest length",
 }

@@ -82,7 +82,7 @@ class Codec:
             raise ValueError(f"damaged blob: {len(content)} bytes instead of {size}")
         return content
 
-    def read_text(self, codec: int, size: int, data: bytes) -> str:
+    def unpack_text(self, codec: int, size: int, data: bytes) -> str:
         """The text of a blob of the database."""
         try:
             return self.unpack(codec, size, data).decode()

@@ -124,7 +124,7 @@ def has_merge(db: Connection, spans: list[Span], first: int, last: int) -> bool:
 def read_texts(db: Connection, codec: Codec, spans: list[Span], after: int = 0) -> list[CommitText]:
     """What compiling needs of everything in the spans behind a seq, oldest first."""
     return [
-        CommitText(codec.read_text(kind, size, data), *facts)
+        CommitText(codec.unpack_text(kind, size, data), *facts)
         for span in spans
         if span.last > after
         for *facts, kind, size, data in db.all(
@@ -157,7 +157,7 @@ def read_texts_at(db: Connection, codec: Codec, spans: list[Span], seqs: Iterabl
     """The texts at some seqs, and their hashes."""
     wanted = set(seqs)
     return {
-        seq: (codec.read_text(kind, size, data), content_hash)
+        seq: (codec.unpack_text(kind, size, data), content_hash)
         for first, last in _runs(wanted)
         for seq, content_hash, kind, size, data in _within(db, _sql.texts, spans, first, last)
         if seq in wanted
@@ -245,7 +245,7 @@ def _stored(codec: Codec, row: Row) -> StoredCommit:
         reported_tokens=reported_tokens,
         priority=priority,
         metadata=None if metadata is None else msgspec.json.decode(metadata),
-        text=codec.read_text(kind, size, data),
+        text=codec.unpack_text(kind, size, data),
         content_hash=content_hash,
         blob_id=blob_id,
     )

@@ -42,7 +42,7 @@ def list_boundaries(db: Connection, codec: Codec, spans: list[Span], limit: int)
         if left <= 0:
             break
         rows = db.all(_sql.boundaries, segment_id=span.segment_id, first=span.first, last=span.last, limit=left)
-        found += [Boundary(codec.read_text(*blob), _payload(metadata)) for *blob, metadata in rows]
+        found += [Boundary(codec.unpack_text(*blob), _payload(metadata)) for *blob, metadata in rows]
     return found
 
 
@@ -54,13 +54,13 @@ def list_windows(db: Connection, session_id: int, steps: int) -> list[Window]:
 
 def list_prompts(db: Connection, codec: Codec, session_id: int) -> list[str]:
     """The first and the last thing that a person said in a session."""
-    return [codec.read_text(*blob) for blob in db.all(_sql.prompts, session_id=session_id)]
+    return [codec.unpack_text(*blob) for blob in db.all(_sql.prompts, session_id=session_id)]
 
 
 def list_first_prompts(db: Connection, codec: Codec, session_ids: Sequence[int]) -> dict[int, str]:
     """The first thing that a person said in each of these sessions, as far as somebody did."""
     rows = db.all(_sql.first_prompts, ids=to_json(list(session_ids)))
-    return {session_id: codec.read_text(*blob) for session_id, *blob in rows}
+    return {session_id: codec.unpack_text(*blob) for session_id, *blob in rows}
 
 
 def list_calls(db: Connection, codec: Codec, session_id: int, limit: int) -> list[ListCall]:
@@ -68,7 +68,7 @@ def list_calls(db: Connection, codec: Codec, session_id: int, limit: int) -> lis
     calls: list[tuple[str, Any, Any]] = []
     answers: dict[Any, str] = {}
     for role, tool, *blob, metadata in db.all(_sql.calls, session_id=session_id, limit=limit):
-        text, call_id = codec.read_text(*blob), _payload(metadata).get("call_id")
+        text, call_id = codec.unpack_text(*blob), _payload(metadata).get("call_id")
         if role == "tool":
             answers[call_id] = text
         else:
@@ -96,7 +96,7 @@ def list_command_runs(db: Connection, codec: Codec, session_id: int, limit: int)
             if command is not None and status is not None:
                 runs.append(CommandRun(command, status == "success", at_ms))
         elif data is not None and call_id is not None:
-            command = read_command(_decode(codec.read_text(code, size, data)))
+            command = read_command(_decode(codec.unpack_text(code, size, data)))
             if command is not None:
                 started[call_id] = command
     return runs

@@ -192,4 +192,4 @@ def _decoded(value: Any) -> dict[str, Any]:
 
 
 def _text(codec: Codec, kind: int, size: int, data: bytes | None) -> str:
-    return "" if data is None else codec.read_text(kind, size, data)
+    return "" if data is None else codec.unpack_text(kind, size, data)

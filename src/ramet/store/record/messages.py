@@ -84,7 +84,7 @@ def _message(codec: Codec, message_id: int, session_id: int, role: Role, *rest: 
         id=message_id,
         session_id=session_id,
         role=role,
-        content=codec.read_text(kind, size, data),
+        content=codec.unpack_text(kind, size, data),
         tool_name=tool_name,
         timestamp=to_datetime(at_ms),
         commit=commit_hash.hex(),
@@ -126,4 +126,4 @@ def list_newest_calls(db: Connection, codec: Codec, session_ids: Sequence[int]) 
 
 
 def _text(codec: Codec, kind: int, size: int, data: bytes | None) -> str:
-    return "" if data is None else codec.read_text(kind, size, data)
+    return "" if data is None else codec.unpack_text(kind, size, data)

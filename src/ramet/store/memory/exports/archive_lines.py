@@ -167,7 +167,7 @@ class ArchiveLines:
 
     def _blob(self, blob_id: int) -> ArchiveRow:
         blob_hash, kind, size, data = self._db.must(_sql.read_blob, id=blob_id)
-        text = None if kind == PURGED else self._codec.read_text(kind, size, data)
+        text = None if kind == PURGED else self._codec.unpack_text(kind, size, data)
         return self._must_row("blobs", (blob_hash, size, text))
 
     def _note_images(self, commit: Row) -> None:

@@ -94,9 +94,9 @@ class Trajectories:
                 self.counts["messages"] += 1
                 yield Turn(
                     role=role,
-                    text=self._codec.read_text(kind, size, data),
+                    text=self._codec.unpack_text(kind, size, data),
                     at=to_iso(at_ms),
                     tool_name=tool_name,
                     metadata=None if metadata is None else msgspec.json.decode(metadata),
-                    reasoning=None if thought[0] is None else self._codec.read_text(*thought),
+                    reasoning=None if thought[0] is None else self._codec.unpack_text(*thought),
                 )
