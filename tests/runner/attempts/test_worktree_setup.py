@@ -1,12 +1,10 @@
 """Preparing worktrees: the set-up command of the owner, once for each state of the lock files."""
 
 import os
-import time
 import uuid
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from msgspec.structs import replace
 from tests.conformance import queue_worker
@@ -15,11 +13,10 @@ from tests.runner.desk import Desk
 from ramet.config import trust
 from ramet.config.layers import load
 from ramet.config.settings import Settings, WorktreeSettings
-from ramet.errors import SetupFailed, SetupKilled
+from ramet.errors import SetupFailed
 from ramet.faults import Faults
-from ramet.model.redaction import Redactor
 from ramet.runner.attempts import worktree_setup
-from ramet.runner.attempts.worktree_setup import Command, Site
+from ramet.runner.attempts.worktree_setup import Site
 from ramet.runner.context import RunnerContext
 from ramet.runner.settlement.worktrees import owner_of
 from ramet.workspace.worktrees import ports, worktree
@@ -172,78 +169,9 @@ def test_a_command_in_a_projects_file_counts_only_if_the_owner_trusts_it(desk: D
     assert load(environ, desk.project, {}).settings.worktree.setup == "touch owned"
 
 
-def command(tmp_path: Path, text: str, seconds: float = PATIENCE_SECONDS) -> Command:
-    return Command(
-        text=text,
-        directory=tmp_path,
-        environ={"PATH": os.environ["PATH"], "SECRET_KEY": "hunter2hunter2"},
-        log=tmp_path / "setup.log",
-        timeout_seconds=seconds,
-        grace_seconds=0.2,
-        redactor=Redactor([], ["hunter2hunter2"]),
-    )
-
-
-def is_gone(pid_file: Path) -> bool:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            if psutil.Process(int(pid_file.read_text())).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.05)
-    return False
-
-
-@pytest.mark.requirement("R462")
-@pytest.mark.parametrize(
-    "text", ["kill -KILL $$", "sh -c 'kill -KILL $$'; exit $?", "echo No space left on device; exit 1"]
-)
-def test_a_command_that_its_machine_ended_is_told_from_one_that_failed(tmp_path: Path, text: str) -> None:
-    with pytest.raises(SetupKilled, match="failed with"):
-        command(tmp_path, text).run(lambda: False)
-
-
 @pytest.mark.requirement("R458")
-def test_a_command_that_fails_says_how_and_has_its_log_without_secrets(tmp_path: Path) -> None:
-    with pytest.raises(SetupFailed) as failure:
-        command(tmp_path, "echo $SECRET_KEY; echo no network >&2; exit 3").run(lambda: False)
-    assert "failed with exit status 3" in failure.value.message
-    assert "no network" in failure.value.message
-    assert str(tmp_path / "setup.log") in failure.value.fix
-    log = (tmp_path / "setup.log").read_text()
-    assert "no network\n" in log
-    assert "hunter2" not in log
-    assert (tmp_path / "setup.log").stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.requirement("R458")
-def test_a_command_that_hangs_is_ended_with_everything_that_it_started(tmp_path: Path) -> None:
-    text = "(sh -c 'echo $$ > child; exec sleep 1000') & trap '' TERM; echo begun; while :; do sleep 1; done"
-    with pytest.raises(SetupFailed, match="took longer than 1 seconds: begun"):
-        command(tmp_path, text, seconds=1).run(lambda: False)
-    assert is_gone(tmp_path / "child")
-
-
-@pytest.mark.requirement("R458")
-def test_a_command_that_leaves_a_process_behind_succeeds_and_the_process_is_ended(tmp_path: Path) -> None:
-    command(tmp_path, "setsid sh -c 'echo $$ > child; exec sleep 1000' & until [ -s child ]; do :; done").run(
-        lambda: False
-    )
-    assert is_gone(tmp_path / "child")
-
-
-@pytest.mark.requirement("R458")
-def test_a_command_whose_effort_is_stopped_is_ended(tmp_path: Path) -> None:
-    with pytest.raises(SetupFailed, match="was stopped"):
-        command(tmp_path, "sleep 1000").run(lambda: True)
-
-
-def test_of_a_long_log_the_end_is_kept(tmp_path: Path) -> None:
-    command(tmp_path, "i=0; while [ $i -lt 300 ]; do printf '%8000d\\n' $i; i=$((i+1)); done; echo last").run(
-        lambda: False
-    )
-    log = (tmp_path / "setup.log").read_text()
-    assert len(log) <= 1024 * 1024
-    assert log.endswith("last\n")
+def test_a_set_up_command_that_fails_names_itself_and_its_log(bench: Bench) -> None:
+    claimed = bench.claim()
+    with pytest.raises(SetupFailed, match="the set-up command `exit 3` failed with exit status 3") as failure:
+        bench.prepare(claimed, bench.site(claimed, "exit 3"))
+    assert "see its log: " in failure.value.fix
