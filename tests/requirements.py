@@ -869,7 +869,6 @@ REQUIREMENTS: dict[str, Requirement] = {
         "the `HEAD` of the moment when it was added; the next effort of a chain starts at its predecessor's "
         "result. The commit that `--with-changes` makes is marked: `land` leaves it out unless `--include-"
         "changes`, and says so.",
-        later_part="landing: `land` leaves the marked commit out",
     ),
     "R363": due("A `.git` entry that is not a repository is ignored; the tests pass below such a folder."),
     "R364": due(
@@ -1000,6 +999,26 @@ REQUIREMENTS: dict[str, Requirement] = {
         "tombstones of R342.",
     ),
     "R400": due("`ramet diff` shows the change of an effort, a run or a chain with stat, colour and pager."),
+    "R401": due(
+        "`ramet land` previews, checks and lands in dependency order; only a commit that passed the checks moves the "
+        "target, by compare-and-swap."
+    ),
+    "R402": due(
+        "Landing is durable: SIGKILL at any point leaves the target at a tested commit, and the queue continues."
+    ),
+    "R404": due(
+        "A red check or conflict stops its entry and its dependents only, with a notice that says which check or which "
+        "files."
+    ),
+    "R406": due(
+        "A dirty checkout is never touched; a clean checkout of the target fast-forwards; `ramet undo` of the last "
+        "landing restores the previous tip; if something landed after it, or the branch was pushed, it makes a tested "
+        "revert commit instead, and says which."
+    ),
+    "R407": due(
+        "Contained branches, kept refs and worktrees are tidied after landing; nothing that exists nowhere else is "
+        "deleted."
+    ),
     "R413": due(
         "Inside a project every listing, `work`, `inbox` and clean-up command is limited to that project; "
         "`-A` shows all with a project column.",
@@ -1042,7 +1061,6 @@ REQUIREMENTS: dict[str, Requirement] = {
         " landings, once per lock file: the result is reused by copy-on-write or hard links if the listed "
         "lock files are unchanged; each worktree gets `RAMET_PORT_BASE`, a free block of ten ports; a failing"
         " set-up is an infrastructure outcome with its log.",
-        later_part="landing prepares its worktrees in the same way",
     ),
     "R459": due(
         "Upkeep (idempotency replies, leases, caches) runs by deadline and not when the queue happens to be "

@@ -82,6 +82,7 @@ OTHER_TABLES = (
     "findings",
     "parked",
     "hosts",
+    "landings",
     "project_paths",
     "budgets",
     "ingests",
@@ -101,6 +102,7 @@ OTHER_TABLES = (
 )
 
 _CHILDREN_FIRST = (
+    "landings",
     "edits",
     "edit_readings",
     "archived_keys",

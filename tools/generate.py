@@ -306,6 +306,7 @@ SAMPLES: dict[str, Any] = {
     "name": "implement",
     "id": "builder",
     "effort_id": 1,
+    "landing_id": 1,
     "session_id": 1,
     "project": "/projects/shop",
     "project_id": 1,

@@ -11,14 +11,14 @@
     ├── NotFound                     it does not exist                       exit 3
     │   └── ProjectNotFound · TaskNotFound · EffortNotFound · SessionNotFound · SkillNotFound ·
     │       AgentNotFound · BranchNotFound · CommitNotFound · ImageNotFound · NoticeNotFound · ReportMissing ·
-    │       RunNotFound · FileMissing
+    │       RunNotFound · LandingNotFound · FileMissing
     ├── Conflict                     the recorded state does not allow it    exit 4
     │   ├── ProjectBusy · EffortHeld · AgentBusy · EffortFinished
     │   ├── SessionError (SessionEnded · SessionOpen · WrongTask)
     │   ├── PhaseNotSequential · BranchExists · BranchInUse · NotInHistory · NothingToUndo · NothingToExpand
     │   ├── SpawnError (SpawnCycle · SpawnDepthExceeded · SpawnLimitExceeded · SpawnTimeTooShort) · BudgetExceeded
     │   ├── LeaseLost · NotFinished · NothingRuns · WorktreeBusy
-    │   ├── RunAttended · RunChanged · RunFinished
+    │   ├── RunAttended · RunChanged · RunFinished · LandingRefused
     │   └── IdempotencyConflict
     ├── StoreError                   the database failed                     exit 5
     │   ├── DatabaseHeld · DatabaseNewer · DatabaseForeign · DatabaseUntrusted · DatabaseUnreachable
@@ -418,6 +418,13 @@ class ReportMissing(NotFound):
     hint = "`ramet show EFFORT` shows the report's path and the copy in the database"
 
 
+class LandingNotFound(NotFound):
+    """There is no such landing."""
+
+    code = "landing_not_found"
+    hint = "`ramet landings list -A` lists the landings of every project"
+
+
 class FileMissing(NotFound):
     """There is no such file."""
 
@@ -611,6 +618,13 @@ class WorktreeBusy(Conflict):
 
     code = "worktree_busy"
     hint = "give the effort a worktree of its own"
+
+
+class LandingRefused(Conflict):
+    """The landing is not in a state that allows this."""
+
+    code = "landing_refused"
+    hint = "`ramet landings list` shows the state of every landing"
 
 
 class RunAttended(Conflict):

@@ -18,6 +18,11 @@ FaultPoint = Literal[
     "during_restore",
     "before_launch",
     "after_launch",
+    "landing_claimed",
+    "landing_built",
+    "landing_checked",
+    "landing_tested",
+    "landing_moved",
     "before_settle",
     "after_settle",
 ]

@@ -49,6 +49,7 @@ from ramet.protocol.replies import Page
 from ramet.protocol.system.events import ListEvents
 from ramet.runner.attempts.crew import Crew
 from ramet.runner.attempts.slot_loans import SlotLoans
+from ramet.runner.landing.landing_queue import LandingQueue
 
 PATIENCE_SECONDS = 20
 
@@ -287,7 +288,7 @@ class RunningServer:
         tokens = Tokens(KEY, str(self.path))
         context = build_context(requester, machine, tokens, Faults(), environ)
         crew = Crew(context)
-        work_calls = WorkCalls(crew, SlotLoans(context, crew), requester, self.loop)
+        work_calls = WorkCalls(crew, SlotLoans(context, crew), requester, self.loop, LandingQueue(context, self.loop))
         hook_service, _ = build_hook_service(requester, machine, self.loop)
         disk = lambda request: self.disk(request)  # noqa: E731, PLW0108 - tests set it later
         threads = MachineThreads(disk, lambda *_: ({}, None), requester.ask_from_thread, self.loop, self.meter)

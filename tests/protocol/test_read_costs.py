@@ -16,6 +16,7 @@ SHORT = {
     "daemon.status": "what the daemon knows of itself",
     "daemon.stop": "nothing is read",
     "db.agents.get": "one agent by its id",
+    "landing.get": "one landing by its id, and the state of those that it needs",
     "db.effort.checks": "one effort by its id, and its phases",
     "db.effort.get": "one effort by its id",
     "db.session.contract": "a bounded number of rows behind one session",

@@ -8,6 +8,8 @@ DISK = "one for each folder or branch that is on this machine's disk"
 OPEN = "only sessions that are open, which are processes of this machine"
 
 REASONS = {
+    "landing.get": "the efforts, files and checks of one landing",
+    "landing.plan": "the branches that were named, at most a thousand efforts and runs",
     "agent.directives.dereference": A_FILE,
     "agent.directives.discover": DISK,
     "agent.directives.resolve": A_FILE,

@@ -18,6 +18,7 @@ from ramet.vendors.registry import PREFERRED
 _EFFORT = re.compile(r"e?(\d+)")
 _SESSION = re.compile(r"s?(\d+)")
 _RUN = re.compile(r"r?(\d+)")
+_LANDING = re.compile(r"l?(\d+)")
 _NATIVE = re.compile(r"[a-z0-9][a-z0-9._-]*:.+", re.DOTALL)
 _SESSION_BRANCH = re.compile(r"s(\d+)")
 _HASH = re.compile(r"[0-9a-f]{4,64}")
@@ -72,6 +73,13 @@ def work(text: str) -> Work:
     raise click.BadParameter(
         f"{text!r} is neither an effort nor a run; write e12 or r3. `ramet history diff` compares contexts."
     )
+
+
+def landing(text: str) -> int:
+    """`l3`, or `3` if only a landing can be meant."""
+    if match := _LANDING.fullmatch(text):
+        return int(match[1])
+    raise click.BadParameter(f"{text!r} is not a landing; write l3 or 3.")
 
 
 def path(text: str) -> str:

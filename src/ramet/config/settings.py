@@ -595,6 +595,19 @@ class CheckSettings(Struct, frozen=True, kw_only=True):
     ] = {}
 
 
+class LandSettings(Struct, frozen=True, kw_only=True):
+    """How the branches of agents get into yours."""
+
+    method: Annotated[
+        Literal["merge", "squash", "rebase"],
+        Meta(description="How `ramet land` puts a branch on top of its target."),
+        PROJECT,
+    ] = "merge"
+    check_seconds: Annotated[
+        int, Meta(ge=1, le=86_400, description="Seconds after which a check of a landing is ended."), OWNER
+    ] = 1800
+
+
 class RunSettings(Struct, frozen=True, kw_only=True):
     """Task files and chains."""
 
@@ -963,6 +976,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     sandbox: SandboxSettings = SandboxSettings()
     permissions: PermissionSettings = PermissionSettings()
     checks: CheckSettings = CheckSettings()
+    land: LandSettings = LandSettings()
     runs: RunSettings = RunSettings()
     retention: RetentionSettings = RetentionSettings()
     backup: BackupSettings = BackupSettings()

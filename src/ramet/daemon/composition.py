@@ -62,6 +62,7 @@ from ramet.protocol.hooks.hooks import HookFacts
 from ramet.protocol.operation import Ask
 from ramet.protocol.system.damage import NoteDamage, WriteBan
 from ramet.runner.context import RunnerContext
+from ramet.runner.landing.landing_queue import LandingQueue
 from ramet.runner.machine import Machine
 from ramet.runner.operations import answer
 from ramet.runner.project_files import session_files
@@ -297,6 +298,13 @@ def build_context(
         identify=lambda: uuid.uuid4().hex,
         token=tokens.make,
     )
+
+
+def build_landing_queue(context: RunnerContext, loop: asyncio.AbstractEventLoop) -> LandingQueue:
+    """What lands branches here, woken by each operation that queues one."""
+    landing_queue = LandingQueue(context, loop)
+    context.machine.on_landing = landing_queue.wake
+    return landing_queue
 
 
 def build_hook_service(

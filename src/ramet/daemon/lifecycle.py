@@ -119,7 +119,7 @@ async def _live(given: Given) -> None:
         slot_loans = SlotLoans(context, crew)
         hook_service, transcript_feed = composition.build_hook_service(requester, machine, loop)
         calling_sessions = composition.build_calling_sessions(requester, machine, loop)
-        work_calls = WorkCalls(crew, slot_loans, requester, loop)
+        work_calls = WorkCalls(crew, slot_loans, requester, loop, composition.build_landing_queue(context, loop))
         parts = Parts(
             work_calls,
             threads,
@@ -138,6 +138,7 @@ async def _live(given: Given) -> None:
         following = [
             slot_loans.tend(),
             crew.guard.follow(),
+            work_calls.landing_queue.follow(),
             transcript_feed.follow(),
             composition.build_vanished_agents(requester, machine, transcript_feed).follow(),
             index_feeder.follow(server.count_requests),

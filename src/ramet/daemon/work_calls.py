@@ -20,6 +20,7 @@ from ramet.errors import DaemonReplaced, DaemonStopping, InvalidParams, RametErr
 from ramet.model.principal import USER, asking_session
 from ramet.model.record.effort import StopRequest
 from ramet.model.spawn.child import SpawnResult
+from ramet.protocol.landing.landings import RetryLanding, UndoLanding
 from ramet.protocol.operation import AsyncAsk, Request, decode_reply
 from ramet.protocol.spawn.children import AwaitChildren, Results, SpawnAgent, SpawnAgents
 from ramet.protocol.work.attempts import Reported, ReportStream
@@ -27,18 +28,25 @@ from ramet.protocol.work.kills import CancelSpawn, Kill, Killed
 from ramet.protocol.work.workers import RunWork, StopWork, WorkDone
 from ramet.runner.attempts.crew import Crew
 from ramet.runner.attempts.slot_loans import SlotLoans
+from ramet.runner.landing.landing_queue import LandingQueue
 
 
 class WorkCalls:
     """What the server knows of the crew."""
 
     def __init__(
-        self, crew: Crew, slot_loans: SlotLoans, requester: Requester, loop: asyncio.AbstractEventLoop
+        self,
+        crew: Crew,
+        slot_loans: SlotLoans,
+        requester: Requester,
+        loop: asyncio.AbstractEventLoop,
+        landing_queue: LandingQueue,
     ) -> None:
         self._crew = crew
         self._slot_loans = slot_loans
         self._requester = requester
         self._loop = loop
+        self.landing_queue = landing_queue
         self._asked: dict[Call, asyncio.Task[None]] = {}
         self._is_closed = False
         self.is_replaced = False
@@ -49,6 +57,8 @@ class WorkCalls:
             SpawnAgent: self._spawned,
             SpawnAgents: self._spawned,
             ReportStream: self._reported,
+            RetryLanding: self._queued_landing,
+            UndoLanding: self._queued_landing,
         }
         """What is still done here when the engine has answered one of these, before the client gets the reply."""
 
@@ -123,6 +133,10 @@ class WorkCalls:
             return WorkDone(finished={}, why="daemon_stopping")
 
     # What follows an answer of the engine's.
+
+    def _queued_landing(self, call: Call, reply: Any) -> None:
+        self.landing_queue.wake()
+        call.done(reply)
 
     def _killed(self, call: Call, reply: Any) -> None:
         """The keeper of an effort that should stop is notified at once; elsewhere it learns this when it renews its

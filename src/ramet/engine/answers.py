@@ -15,7 +15,7 @@ Q = TypeVar("Q", bound=Request[Any])
 
 answers = Answers[Transaction]("engine")
 
-_SUBJECTS = ("system", "history", "record", "runs", "spawn", "work", "hooks", "memory")
+_SUBJECTS = ("system", "history", "record", "runs", "spawn", "work", "landing", "hooks", "memory")
 
 _preparations: dict[type[Request[Any]], Callable[[Any, Contents], Any]] = {}
 

@@ -118,6 +118,8 @@ from ramet.protocol.hooks.moments import (
 from ramet.protocol.hooks.notes import AppendLog, Logged
 from ramet.protocol.hooks.skill_files import ListSkillFiles, ParsedSkill, ParseSkill, SkillEntry
 from ramet.protocol.hooks.transcripts import Ingest, Ingests, ListIngests
+from ramet.protocol.landing.landings import DropLanding, GetLanding, LandingRow, ListLandings, RetryLanding, UndoLanding
+from ramet.protocol.landing.plans import AddedLandings, AddLandings, LandingPlan, PlanLanding
 from ramet.protocol.memory.archives import (
     ArchiveSession,
     DatabaseSize,
@@ -1803,6 +1805,103 @@ class IngestOperations(Namespace):
         return self._iterate(ListIngests, {"session_id": session_id, "path": path, "cursor": cursor})
 
 
+class LandingOperations(Namespace):
+    """`landing.…`"""
+
+    def add(
+        self,
+        *,
+        effort_ids: Sequence[int] = (),
+        run_ids: Sequence[int] = (),
+        directory: str | None = None,
+        onto: str | None = None,
+        method: Literal["merge", "squash", "rebase"] | None = None,
+        checks: Sequence[str] = (),
+        include_changes: bool = False,
+        idempotency_key: str | None = None,
+    ) -> AddedLandings:
+        """Queue the branches of efforts and runs for a target, in the order of their dependencies."""
+        return self._call(
+            AddLandings,
+            {
+                "idempotency_key": idempotency_key,
+                "effort_ids": effort_ids,
+                "run_ids": run_ids,
+                "directory": directory,
+                "onto": onto,
+                "method": method,
+                "checks": checks,
+                "include_changes": include_changes,
+            },
+        )
+
+    def drop(self, landing_id: int, *, idempotency_key: str | None = None) -> LandingRow:
+        """Remove a landing from the queue. The branch stays."""
+        return self._call(DropLanding, {"idempotency_key": idempotency_key, "landing_id": landing_id})
+
+    def get(self, landing_id: int) -> LandingRow:
+        """Show a landing."""
+        return self._call(GetLanding, {"landing_id": landing_id})
+
+    def list(
+        self,
+        *,
+        project: int | str | None = None,
+        state: Literal["queued", "landing", "landed", "failed", "conflicted", "stopped", "dropped", "undone"]
+        | None = None,
+        cursor: int | None = None,
+        limit: int = 100,
+    ) -> Page[LandingRow]:
+        """List landings, newest first."""
+        return self._call(ListLandings, {"project": project, "state": state, "cursor": cursor, "limit": limit})
+
+    def iter_list(
+        self,
+        *,
+        project: int | str | None = None,
+        state: Literal["queued", "landing", "landed", "failed", "conflicted", "stopped", "dropped", "undone"]
+        | None = None,
+        cursor: int | None = None,
+    ) -> Iterator[LandingRow]:
+        """Iterate over all items of `list`, with one page at a time in memory."""
+        return self._iterate(ListLandings, {"project": project, "state": state, "cursor": cursor})
+
+    def plan(
+        self,
+        *,
+        effort_ids: Sequence[int] = (),
+        run_ids: Sequence[int] = (),
+        directory: str | None = None,
+        onto: str | None = None,
+        method: Literal["merge", "squash", "rebase"] | None = None,
+        checks: Sequence[str] = (),
+        include_changes: bool = False,
+    ) -> LandingPlan:
+        """Show what would land, in which order, with the conflicts that are foreseen. Nothing changes."""
+        return self._call(
+            PlanLanding,
+            {
+                "effort_ids": effort_ids,
+                "run_ids": run_ids,
+                "directory": directory,
+                "onto": onto,
+                "method": method,
+                "checks": checks,
+                "include_changes": include_changes,
+            },
+        )
+
+    def retry(self, landing_id: int, *, idempotency_key: str | None = None) -> LandingRow:
+        """Queue a landing again that failed, conflicted, stopped or was dropped."""
+        return self._call(RetryLanding, {"idempotency_key": idempotency_key, "landing_id": landing_id})
+
+    def undo(self, landing_id: int, *, idempotency_key: str | None = None) -> LandingRow:
+        """Queue the undoing of a landing. The last one is taken back; of an earlier or pushed one, a tested
+        commit reverts the changes.
+        """
+        return self._call(UndoLanding, {"idempotency_key": idempotency_key, "landing_id": landing_id})
+
+
 class MemoryNotesOperations(Namespace):
     """`memory.notes.…`"""
 
@@ -2867,6 +2966,7 @@ class Operations(Namespace):
         self.hosts = HostsOperations(transport)
         self.imports = ImportsOperations(transport)
         self.ingest = IngestOperations(transport)
+        self.landing = LandingOperations(transport)
         self.memory = MemoryOperations(transport)
         self.names = NamesOperations(transport)
         self.report = ReportOperations(transport)

@@ -19,6 +19,7 @@ NoticeKind = Literal[
     "budget",
     "refused",
     "damaged",
+    "landing",
 ]
 
 

@@ -13,7 +13,7 @@ from ramet.protocol.operation import Operation, Request
 
 __all__ = ["OPERATIONS", "Operation"]
 
-_PARTS = ("system", "history", "record", "runs", "spawn", "work", "hooks", "memory")
+_PARTS = ("system", "history", "record", "runs", "spawn", "work", "landing", "hooks", "memory")
 """The folders in which requests are declared: one for each subject, and `system` for the rest."""
 
 

@@ -5,7 +5,7 @@ runs it on a thread, `ramet.open` where it is called.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -38,6 +38,8 @@ class Machine:
         self.places = places
         self.environ = environ
         self.git = Git(environ, places.home / "git", filters=settings.worktree.git_filters)
+        self.on_landing: Callable[[], None] = lambda: None
+        """Called when something was queued to land here."""
         self._denied = read_environment(environ, settings).denied
         self._redactors: dict[tuple[str, ...], Redactor] = {}
         self.redactor = self._redact_with(settings.redaction.patterns)

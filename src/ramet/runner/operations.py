@@ -7,7 +7,7 @@ from ramet.runner import drivers
 from ramet.runner.answers import answers
 from ramet.runner.attempts import prompts
 from ramet.runner.budgets import daily_budgets
-from ramet.runner.landing import work_diff
+from ramet.runner.landing import plans, work_diff
 from ramet.runner.machine import Machine
 from ramet.runner.memory import notes, why
 from ramet.runner.project_files import directives, effort_starts, files, session_undo, skills
@@ -25,6 +25,7 @@ _REGISTERED = (
     files,
     kept_refs,
     notes,
+    plans,
     prompts,
     reports,
     session_undo,

@@ -40,6 +40,7 @@ def log(shop: Shop, commit: object) -> list[str]:
     return shop.run(shop.project, "log", "--format=%s", "--first-parent", f"main..{commit}").splitlines()
 
 
+@pytest.mark.requirement("R401")
 @pytest.mark.parametrize(
     ("method", "subjects"), [("merge", ["Land it"]), ("squash", ["Land it"]), ("rebase", ["two", "one"])]
 )
@@ -52,6 +53,7 @@ def test_each_method_has_all_changes_and_touches_no_checkout(shop: Shop, method:
     shop.run(shop.project, "fsck", "--strict", str(commit))
 
 
+@pytest.mark.requirement("R401")
 def test_a_rebased_commit_keeps_its_author_and_loses_its_signature(shop: Shop) -> None:
     run, project = shop.run, shop.project
     signature = "\ngpgsig -----BEGIN\n x\n -----END\n\n"
@@ -65,6 +67,7 @@ def test_a_rebased_commit_keeps_its_author_and_loses_its_signature(shop: Shop) -
     assert "gpgsig" not in content
 
 
+@pytest.mark.requirement("R404")
 @pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
 def test_a_conflict_names_its_files_and_makes_nothing(shop: Shop, method: str) -> None:
     (shop.project / "one.txt").write_text("another\n")
@@ -72,6 +75,7 @@ def test_a_conflict_names_its_files_and_makes_nothing(shop: Shop, method: str) -
     assert built(shop, method) == Conflict(["one.txt"])
 
 
+@pytest.mark.requirement("R401")
 @pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
 def test_a_marked_commit_of_uncommitted_changes_is_left_out(shop: Shop, method: str) -> None:
     marked = shop.run(shop.project, "rev-parse", "work~1")
@@ -80,10 +84,12 @@ def test_a_marked_commit_of_uncommitted_changes_is_left_out(shop: Shop, method: 
     assert "one" not in shop.run(shop.project, "log", "--format=%s", f"main..{commit}").split()
 
 
+@pytest.mark.requirement("R401")
 def test_a_branch_that_the_target_has_makes_no_commit(shop: Shop) -> None:
     assert built(shop, "merge", "main~1") == shop.run(shop.project, "rev-parse", "main")
 
 
+@pytest.mark.requirement("R406")
 def test_a_revert_takes_back_a_landing_of_several_commits_and_nothing_else(shop: Shop) -> None:
     before = shop.run(shop.project, "rev-parse", "main")
     landed = str(built(shop, "rebase"))
@@ -95,6 +101,7 @@ def test_a_revert_takes_back_a_landing_of_several_commits_and_nothing_else(shop:
     assert files(shop, found.commit) == ["a.txt", "later.txt", "main.txt"]
 
 
+@pytest.mark.requirement("R401")
 def test_a_merge_is_not_replayed(shop: Shop) -> None:
     shop.run(shop.project, "checkout", "-q", "work")
     shop.run(shop.project, "merge", "-q", "--no-edit", "main")

@@ -202,6 +202,7 @@ NAME_RULES = {
     r"^[0-9]{1,19}[.][0-9]{1,19}$": "the `next` of the page before, such as 1.42",
     r"^[0-9]{1,19}[.][0-9a-f]{0,64}$": "the `next` of the page before, such as 1000.3f9c2b7a",
     r"^[0-9]{1,19}[.][^\x00]{1,4096}$": "the `next` of the page before, such as 7.implement",
+    r"^[0-9a-f]{40,64}$": "the whole hash of a git commit",
     r"^[^\s:]+:\S+$": "PROVIDER:MODEL without spaces, such as openai:gpt-5",
 }
 """The patterns of names in requests, in words."""

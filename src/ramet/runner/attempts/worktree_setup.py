@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +27,8 @@ from ramet.workspace.worktrees import labels, ports, prepared_folders, worktree
 from ramet.workspace.worktrees.prepared_folders import Recipe, Wanted
 from ramet.workspace.worktrees.worktree import Worktree
 
+How = Literal["running", "reused", "skipped"]
+
 _FOLDER = "setup"
 
 
@@ -41,14 +44,51 @@ class Site(Struct, frozen=True, kw_only=True):
     grace_seconds: float
 
 
+class Watcher(Protocol):
+    """Whoever a worktree is prepared for."""
+
+    def tell(self, how: How, command: str, log: str) -> None:
+        """Hear how it is prepared."""
+
+    def is_stopped(self) -> bool:
+        """Whether it is no longer needed."""
+
+    def find_start(self) -> str | None:
+        """The commit that the user chose, on which no agent has worked yet."""
+
+
+class _Attempt:
+    """An attempt that a worktree is prepared for."""
+
+    def __init__(self, runner: RunnerContext, claimed: Claimed) -> None:
+        self._runner = runner
+        self._claimed = claimed
+
+    def tell(self, how: How, command: str, log: str) -> None:
+        claimed = self._claimed
+        note = NotePreparation(effort_id=claimed.id, generation=claimed.generation, how=how, command=command, log=log)
+        self._runner.machine.ask(note)
+
+    def is_stopped(self) -> bool:
+        return self._runner.machine.ask(GetWork(effort_id=self._claimed.id)).stop_request is not None
+
+    def find_start(self) -> str | None:
+        return starting_points.of(self._claimed)
+
+
 def prepare(runner: RunnerContext, claimed: Claimed, site: Site) -> bool:
     """Prepare the worktree unless it is prepared for its lock files already; whether that took time."""
+    return prepare_for(runner, _Attempt(runner, claimed), site)
+
+
+def prepare_for(runner: RunnerContext, watcher: Watcher, site: Site) -> bool:
+    """The same for anybody."""
     folder = runner.places.worktrees
     top = worktree.find_top(folder, site.worktree.path)
     if top is None or labels.read(top.parent, top.name) is None:
         return False
     ports.reserve(folder, top)
-    has_run = _Setup(runner, claimed, site, top).run() if site.settings.setup else False
+    has_run = _Setup(runner, watcher, site, top).run() if site.settings.setup else False
     label = labels.read(top.parent, top.name)
     if label is not None and not label.is_used:
         labels.write(top.parent, top.name, replace(label, is_used=True))
@@ -65,10 +105,10 @@ def find_ports(runner: RunnerContext, directory: str) -> dict[str, str]:
 class _Setup:
     """The preparation of one worktree."""
 
-    def __init__(self, runner: RunnerContext, claimed: Claimed, site: Site, top: Path) -> None:
+    def __init__(self, runner: RunnerContext, watcher: Watcher, site: Site, top: Path) -> None:
         settings = site.settings
         self._runner = runner
-        self._claimed = claimed
+        self._watcher = watcher
         self._site = site
         self._top = top
         self._directory = Path(site.worktree.path)
@@ -104,7 +144,7 @@ class _Setup:
 
     def _execute(self, wanted: Wanted, *, is_used: bool) -> bool:
         """Run the command, if no sandboxed agent could have written what it reads."""
-        is_users = not is_used and self._site.worktree.base == starting_points.of(self._claimed)
+        is_users = not is_used and self._site.worktree.base == self._watcher.find_start()
         if self._site.is_sandboxed and not is_users:
             self._tell("skipped")
             return False
@@ -120,7 +160,7 @@ class _Setup:
             grace_seconds=self._site.grace_seconds,
             redactor=self._runner.machine.redactor_in(self._site.project_path),
         )
-        trouble = command.run(self._is_stopped)
+        trouble = command.run(self._watcher.is_stopped)
         if trouble is not None:
             raise (SetupKilled if trouble.is_hosts else SetupFailed)(
                 f"the set-up command `{command.text}` {trouble.text}",
@@ -131,15 +171,5 @@ class _Setup:
             prepared_folders.keep(self._kept, self._directory, wanted)
         return True
 
-    def _tell(self, how: str) -> None:
-        note = NotePreparation(
-            effort_id=self._claimed.id,
-            generation=self._claimed.generation,
-            how=how,  # type: ignore[arg-type]
-            command=self._recipe.command,
-            log=str(self._log),
-        )
-        self._runner.machine.ask(note)
-
-    def _is_stopped(self) -> bool:
-        return self._runner.machine.ask(GetWork(effort_id=self._claimed.id)).stop_request is not None
+    def _tell(self, how: How) -> None:
+        self._watcher.tell(how, self._recipe.command, str(self._log))

@@ -18,7 +18,7 @@ from ramet.workspace.worktrees import kept_refs
 @answers(TidyRefs)
 def tidy(machine: Machine, request: TidyRefs) -> Page[TidiedRef]:
     """The operation `worktree.tidy`."""
-    users = dict(_users(machine))
+    users = dict(list_users(machine))
     items: list[TidiedRef] = []
     seen: set[Path] = set()
     for path in project_paths(machine, request.project):
@@ -43,7 +43,7 @@ def _find(machine: Machine, path: str) -> Repository | None:
         return None
 
 
-def _users(machine: Machine) -> Iterator[tuple[str, str]]:
+def list_users(machine: Machine) -> Iterator[tuple[str, str]]:
     """The branches that unfinished efforts use or will continue from, and why each stays."""
     for state in ("active", "queued"):
         for effort in list_unfinished(machine, state):

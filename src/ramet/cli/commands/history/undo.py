@@ -9,6 +9,7 @@ import click
 from ramet.cli import references
 from ramet.cli.command import Command
 from ramet.cli.commands.history.branch import say_where
+from ramet.cli.commands.landing.landing_undo import undo_landing
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import as_builtins, clean, count, print_json
 from ramet.config.places import make_private
@@ -19,6 +20,7 @@ from ramet.protocol.hooks.compactions import UndoCompaction, Undone
 from ramet.vendors.registry import PREFERRED
 
 _SESSION = re.compile(r"s\d+")
+_LANDING = re.compile(r"l\d+")
 _NATIVE = re.compile(r"[a-z0-9][a-z0-9._-]*:.+")
 _LONGEST_ARGUMENT = 100_000
 """Systems limit an argument to 128 KiB; for a longer context the agent gets the name of the file."""
@@ -31,9 +33,10 @@ _LONGEST_ARGUMENT = 100_000
         "ramet undo main --steps 2",
         "ramet undo s7",
         f"ramet undo {PREFERRED[0]}:2f1c0c4e --compaction 1 --print",
+        "ramet undo l3",
     ],
 )
-@click.argument("reference", metavar="BRANCH|SESSION", type=references.anything)
+@click.argument("reference", metavar="BRANCH|SESSION|LANDING", type=references.anything)
 @click.option("--steps", type=click.IntRange(min=1), help="Branch only: how many rewrites to undo (default: 1).")
 @click.option(
     "--compaction", type=click.IntRange(min=1), help="Session only: which compaction to undo (default: the last)."
@@ -41,13 +44,18 @@ _LONGEST_ARGUMENT = 100_000
 @click.option("--print", "only_show", is_flag=True, help="Session only: print the context and start nothing.")
 @click.pass_obj
 def undo(invocation: Invocation, reference: str, steps: int | None, compaction: int | None, only_show: bool) -> None:
-    """Undo a session's compaction, or the last rewrites of a branch.
+    """Undo a session's compaction, the last rewrites of a branch, or a landing.
 
     For a session: continue with the context from before it was compacted. If Ramet ran the agent, an effort is queued
     with that context as its prompt. If you started the agent yourself, the command that starts the next one is printed.
 
     For a branch: undo edit, compress, merge, pick, reset or delete, exactly, as `ramet history undo` does.
+
+    For a landing: move the target back to where it was. If something landed after it, or it was pushed, a tested commit
+    takes its changes back instead.
     """
+    if _LANDING.fullmatch(reference):
+        return undo_landing(invocation, references.landing(reference))
     is_session = _SESSION.fullmatch(reference) or _NATIVE.fullmatch(reference)
     if is_session and steps is None:
         try:

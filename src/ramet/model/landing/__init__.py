@@ -1,0 +1,1 @@
+"""The landing queue: states and rules of landings."""

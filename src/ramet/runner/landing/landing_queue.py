@@ -1,0 +1,77 @@
+"""The landing queue of this machine: claims what can land, and lands several targets side by side."""
+
+import asyncio
+import logging
+import threading
+
+from ramet.errors import RametError
+from ramet.protocol.landing.landings import ClaimedLanding, ClaimLanding
+from ramet.runner.context import RunnerContext
+from ramet.runner.landing.lander import land
+
+log = logging.getLogger(__name__)
+
+_LEASE_SECONDS = 60
+_LOOK_SECONDS = 30.0
+_MOST_LANDERS = 4
+
+
+class LandingQueue:
+    """Lands what is queued for this machine, until it is cancelled."""
+
+    def __init__(self, runner: RunnerContext, loop: asyncio.AbstractEventLoop) -> None:
+        self._runner = runner
+        self._loop = loop
+        self._news = asyncio.Event()
+        self._is_closing = threading.Event()
+        self._landers: set[asyncio.Task[None]] = set()
+
+    def wake(self) -> None:
+        """Something may have been queued. Threads may call this."""
+        self._loop.call_soon_threadsafe(self._news.set)
+
+    async def follow(self) -> None:
+        """Claim and land. What an earlier daemon of this home had claimed is taken over first."""
+        takes_over = True
+        try:
+            while True:
+                self._news.clear()
+                while len(self._landers) < _MOST_LANDERS:
+                    claimed = await self._claim(takes_over=takes_over and not self._landers)
+                    if claimed is None:
+                        takes_over = False
+                        break
+                    task = self._loop.create_task(self._land(claimed))
+                    self._landers.add(task)
+                    task.add_done_callback(self._landers.discard)
+                try:
+                    async with asyncio.timeout(_LOOK_SECONDS):
+                        await self._news.wait()
+                except TimeoutError:
+                    pass
+        finally:
+            self._is_closing.set()
+            if self._landers:
+                await asyncio.wait(self._landers)
+
+    async def _claim(self, *, takes_over: bool) -> ClaimedLanding | None:
+        request = ClaimLanding(
+            host=self._runner.host or "",
+            lander=self._runner.name,
+            lease_seconds=_LEASE_SECONDS,
+            takes_over=takes_over,
+        )
+        try:
+            claimed = await self._runner.ask(request)
+        except RametError as error:
+            log.warning("no landing can be claimed: %s", error.message)
+            return None
+        return claimed if claimed.landing is not None else None
+
+    async def _land(self, claimed: ClaimedLanding) -> None:
+        try:
+            await asyncio.to_thread(land, self._runner, claimed, _LEASE_SECONDS, self._is_closing.is_set)
+        except Exception:
+            log.exception("a landing failed id=%d", claimed.landing.id if claimed.landing else 0)
+        finally:
+            self._news.set()
