@@ -10,6 +10,7 @@ from ramet.cli.commands.system.health import database_findings
 from ramet.errors import InvalidParams
 from ramet.protocol.system.database import LogState
 from ramet.store.database import check
+from ramet.store.database.blobs import Codec
 
 
 @pytest.fixture
@@ -140,3 +141,22 @@ def test_doctor_warns_of_a_large_log_and_names_who_reads_it(furnished: World) ->
         "warn",
         True,
     )
+
+
+@pytest.mark.requirement("R464")
+@pytest.mark.parametrize(("failures", "found"), [(1, []), (1000, ["memory"])])
+def test_too_little_memory_is_no_sign_of_damage(
+    furnished: World, monkeypatch: pytest.MonkeyPatch, failures: int, found: list[str]
+) -> None:
+    left, unpack = iter(range(failures)), Codec.unpack
+
+    def unpack_with_little_memory(codec: Codec, kind: int, size: int, data: bytes) -> bytes:
+        if next(left, None) is not None:
+            raise MemoryError
+        return unpack(codec, kind, size, data)
+
+    monkeypatch.setattr(Codec, "unpack", unpack_with_little_memory)
+    furnished.store.signs.first = None  # a server's store is shared by the tests
+    report = furnished.call("db.check")
+    assert sorted({finding.check for finding in report.findings}) == found
+    assert furnished.store.signs.first is None

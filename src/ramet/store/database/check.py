@@ -11,7 +11,7 @@ be read is left out, and after each such page twice as many rows, so that a chec
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,6 +20,7 @@ from ramet.errors import (
     ConnectionsExhausted,
     DatabaseBusy,
     DatabaseDamaged,
+    DatabaseExhausted,
     DatabaseReadOnly,
     DatabaseRefused,
     DatabaseUnreachable,
@@ -97,6 +98,8 @@ class _Findings:
             yield
         except _PASSING:
             raise
+        except (MemoryError, DatabaseExhausted):  # which says nothing about the row: a whole one may be very large
+            self.add([CheckFinding(check="memory", detail=f"{what} could not be checked: there is too little memory")])
         except Exception as error:  # noqa: BLE001 - damaged rows have values of any kind
             self.add([CheckFinding(check=check, detail=f"{what} cannot be read: {_describe(error)}")])
 
@@ -304,6 +307,14 @@ def _sample_report(
 
 
 def _check_blobs(db: Connection, codec: Codec, after: int, upto: int) -> Iterator[CheckFinding]:
+    with suppress(MemoryError, DatabaseExhausted):
+        yield from list(_check_few_blobs(db, codec, after, upto))
+        return
+    for number in range(after, upto):
+        yield from _check_few_blobs(db, codec, number, number + 1)
+
+
+def _check_few_blobs(db: Connection, codec: Codec, after: int, upto: int) -> Iterator[CheckFinding]:
     for blob_id, blob_hash, kind, size, data in db.all(_sql.blobs_between, after=after, upto=upto):
         if kind == PURGED:
             if data:
