@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import apsw
 import pytest
 from tests.cli.command_line import CommandLine
 from tests.store.damage import DAMAGE, PAGE, furnish, overwrite, page_of
@@ -59,3 +60,16 @@ def test_a_person_can_accept_the_damage(ramet: CommandLine, file: Path) -> None:
     assert ramet("project", "add", ".").returncode == 5
     ramet.ok("db", "accept", "--yes")
     ramet.ok("project", "add", ".")
+
+
+@pytest.mark.requirement("R464")
+def test_a_damaged_database_is_checked_also_if_it_waits_for_a_migration(ramet: CommandLine, file: Path) -> None:
+    database = apsw.Connection(str(file))
+    database.execute("DELETE FROM schema_migrations WHERE number = (SELECT max(number) FROM schema_migrations)")
+    database.close()
+    overwrite(file, page_of(file, "leaf", "blobs"), os.urandom(PAGE))
+    assert ramet("status").returncode == 5
+    checked = ramet("db", "check", "--json")
+    assert (checked.returncode, checked.stderr) == (1, "")
+    assert json.loads(checked.stdout)["findings"]
+    assert ramet("db", "salvage", str(file)).returncode == 2

@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from ramet.errors import DatabaseForeign
 from ramet.store.database.connection import Connection
 from ramet.store.database.queries import QueryFile
-from ramet.store.database.schema.migrations import Dialect, Migration, load_migrations
+from ramet.store.database.schema.migrations import RESTORING, Dialect, Migration, load_migrations
 
 _sql = QueryFile("database/migrations")
-_RESTORE = "put a backup of the database in its place"
 _STATEMENT = re.compile(r"(?P<verb>CREATE|DROP) (?P<kind>TRIGGER|VIEW) (?P<name>\w+)", re.IGNORECASE)
 
 
@@ -31,9 +30,9 @@ def refuse_altered(connection: Connection, dialect: Dialect, version: int) -> No
         if (kind, name) not in wanted:
             raise _foreign(f"it has the {kind} {name}, which is not Ramet's", f"DROP {kind.upper()} {name}")
         if text is not None and text != wanted[kind, name]:
-            raise _foreign(f"its {kind} {name} was changed", _RESTORE)
+            raise _foreign(f"its {kind} {name} was changed", RESTORING[dialect])
     if dialect == "sqlite" and (missing := next((each for each in wanted if each not in found), None)):
-        raise _foreign(f"its {' '.join(missing)} is missing", _RESTORE)
+        raise _foreign(f"its {' '.join(missing)} is missing", RESTORING[dialect])
 
 
 def made_by(migrations: Iterable[Migration]) -> dict[tuple[str, str], str]:

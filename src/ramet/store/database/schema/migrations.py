@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from ramet.clock import Clock
-from ramet.errors import DatabaseForeign, DatabaseNewer, MigrationFailed, RametError, StatementFailed
+from ramet.errors import DatabaseDamaged, DatabaseForeign, DatabaseNewer, MigrationFailed, RametError, StatementFailed
 from ramet.faults import Faults
 from ramet.model.instant import to_iso
 from ramet.store.database.connection import Connection, Row
@@ -31,6 +31,12 @@ _sql = QueryFile("database/migrations")
 
 HASHED_SINCE = 34
 """The migration that adds the column for hashes."""
+
+RESTORING: dict[Dialect, str] = {
+    "sqlite": "return to a backup: `ramet db restore latest`",
+    "postgres": "restore a backup of the server's database",
+}
+"""The way back from a database that is not what our migrations made."""
 
 
 class Migration(Struct, frozen=True):
@@ -144,26 +150,29 @@ def _refuse_others(records: Sequence[Row], known: Sequence[Migration], dialect: 
     for ours in known[:last]:
         name, digest = applied.get(ours.number, (None, None))
         if name is None:
-            raise _not_ours(ours, "it is missing from the records")
+            raise _not_ours(ours, dialect, "it is missing from the records")
         if name != ours.name:
-            raise _not_ours(ours, f"it is called {name}, and ours is {ours.name}")
+            raise _not_ours(ours, dialect, f"it is called {name}, and ours is {ours.name}")
         if digest not in (None, ours.hash) and digest not in superseded_hashes(ours.number, dialect):
-            raise _not_ours(ours, f"the hash of its text is {digest[:12]}, and the hash of ours is {ours.hash[:12]}")
+            difference = f"the hash of its text is {digest[:12]}, and the hash of ours is {ours.hash[:12]}"
+            raise _not_ours(ours, dialect, difference)
     return all(applied[ours.number][1] == ours.hash for ours in known[:last])
 
 
-def _not_ours(ours: Migration, difference: str) -> DatabaseForeign:
+def _not_ours(ours: Migration, dialect: Dialect, difference: str) -> DatabaseForeign:
     return DatabaseForeign(
         f"migration {ours.number} of this database is not ours: {difference}",
         field="schema_version",
         value=ours.number,
-        fix="open it with the build of Ramet that made it, or put a backup of it in its place; it was not changed",
+        fix=f"open it with the build of Ramet that made it, or {RESTORING[dialect]}; it was not changed",
     )
 
 
 def _back_up(back_up: Callable[[int], str | None], version: int) -> str | None:
     try:
         return back_up(version)
+    except DatabaseDamaged:
+        raise
     except Exception as error:
         reason = error.message if isinstance(error, RametError) else str(error)
         raise MigrationFailed(
