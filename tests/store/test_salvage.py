@@ -13,7 +13,7 @@ from tests.world import DATABASE_NAME, FakeClock, open_world, places_in
 
 from ramet.config.settings import Settings
 from ramet.daemon.offline.salvages import SalvageOrder, SalvageReport, run_salvage
-from ramet.errors import DatabaseForeign, DatabaseNewer, RametError
+from ramet.errors import DatabaseForeign, DatabaseNewer, InvalidParams, RametError
 from ramet.faults import Faults
 from ramet.store.database.blobs import Codec
 from ramet.store.database.check import check_database
@@ -145,6 +145,18 @@ def test_a_salvaged_database_takes_the_place_of_the_damaged_one(whole: Path, tmp
         assert world.sql("SELECT count(*) FROM messages") == [(MESSAGES,)]
         world.call("db.messages.append", session_id=1, role="user", content="on")
         assert world.call("db.check").findings == []
+
+
+def test_another_file_that_is_salvaged_replaces_no_database_by_itself(whole: Path, tmp_path: Path) -> None:
+    with open_world(tmp_path, None):
+        pass
+    before = (tmp_path / DATABASE_NAME).read_bytes()
+    with pytest.raises(InvalidParams, match="does not replace the database by itself") as refused:
+        offline(tmp_path, source=str(whole))
+    assert "--into FILE" in refused.value.fix
+    assert (tmp_path / DATABASE_NAME).read_bytes() == before
+    report = offline(tmp_path, source=str(whole), into=str(tmp_path / "new.db"))
+    assert (report.kept, texts(tmp_path / "new.db")) == (None, texts(whole))
 
 
 def offline(folder: Path, **order: Any) -> SalvageReport:

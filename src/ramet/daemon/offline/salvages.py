@@ -1,7 +1,8 @@
 """Salvaging a damaged database, while no daemon runs on it: what can be read becomes a new one, and is checked.
 
 With `into`, the new database is only written to a file. Otherwise it replaces the database in the same steps as a
-restored backup. Agents go on: their rows are there, or their reports are refused one by one.
+restored backup. Agents go on: their rows are there, or their reports are refused one by one. What is read of another
+file replaces nothing: a restore of the result says what would be lost, and queues nothing that has run since.
 """
 
 from pathlib import Path
@@ -54,6 +55,13 @@ def run_salvage(settings: Settings, places: Places, clock: Clock, faults: Faults
     """Read what can be read; the damaged file stays as it is."""
     database = require_file(places)
     source = database if order.source is None else Path(order.source)
+    if order.source is not None and order.into is None:
+        raise InvalidParams(
+            f"what is read of {source} does not replace the database by itself",
+            field="into",
+            value=str(source),
+            fix="write it to a file with `--into FILE`, then restore that: `ramet db restore FILE`",
+        )
     if order.source is not None:
         staged_file.refuse_unusable(source, places.home)
     elif not source.exists():

@@ -26,15 +26,20 @@ _SHOWN = 10
 def salvage(invocation: Invocation, path: str | None, into: str | None, yes: bool) -> None:
     """Read what can be read of a damaged database into a new one, which then replaces it.
 
-    PATH is the damaged file (default: the database). It is never changed: the replaced database is kept. The daemon is
-    stopped. A restored backup is whole; salvage what is newer, or what has no backup.
+    PATH is the damaged file (default: the database). It is never changed: the replaced database is kept. Another file
+    needs --into; `ramet db restore` then puts the result in place. The daemon is stopped. A restored backup is whole;
+    salvage what is newer, or what has no backup.
     """
     from ramet.client.processes import run  # noqa: PLC0415
 
+    if path is not None and into is None:
+        raise click.UsageError(
+            "another file replaces nothing by itself; give --into FILE, then `ramet db restore FILE`."
+        )
     if into is None and not yes:
         require_terminal("salvage")
         click.echo("`ramet db restore latest` returns to a backup that is whole.", err=True)
-        confirm(f"Replace {invocation.places.database} by what can be read of {path or 'it'}?")
+        confirm(f"Replace {invocation.places.database} by what can be read of it?")
     order = {name: _absolute(invocation, value) for name, value in (("source", path), ("into", into)) if value}
     with working(invocation, "reading the damaged database"):
         invocation.stop_daemon()

@@ -106,7 +106,7 @@ def copy_backup(backup: Path, staged: Path) -> Identity:
             error.message.replace(str(staged), str(backup)),
             field="path",
             value=str(backup),
-            fix="`ramet db backups` lists the backups; a damaged one may be salvaged: `ramet db salvage FILE`",
+            fix="`ramet db backups` lists the backups; a damaged one: `ramet db salvage FILE --into NEW`",
         ) from error
 
 
