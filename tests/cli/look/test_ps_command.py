@@ -38,6 +38,15 @@ def test_it_goes_on_telling_what_has_changed(work: CommandLine) -> None:
         assert json.loads(lines.readline())["items"] == [], "another daemon says so"
 
 
+@pytest.mark.requirement("R462")
+def test_it_goes_on_telling_which_hosts_claim_nothing(work: CommandLine) -> None:
+    with watching(work) as lines:
+        assert lines.readline().startswith("no agent is running")
+        work.ok("rpc", "call", "hosts.park", '{"name": "north", "reason": "12 MB are free"}')
+        assert lines.readline().startswith("no agent is running")
+        assert lines.readline().startswith("north claims no efforts: 12 MB are free; ")
+
+
 @contextmanager
 def watching(work: CommandLine, *options: str) -> Iterator[IO[str]]:
     """What `ramet ps --watch` prints."""

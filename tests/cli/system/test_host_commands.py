@@ -44,6 +44,7 @@ def test_the_only_host_parks_keeps_the_queue_and_is_resumed_by_hand(shop: Comman
     assert [(row["lifecycle"], row["attempts"], row["host_failures"]) for row in rows] == [("queued", 0, 0)] * 4
     for command in ("ps", "queue", "next"):
         assert says in shop.ok(command)
+    assert [(row["name"], row["state"]) for row in shop.json("ps")["parked_hosts"]] == [("north", "parked")]
     (finding,) = findings(shop)
     assert (finding["result"], finding["detail"].startswith(says)) == ("warn", True)
     assert finding["fix"].endswith("now: `ramet resume --host north`")

@@ -10,7 +10,7 @@ import click
 from ramet.cli.command import Command
 from ramet.cli.commands.look.live_screen import Keys, live_screen, reading_keys
 from ramet.cli.commands.look.write_ban import say_ban
-from ramet.cli.commands.queue.parked_hosts import explain_parked_hosts
+from ramet.cli.commands.queue.parked_hosts import explain_hosts, list_parked_hosts
 from ramet.cli.commands.record.held_work import explain, list_reached
 from ramet.cli.commands.record.project_scope import Scope, everywhere_option, find_scope
 from ramet.cli.connections import ask
@@ -25,11 +25,17 @@ from ramet.errors import DaemonStopping, DaemonUnreachable
 from ramet.model.record.agent import FleetMember
 from ramet.protocol.record.agents import FleetStatus
 from ramet.protocol.replies import Page
+from ramet.protocol.work.hosts import HostRow
 
 if TYPE_CHECKING:
     from ramet.client.connection import Connection
 
-Fleet = Page[FleetMember]
+
+class Fleet(Page[FleetMember], frozen=True, kw_only=True):
+    """The agents that hold an effort, and the hosts that claim none."""
+
+    parked_hosts: list[HostRow]
+
 
 _IDLE = "no agent is running: `ramet add PROMPT` queues work, `ramet work` runs it"
 _NO_DAEMON = "no daemon is running: `ramet daemon start` starts one"
@@ -60,19 +66,25 @@ def ps(invocation: Invocation, watch: bool, everywhere: bool) -> None:
     scope = find_scope(invocation, everywhere=everywhere)
     if watch:
         return _watch(invocation, scope)
-    fleet = invocation.ask(FleetStatus(project=scope.project_id))
+    fleet = _join(invocation.ask(FleetStatus(project=scope.project_id)), list_parked_hosts(invocation))
     if invocation.as_json:
         return print_json(fleet)
     _print(invocation, fleet, scope)
     if (ban := say_ban(invocation)) is not None:
         click.echo(clean(f"\nthe database is {ban[0]}\nfix: {ban[1]}"))
-    for line in [*explain(list_reached(invocation, scope), scope), *explain_parked_hosts(invocation)]:
+    for line in explain(list_reached(invocation, scope), scope):
         click.echo(clean(line))
     return None
 
 
+def _join(members: Page[FleetMember], hosts: list[HostRow]) -> Fleet:
+    return Fleet(items=members.items, next=members.next, parked_hosts=hosts)
+
+
 def _print(invocation: Invocation, fleet: Fleet, scope: Scope) -> None:
     print_lines(_lines(invocation, fleet, scope), cut=True)
+    for line in explain_hosts(fleet.parked_hosts):
+        click.echo(clean(line))
 
 
 def _lines(invocation: Invocation, fleet: Fleet, scope: Scope) -> list[Line]:
@@ -133,6 +145,8 @@ def _watch(invocation: Invocation, scope: Scope) -> None:
     with reading_keys() as keys, live_screen(is_whole=True) as live:
         for fleet in _fleets(invocation, scope, keys):
             lines = [[(_NO_DAEMON, "")]] if fleet is None else _lines(invocation, fleet, scope)
+            if fleet is not None and fleet.parked_hosts:
+                lines += [[], *([(clean(line), "yellow")] for line in explain_hosts(fleet.parked_hosts))]
             live.update(as_picture([*lines, [], [("q leaves", "dim")]]), refresh=True)
     return None
 
@@ -154,18 +168,21 @@ def _fleets(invocation: Invocation, scope: Scope, keys: Keys) -> Iterator[Fleet 
     """
     connection: Connection | None = invocation.connection
     while True:
-        fleet = _look(connection, scope)
+        fleet = _look(invocation, connection, scope)
         if fleet is None:
             connection = _connect(invocation)
-            fleet = _look(connection, scope)
+            fleet = _look(invocation, connection, scope)
         yield fleet
         if keys.wait(_LOOK_SECONDS):
             return
 
 
-def _look(connection: "Connection | None", scope: Scope) -> Fleet | None:
+def _look(invocation: Invocation, connection: "Connection | None", scope: Scope) -> Fleet | None:
     try:
-        return None if connection is None else ask(connection, FleetStatus(project=scope.project_id))
+        if connection is None:
+            return None
+        members = ask(connection, FleetStatus(project=scope.project_id))
+        return _join(members, list_parked_hosts(invocation, connection))
     except (DaemonUnreachable, DaemonStopping):
         return None
 
