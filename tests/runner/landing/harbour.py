@@ -12,6 +12,7 @@ from tests.runner.desk import Desk
 from ramet.config.settings import Settings
 from ramet.faults import FaultPoint, Faults
 from ramet.runner.context import RunnerContext
+from ramet.runner.landing.landed_refs import tidy
 from ramet.runner.landing.lander import land
 
 
@@ -84,7 +85,10 @@ class Harbour:
     def land_next(self, faults: Faults | None = None, *, takes_over: bool = False) -> Any:
         """What became of the next landing; None if there is none."""
         claimed = self.desk.world.call("landing.claim", lander="north", takes_over=takes_over)
-        return None if claimed.landing is None else land(self.runner(faults), claimed, 60, lambda: False)
+        row = None if claimed.landing is None else land(self.runner(faults), claimed, 60, lambda: False)
+        if row is not None and row.state == "landed" and row.kind == "work":
+            tidy(self.desk.machine, row)
+        return row
 
     def land_all(self) -> list[Any]:
         landed = []

@@ -16,7 +16,6 @@ from ramet.model.landing.landing import LandingOutcome
 from ramet.protocol.landing.landings import ClaimedLanding, FinishLanding, LandingRow, NoteTested, RenewLanding
 from ramet.runner.context import RunnerContext
 from ramet.runner.landing.checks import CheckFailed, CheckRun
-from ramet.runner.landing.landed_refs import tidy
 from ramet.workspace.git import candidates, target_moves
 from ramet.workspace.git.candidates import Candidate, Conflict, Work
 from ramet.workspace.git.repository import BRANCHES, Repository, find
@@ -60,7 +59,7 @@ class _Lander:
         self._checks = CheckRun(runner, claimed.landing, self._must_stop)
 
     def run(self) -> LandingRow | None:
-        """Land it, record what became of it, and tidy."""
+        """Land it, and record what became of it."""
         try:
             end = self._try()
             request = FinishLanding(
@@ -73,8 +72,6 @@ class _Lander:
             finished = self._runner.machine.ask(request)
         except (LeaseLost, DaemonStopping):
             return None
-        if finished.state == "landed" and finished.kind == "work":
-            tidy(self._runner.machine, finished)
         return finished
 
     def _try(self) -> _End:

@@ -7,6 +7,7 @@ import threading
 from ramet.errors import RametError
 from ramet.protocol.landing.landings import ClaimedLanding, ClaimLanding
 from ramet.runner.context import RunnerContext
+from ramet.runner.landing.landed_refs import tidy
 from ramet.runner.landing.lander import land
 
 log = logging.getLogger(__name__)
@@ -70,7 +71,10 @@ class LandingQueue:
 
     async def _land(self, claimed: ClaimedLanding) -> None:
         try:
-            await asyncio.to_thread(land, self._runner, claimed, _LEASE_SECONDS, self._is_closing.is_set)
+            row = await asyncio.to_thread(land, self._runner, claimed, _LEASE_SECONDS, self._is_closing.is_set)
+            self._news.set()  # the next one need not wait until this one is tidied
+            if row is not None and row.state == "landed" and row.kind == "work":
+                await asyncio.to_thread(tidy, self._runner.machine, row)
         except Exception:
             log.exception("a landing failed id=%d", claimed.landing.id if claimed.landing else 0)
         finally:

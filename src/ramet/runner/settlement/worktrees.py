@@ -83,7 +83,7 @@ def _forget_bases(machine: Machine, project: ProjectRef | None) -> None:
 def _know(machine: Machine, project: ProjectRef | None) -> list[_Known]:
     """The worktrees and their owners. A worktree whose effort is not in this database is left alone."""
     path = None if project is None else _project_path(machine, project)
-    users = dict(_users(machine))
+    users = dict(list_worktree_users(machine))
     known = []
     for found in inventory.list_all(machine.git, machine.places.worktrees, path):
         effort = _effort_of(machine, found)
@@ -92,7 +92,7 @@ def _know(machine: Machine, project: ProjectRef | None) -> list[_Known]:
     return known
 
 
-def _users(machine: Machine) -> Iterator[tuple[str, int]]:
+def list_worktree_users(machine: Machine) -> Iterator[tuple[str, int]]:
     """Every directory that an unfinished effort uses, or will continue from."""
     for effort in list_unfinished(machine, "queued"):
         if effort.workspace is not None:

@@ -52,6 +52,11 @@ def list_all(git: Git, folder: Path, project_path: str | None = None) -> list[Fo
     return [found for place in places if place.is_dir() for found in _in_place(git, place)]
 
 
+def find_one(git: Git, top: Path) -> Found:
+    """One worktree, by its directory."""
+    return _look(git, top, labels.read(top.parent, top.name))
+
+
 def remove(found: Found, *, discard: bool = False) -> str | None:
     """Remove a worktree; what exists only there is kept under a ref first, which is returned.
 

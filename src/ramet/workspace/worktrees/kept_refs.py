@@ -4,7 +4,7 @@ A ref adds nothing if another ref that stays has all of its commits. Only such a
 of git's that fails if the other one has moved meanwhile.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from ramet.errors import GitFailed
@@ -26,14 +26,17 @@ class Ref(NamedTuple):
     reason: str
 
 
-def list_refs(repository: Repository, users: Mapping[str, str]) -> list[Ref]:
-    """Every ref that Ramet left. `users` says of branches in use who uses them."""
+def list_refs(
+    repository: Repository, users: Mapping[str, str], is_wanted: Callable[[str], bool] = lambda _: True
+) -> list[Ref]:
+    """Every ref that Ramet left, or those that are wanted. `users` says of branches in use who uses them."""
     refs = _read(repository)
     held = {found.branch: f"{found.path} is on it" for found in repository.worktrees() if found.branch}
     held |= {f"{BRANCHES}{branch}": user for branch, user in users.items()}
     gone: set[str] = set()
     found = []
-    for name in sorted(name for name in refs if name.startswith((f"{BRANCHES}{BRANCH_PREFIX}", REFS))):
+    ours = (f"{BRANCHES}{BRANCH_PREFIX}", REFS)
+    for name in sorted(name for name in refs if name.startswith(ours) and is_wanted(name)):
         container = None if name in held else _find_container(repository, name, refs[name], gone)
         if container is not None:
             gone.add(name)
