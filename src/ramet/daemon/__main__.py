@@ -8,6 +8,7 @@ If it cannot start, it writes one JSON line to standard error, and its exit stat
 
 import errno
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from msgspec import Struct
 from ramet.clock import SystemClock
 from ramet.config.environment import read_environment
 from ramet.config.settings import Places, Settings
-from ramet.errors import DaemonFailed, InvalidSetting, RametError
+from ramet.daemon.readers.failures import find_known
+from ramet.errors import DaemonFailed, InvalidSetting, RametError, StoreError
 from ramet.faults import Faults, parse_faults
 from ramet.protocol.work.keepers import MARKER
 
@@ -41,6 +43,8 @@ def main(arguments: list[str]) -> int:
         return _fail(error)
     try:
         _run(arguments[0] if len(arguments) == 1 else "", start, faults)
+    except StoreError as error:
+        return _fail(_name_file(error, start.places))
     except RametError as error:
         return _fail(error)
     except OSError as error:
@@ -136,25 +140,49 @@ def _read_faults() -> Faults:
         raise InvalidSetting(str(error), field="RAMET_FAULT") from error
 
 
-def _explain(error: OSError, places: Places) -> DaemonFailed:
-    """An error of the disk, with its path. The log may be on that disk, so it cannot have the reason."""
-    if error.filename is None or error.strerror is None:
+def _explain(error: OSError, places: Places) -> RametError:
+    """An error of the system, with its path. The log may be on that disk, so it cannot have the reason."""
+    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        return find_known(error) or _unforeseen(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _explain_full_disk(error, places)
+    if not isinstance(error.filename, str | bytes) or error.strerror is None:
         return _unforeseen(error)
     path = Path(os.fsdecode(error.filename))
     nearest = next((each for each in (path, *path.parents) if os.path.lexists(each)), path)
     is_in_the_way = error.errno in (errno.ENOTDIR, errno.EEXIST) and nearest.is_file()
     shown, reason = (nearest, "it is not a directory") if is_in_the_way else (path, error.strerror)
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        fix = "free disk space"
+    writable = "set RAMET_HOME to a directory that you can write to"
+    if error.errno == errno.EROFS:
+        fix = f"make the file system of {nearest} writable (`findmnt -T {shlex.quote(str(nearest))}` shows it)"
+        fix += f", or {writable}" if path.is_relative_to(places.home) else ""
     elif path.is_relative_to(places.home):
-        fix = "set RAMET_HOME to a directory that you can write to"
+        fix = writable
     else:
         fix = f"make sure that you can write to {nearest}"
     return DaemonFailed(f"the daemon cannot use {shown}: {reason}", field="path", value=str(shown), fix=fix)
 
 
+def _explain_full_disk(error: OSError, places: Places) -> DaemonFailed:
+    """The system does not always say which file it was."""
+    named = isinstance(error.filename, str | bytes)
+    shown = os.fsdecode(error.filename) if named else str(places.home)
+    folders = [str(places.home), *([str(places.database.parent)] if places.database else [])]
+    fix = f"free disk space: `df -h {shlex.join(dict.fromkeys(folders))}` shows how much is left"
+    return DaemonFailed(f"the daemon cannot use {shown}: {error.strerror}", field="path", value=shown, fix=fix)
+
+
+def _name_file(error: StoreError, places: Places) -> StoreError:
+    """Say which file it is that cannot be used. An error that does not pass says so itself."""
+    file = str(places.database)
+    if places.database is not None and error.is_transient and file not in error.message:
+        error.message = f"{file}: {error.message}"
+    return error
+
+
 def _unforeseen(error: Exception) -> DaemonFailed:
-    return DaemonFailed(f"the daemon failed: {type(error).__name__}", fix="see `ramet daemon logs`")
+    reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    return DaemonFailed(f"the daemon failed: {reason}", fix="see `ramet daemon logs`")
 
 
 def _print(result: Struct) -> None:

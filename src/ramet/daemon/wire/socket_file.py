@@ -7,6 +7,7 @@ socket is gone if the home was deleted or moved, or if the folder of temporary f
 """
 
 import asyncio
+import errno
 import logging
 import socket
 import stat
@@ -23,6 +24,8 @@ log = logging.getLogger(__name__)
 BACKLOG = 1024
 """How many connections may wait to be accepted."""
 _CHECK_SECONDS = 5.0
+_DISK_ERRORS = frozenset((errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT))
+"""What is wrong with the folder, not with the socket."""
 
 
 def open_socket(path: Path, owner_uid: int) -> socket.socket:
@@ -37,6 +40,9 @@ def open_socket(path: Path, owner_uid: int) -> socket.socket:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
+        if error.errno in _DISK_ERRORS:
+            error.filename = str(path)  # the system does not say it of a socket
+            raise
         raise DaemonFailed(
             f"cannot listen on {path}: {error}", field="socket", value=str(path), fix="set RAMET_HOME to a shorter path"
         ) from error
@@ -66,6 +72,8 @@ def _remove_stale(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
+        if error.errno in _DISK_ERRORS and not path.is_dir():
+            raise
         raise DaemonFailed(
             f"cannot listen on {path}: a directory is there" if path.is_dir() else f"cannot listen on {path}: {error}",
             field="socket",
