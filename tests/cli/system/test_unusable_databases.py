@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -112,3 +113,20 @@ def test_a_folder_that_belongs_to_somebody_else_is_named(ramet: CommandLine) -> 
     assert "Permission denied" in done.stderr
     assert "fix: set RAMET_HOME to a directory that you can write to" in done.stderr
     home.chmod(0o700)
+
+
+def test_a_program_that_locks_the_database_stops_writes_alone(shop: CommandLine) -> None:
+    assert shop("add", "before").returncode == 0
+    foreign = sqlite3.connect(Path(shop.environ["RAMET_HOME"], "ramet.db"), isolation_level=None)
+    foreign.execute("BEGIN EXCLUSIVE")
+    done = shop("add", "meanwhile")
+    assert done.returncode == 5
+    assert "error: another process is writing to the database file" in done.stderr
+    assert "fix: end the program that holds the lock, then try again" in done.stderr
+    assert "before" in shop("queue").stdout
+    foreign.execute("ROLLBACK")
+    foreign.close()
+    assert shop("add", "afterwards").returncode == 0
+    queued = shop("queue").stdout
+    assert "afterwards" in queued
+    assert "meanwhile" not in queued
