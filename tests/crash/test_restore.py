@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,24 @@ def test_a_restore_works_if_no_daemon_can_start(sqlite_home: Home) -> None:
     done = run(home, "restore", backup="latest")
     assert done is not None
     assert (done["losses"], Path(done["kept"]).read_bytes()) == (None, damaged)
+    assert list_projects(home) == ["/one"]
+
+
+@pytest.mark.requirement("R378", "R464")
+@pytest.mark.parametrize("lose", [lambda file: os.truncate(file, 0), os.unlink], ids=["empty", "missing"])
+def test_the_log_of_a_database_that_is_lost_is_kept(sqlite_home: Home, lose: Callable[[Path], None]) -> None:
+    home = sqlite_home
+    fill(home, ["/one"])
+    database = home.path / "ramet.db"
+    lose(database)
+    log = Path(f"{database}-wal").read_bytes()
+    refused = home.launch().failure()
+    assert (refused.code, "ramet db restore latest" in refused.fix) == ("database_mismatch", True)
+    assert run(home, "preview", backup="latest") is not None
+    assert Path(f"{database}-wal").read_bytes() == log
+    done = run(home, "restore", backup="latest")
+    assert done is not None
+    assert Path(f"{done['kept'].removesuffix('-wal')}-wal").read_bytes() == log
     assert list_projects(home) == ["/one"]
 
 

@@ -184,12 +184,16 @@ def accept(places: Places) -> Accepted:
 def put_aside(places: Places, database: Path, label: str, clock: Clock, faults: Faults) -> str | None:
     """Exchange the database for the staged file, and forget what was derived from it; the path of the old one."""
     name = name_backup(places.name, clock.now_ms(), label)
-    kept = _beside(database, places.backups) / name if database.exists() else None
+    log = Path(f"{database}-wal")
+    has_log = log.exists() and log.stat().st_size > 0
+    kept = _beside(database, places.backups) / name if database.exists() or has_log else None
     decision = Decision(kept=None if kept is None else str(kept))
     put_in_place(database, decision, places.swap, places.marker, faults)
     remove_mark(mark_of(places))
     SearchIndex(places.index).discard()
-    return None if kept is None else str(kept)
+    if kept is None:
+        return None
+    return str(kept) if kept.exists() else f"{kept}-wal"  # of a database that is missing, the log may be left
 
 
 def _prepare(settings: Settings, places: Places, engine: Engine, clock: Clock, database: Path) -> list[int]:
@@ -342,7 +346,7 @@ def _keep_spools(places: Places, clock: Clock) -> None:
 def _beside(database: Path, backups: Path) -> Path:
     """Where a replaced database is kept: with the backups, if a rename can bring it there."""
     backups.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return backups if backups.stat().st_dev == database.stat().st_dev else database.parent
+    return backups if backups.stat().st_dev == database.parent.stat().st_dev else database.parent
 
 
 def require_file(places: Places) -> Path:

@@ -49,7 +49,12 @@ def identify(connection: Connection) -> Identity:
 
 @contextmanager
 def open_file(path: Path) -> Iterator[SqliteConnection]:
-    """A database of ours in a file, to read; what is not ours is refused. SQLite's own errors come as ours."""
+    """A database of ours in a file, to read; what is not ours is refused. SQLite's own errors come as ours.
+
+    An empty file is not opened: SQLite would delete the WAL beside it, which may have all that is left.
+    """
+    if path.exists() and path.stat().st_size == 0:
+        raise DatabaseForeign(f"{path} is empty", field="path", value=str(path))
     reader = open_reader(path)
     try:
         if reader.database.pragma("application_id") != APPLICATION_ID:

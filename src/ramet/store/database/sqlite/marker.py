@@ -105,7 +105,7 @@ def _find_problem(database: Path, known: Marker) -> str | None:
     had = f"it had {known.identity.last_event:,} events on {known.noted_at[:16].replace('T', ' ')} UTC"
     if not database.exists():
         return f"is missing: {had}"
-    if database.stat().st_size == 0 and not _size(Path(f"{database}-wal")):
+    if database.stat().st_size == 0:  # also beside a WAL, which SQLite would delete as soon as it opened the file
         return f"is empty: {had}"
     try:
         with open_file(database) as reader:
@@ -117,7 +117,3 @@ def _find_problem(database: Path, known: Marker) -> str | None:
     if found.last_event < known.identity.last_event:
         return f"is older than the database that was here: it has {found.last_event:,} events, and {had}"
     return None
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
