@@ -14,7 +14,7 @@ from tests.keeper.scripted_daemon import wait_for
 
 from ramet.clock import steady_seconds
 from ramet.protocol.work.keepers import RECORD_FILE
-from ramet.runner.processes import keepers
+from ramet.runner.processes import keepers, process_identity
 from ramet.runner.processes.lease_guard import LeaseGuard
 
 LEASE_SECONDS = 20
@@ -49,6 +49,15 @@ def guard_until(held: Held, renewed_at: float, *, is_renewed: bool = False) -> N
 
 @pytest.mark.requirement("R468")
 def test_the_daemon_ends_an_agent_whose_keeper_hangs_and_all_that_it_started(held: Held) -> None:
+    guard_until(held, steady_seconds() - LEASE_SECONDS)
+    wait_for(lambda: not held.marked())
+    assert held.wait() == -signal.SIGKILL
+
+
+@pytest.mark.requirement("R468")
+def test_it_ends_the_agent_also_if_the_machines_clock_was_set(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    booted_at = process_identity._boot_time()
+    monkeypatch.setattr(process_identity, "_boot_time", lambda: booted_at + 3600)
     guard_until(held, steady_seconds() - LEASE_SECONDS)
     wait_for(lambda: not held.marked())
     assert held.wait() == -signal.SIGKILL

@@ -158,7 +158,7 @@ class Attempts:
         if record is not None:
             if held.claimed_at is not None:  # an agent that runs since a former daemon says nothing about the host now
                 await self._note_beginning(record)
-            await process_exit.until_gone(record.pid, record.started_at)
+            await process_exit.until_gone(record.pid, keepers.find_start(record))
             self._guard.forget(held.instance)
         while True:
             try:

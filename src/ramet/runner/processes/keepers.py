@@ -89,8 +89,16 @@ def list_instances(folder: Path) -> list[str]:
 
 
 def is_alive(record: KeeperRecord) -> bool:
-    """Whether the keeper still runs."""
-    return process_identity.is_alive(record.pid, record.started_at)
+    """Whether the keeper still runs. Its start seems to be another if the clock was set, but not its name."""
+    if process_identity.is_alive(record.pid, record.started_at):
+        return True
+    return process_identity.has_argument(record.pid, record.instance)
+
+
+def find_start(record: KeeperRecord) -> float:
+    """When the keeper was started, by the machine's clock as it is set now."""
+    now = process_identity.started_at(record.pid) if is_alive(record) else None
+    return record.started_at if now is None else now
 
 
 def ask_to_stop(folder: Path, record: KeeperRecord, stop: StopRequest) -> bool:

@@ -73,7 +73,8 @@ class LeaseGuard:
         """
         record = keepers.read_record(self._folder, instance)
         if record is not None and record.agent_pid is not None and record.agent_started_at is not None:
-            if not process_identity.is_alive(record.agent_pid, record.agent_started_at):
+            moved = keepers.find_start(record) - record.started_at  # if the machine's clock was set
+            if not process_identity.is_alive(record.agent_pid, record.agent_started_at + moved):
                 return
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(record.agent_pid, signal.SIGKILL)

@@ -24,6 +24,14 @@ def is_alive(pid: int, start: float) -> bool:
     return found is not None and abs(found - start) < _TOLERANCE_SECONDS
 
 
+def has_argument(pid: int, argument: str) -> bool:
+    """Whether a process that lives was started with this argument. It is known on Linux only."""
+    try:
+        return argument.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
 def _from_proc(pid: int) -> float | None:
     try:
         status = Path(f"/proc/{pid}/stat").read_bytes()
