@@ -22,6 +22,7 @@ _UNFINISHED = {
     "rebase-apply": "a rebase",
     "BISECT_LOG": "a bisection",
 }
+_FAST_FORWARD = ("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", "--no-verify-signatures")
 _SHOWN = 5
 _HEAD_BYTES = 4096
 
@@ -34,6 +35,7 @@ def require_free(repository: Repository, target: str, tip: str, commit: str) -> 
             raise _busy(top, f"{top} is in the middle of a rebase of {target}", "finish it or abort it")
         if checkout.branch == BRANCHES + target:
             _require_clean(repository, checkout, target)
+            _require_room(repository, top, tip, commit)
             _require_filters(repository, top, tip, commit)
 
 
@@ -48,7 +50,7 @@ def move(repository: Repository, target: str, tip: str, commit: str, label: str)
             options = ("update-ref", "--no-deref", "-m", label, BRANCHES + target, commit, tip)
             repository.git.run(repository.checkout, *options)
         elif repository.git.ask(repository.checkout, "merge-base", "--is-ancestor", tip, commit) is not None:
-            repository.git.run(checkouts[0].path, "merge", "--ff-only", "--quiet", "--no-verify-signatures", commit)
+            repository.git.run(checkouts[0].path, *_FAST_FORWARD, commit)
         else:
             repository.git.run(checkouts[0].path, "reset", "--keep", "--quiet", commit)
     except GitFailed:
@@ -95,6 +97,31 @@ def _require_clean(repository: Repository, checkout: Registered, target: str) ->
             f"{top} is on {target} and has uncommitted changes: {_few(files)}",
             f"commit or stash them: git -C {shlex.quote(str(top))} stash",
         )
+
+
+def _require_room(repository: Repository, top: Path, tip: str, commit: str) -> None:
+    """Refuse to write where the user has a file that git does not track. git would overwrite those that it ignores."""
+    options = ("diff", "--name-only", "--no-renames", "-z", "--no-ext-diff", "--no-textconv")
+    added, removed = (
+        set(repository.git.run(repository.checkout, *options, f"--diff-filter={kind}", tip, commit, "--").split("\0"))
+        for kind in "AD"
+    )
+    files = sorted({found for path in added - {""} for found in _list_at(top, path)} - removed)
+    if files:
+        raise _busy(top, f"{top} has untracked files in the way: {_few(files)}", "move them away")
+
+
+def _list_at(top: Path, path: str) -> Iterator[str]:
+    """The files that a checkout has where a file is to be written."""
+    *folders, _ = path.split("/")
+    for depth in range(1, len(folders) + 1):
+        folder = "/".join(folders[:depth])
+        if os.path.lexists(top / folder) and ((top / folder).is_symlink() or not (top / folder).is_dir()):
+            yield folder
+    if os.path.lexists(top / path) and ((top / path).is_symlink() or not (top / path).is_dir()):
+        yield path
+    for folder, _, names in os.walk(top / path):
+        yield from (str(Path(folder, name).relative_to(top)) for name in names)
 
 
 def _require_filters(repository: Repository, top: Path, tip: str, commit: str) -> None:

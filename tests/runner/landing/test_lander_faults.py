@@ -1,0 +1,44 @@
+"""Branches and checks that a lander does not expect: each landing ends, and nothing of the user's goes."""
+
+from pathlib import Path
+
+import pytest
+from tests.runner.desk import Desk
+from tests.runner.landing.harbour import Harbour
+
+
+@pytest.fixture
+def harbour(desk: Desk) -> Harbour:
+    return Harbour(desk)
+
+
+@pytest.mark.requirement("R406")
+def test_a_file_that_git_ignores_is_kept(harbour: Harbour) -> None:
+    effort = harbour.work({".env": "theirs\n"})
+    (harbour.project / ".git/info/exclude").write_text(".env\n")
+    (harbour.project / ".env").write_text("mine\n")
+    harbour.add(effort)
+    before = harbour.tip
+    row = harbour.land_next()
+    assert (harbour.project / ".env").read_text() == "mine\n"
+    assert (row.state, harbour.tip) == ("stopped", before)
+    assert ".env" in row.reason
+
+
+@pytest.mark.requirement("R406")
+def test_ignored_files_are_kept_also_where_an_undoing_writes(harbour: Harbour) -> None:
+    (harbour.project / "cache").write_text("tracked\n")
+    harbour.shop.commit(harbour.project, "cache")
+    effort = harbour.work({"one.txt": "1\n"})
+    worktree = Path(effort.worktree)
+    (worktree / "cache").unlink()
+    head = harbour.shop.commit(worktree, "without the cache")
+    harbour.desk.world.sql("UPDATE efforts SET git_head = :head WHERE id = :id", head=head, id=effort.id)
+    harbour.add(effort)
+    landed = harbour.land_next()
+    (harbour.project / ".git/info/exclude").write_text("cache\n")
+    (harbour.project / "cache").mkdir()
+    (harbour.project / "cache/mine").write_text("mine\n")
+    stopped = harbour.undo(landed)
+    assert (stopped.state, "cache/mine" in stopped.reason) == ("stopped", True)
+    assert (harbour.project / "cache/mine").read_text() == "mine\n"
