@@ -42,3 +42,17 @@ def test_ignored_files_are_kept_also_where_an_undoing_writes(harbour: Harbour) -
     stopped = harbour.undo(landed)
     assert (stopped.state, "cache/mine" in stopped.reason) == ("stopped", True)
     assert (harbour.project / "cache/mine").read_text() == "mine\n"
+
+
+@pytest.mark.requirement("R362")
+def test_what_is_asked_for_again_leaves_out_what_was_not_asked_for(harbour: Harbour) -> None:
+    (harbour.project / "mine.txt").write_text("mine\n")
+    marked = harbour.shop.commit(harbour.project, "Uncommitted changes")
+    effort = harbour.work({"one.txt": "1\n"})
+    harbour.shop.run(harbour.project, "reset", "-q", "--hard", "HEAD~1")
+    harbour.desk.world.sql("UPDATE efforts SET base_changes = :commit WHERE id = :id", commit=marked, id=effort.id)
+    harbour.add(effort, include_changes=True, checks=["false"])
+    assert harbour.land_next().state == "failed"
+    harbour.add(effort, checks=["true"])
+    assert harbour.land_next().state == "landed"
+    assert harbour.shop.run(harbour.project, "ls-tree", "--name-only", "main").split() == ["a.txt", "one.txt"]

@@ -33,7 +33,7 @@ from ramet.protocol.landing.landings import (
 from ramet.protocol.pages import cut
 from ramet.protocol.replies import Page
 from ramet.store.landing import landings
-from ramet.store.landing.landings import End, New
+from ramet.store.landing.landings import Asked, End, New
 from ramet.store.record import efforts
 
 _SECOND_MS = 1000
@@ -74,14 +74,18 @@ def queue(tx: Transaction, request: QueueLandings) -> Page[LandingRow]:
 
 
 def _ask_again(tx: Transaction, before: Landing, request: QueueLandings, entry: NewLanding) -> LandingRow:
-    """The landing of this commit, queued again if it did not land."""
-    if before.state not in ("failed", "conflicted", "stopped"):
+    """The landing of this commit, as it is asked for now: with these checks, and without what is to stay behind."""
+    if before.state not in ("queued", "failed", "conflicted", "stopped"):
         return _show(tx, before, already=True)
-    again = landings.ask_again(tx.db, before, request.method, dict(request.checks), entry.message)
+    asked = Asked(
+        method=request.method, left_out=list(entry.left_out), checks=dict(request.checks), message=entry.message
+    )
+    again = landings.ask_again(tx.db, before, asked)
     if again is None:
         return _show(tx, _require(tx, before.id), already=True)
-    _tell(tx, again, "landing.queued")
-    return _show(tx, again)
+    if before.state != "queued":
+        _tell(tx, again, "landing.queued")
+    return _show(tx, again, already=before.state == "queued")
 
 
 def _find_needed(known: Sequence[Landing], entry: NewLanding) -> list[int]:

@@ -104,10 +104,19 @@ def finish(db: Connection, landing_id: int, generation: int, end: End) -> Landin
     return db.struct(Landing, _sql.finish, id=landing_id, generation=generation, state=end.state, **columns)
 
 
-def ask_again(db: Connection, landing: Landing, method: Method, checks: dict[str, str], message: str) -> Landing | None:
+class Asked(Struct, frozen=True, kw_only=True):
+    """What is asked for now of a landing that did not land."""
+
+    method: Method
+    left_out: list[str]
+    checks: dict[str, str]
+    message: str
+
+
+def ask_again(db: Connection, landing: Landing, asked: Asked) -> Landing | None:
     """Queue a landing that did not land again; None if it has moved meanwhile."""
-    asked = {"method": method, "checks": to_json(checks), "message": message, "from_state": landing.state}
-    return db.struct(Landing, _sql.ask_again, id=landing.id, **asked)
+    columns = {"left_out": to_json(asked.left_out), "checks": to_json(asked.checks), "message": asked.message}
+    return db.struct(Landing, _sql.ask_again, id=landing.id, from_state=landing.state, method=asked.method, **columns)
 
 
 def move(db: Connection, landing: Landing, state: LandingState, reason: str | None, now: str | None) -> Landing | None:

@@ -63,7 +63,8 @@ RETURNING *;
 -- name: ask_again
 -- A landing that did not land, queued again with what is asked for now.
 UPDATE landings SET
-    state = 'queued', reason = NULL, finished_at = NULL, method = :method, checks = :checks, message = :message
+    state = 'queued', reason = NULL, finished_at = NULL, method = :method, left_out = :left_out, checks = :checks,
+    message = :message
 WHERE id = :id AND state = :from_state
 RETURNING *;
 
