@@ -6,6 +6,8 @@ import pytest
 from tests.runner.desk import Desk
 from tests.runner.landing.harbour import Harbour
 
+from ramet.workspace.git import target_moves
+
 
 @pytest.fixture
 def harbour(desk: Desk) -> Harbour:
@@ -56,3 +58,26 @@ def test_what_is_asked_for_again_leaves_out_what_was_not_asked_for(harbour: Harb
     harbour.add(effort, checks=["true"])
     assert harbour.land_next().state == "landed"
     assert harbour.shop.run(harbour.project, "ls-tree", "--name-only", "main").split() == ["a.txt", "one.txt"]
+
+
+@pytest.mark.requirement("R402")
+def test_what_a_check_prints_cannot_keep_the_landing_from_ending(harbour: Harbour) -> None:
+    harbour.add(harbour.work({"one.txt": "1\n"}), checks=["printf 'a\\0b'; exit 1"])
+    failed = harbour.land_next()
+    assert failed.state == "failed"
+
+
+def _fail(*_: object) -> None:
+    raise FileNotFoundError("/no/such/file")
+
+
+@pytest.mark.requirement("R402")
+def test_whatever_goes_wrong_a_landing_ends_and_the_next_one_lands(
+    harbour: Harbour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harbour.add(harbour.work({"one.txt": "1\n"}), harbour.work({"two.txt": "2\n"}), checks=["true"])
+    with monkeypatch.context() as patch:
+        patch.setattr(target_moves, "require_free", _fail)
+        stopped = harbour.land_next()
+    assert (stopped.state, "FileNotFoundError" in stopped.reason) == ("stopped", True)
+    assert harbour.land_next().state == "landed"

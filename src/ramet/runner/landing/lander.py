@@ -6,6 +6,7 @@ crash sees from the record and the target whether that has happened, and goes on
 the target is never at a commit that did not pass.
 """
 
+import logging
 import time
 from collections.abc import Callable
 
@@ -20,8 +21,11 @@ from ramet.workspace.git import candidates, target_moves
 from ramet.workspace.git.candidates import Candidate, Conflict, Work
 from ramet.workspace.git.repository import BRANCHES, Repository, find
 
+log = logging.getLogger(__name__)
+
 _MOST_ROUNDS = 10
 _SHOWN = 5
+_REASON_LENGTH = 10_000
 
 
 class _End(Struct, frozen=True, kw_only=True):
@@ -66,7 +70,7 @@ class _Lander:
                 landing_id=self._landing.id,
                 generation=self._landing.lease_generation,
                 outcome=end.outcome,
-                reason=end.reason,
+                reason=None if end.reason is None else end.reason.replace("\0", "\\0")[:_REASON_LENGTH],
                 files=end.files,
             )
             finished = self._runner.machine.ask(request)
@@ -94,6 +98,9 @@ class _Lander:
             if self._must_stop():
                 return _End(outcome=None, reason="its lander was stopped")
             return _End(outcome="stopped", reason=f"{error.message}; {error.fix}")
+        except Exception as error:  # whatever a branch made of us: its landing ends, and the queue goes on
+            log.exception("a landing failed id=%d", self._landing.id)
+            return _End(outcome="stopped", reason=f"{type(error).__name__}: {error}; see the daemon's log")
         return _End(outcome=None, reason=f"{self._landing.target} keeps moving")
 
     def _attempt(self, repository: Repository) -> _End | None:
