@@ -81,3 +81,13 @@ def test_whatever_goes_wrong_a_landing_ends_and_the_next_one_lands(
         stopped = harbour.land_next()
     assert (stopped.state, "FileNotFoundError" in stopped.reason) == ("stopped", True)
     assert harbour.land_next().state == "landed"
+
+
+@pytest.mark.requirement("R407")
+def test_an_undone_branch_exists_again(harbour: Harbour) -> None:
+    effort = harbour.work({"one.txt": "1\n"})
+    harbour.add(effort)
+    landed = harbour.land_next()
+    assert harbour.shop.branches() == ["main"]
+    assert harbour.undo(landed).state == "landed"
+    assert harbour.shop.run(harbour.project, "for-each-ref", f"--contains={effort.git_head}") != ""

@@ -20,6 +20,7 @@ from ramet.runner.landing.checks import CheckFailed, CheckRun
 from ramet.workspace.git import candidates, target_moves
 from ramet.workspace.git.candidates import Candidate, Conflict, Work
 from ramet.workspace.git.repository import BRANCHES, Repository, find
+from ramet.workspace.worktrees import kept_work
 
 log = logging.getLogger(__name__)
 
@@ -115,8 +116,10 @@ class _Lander:
         if built.commit == tip:
             return _End(outcome="landed", reason=f"{self._landing.target} has all of it already")
         target_moves.require_free(repository, self._landing.target, tip, built.commit)
-        if not candidates.contains(repository.git, repository.checkout, tip, built.commit):
-            self._checks.run(repository, built.commit)  # an earlier tip was the target before, and needs no check
+        if candidates.contains(repository.git, repository.checkout, tip, built.commit):
+            self._keep(repository, tip)  # an earlier tip was the target before, and needs no check
+        else:
+            self._checks.run(repository, built.commit)
         self._runner.faults.reach("landing_checked")
         self._note(tip, built)
         self._runner.faults.reach("landing_tested")
@@ -151,6 +154,10 @@ class _Lander:
         if tip == landed and not target_moves.is_pushed(repository, landed):
             return Candidate(before)
         return candidates.revert(git, directory, tip, landed, before, landing.message)
+
+    def _keep(self, repository: Repository, tip: str) -> None:
+        """Keep what only the target has, once its branches are tidied, before the target moves back."""
+        kept_work.keep(repository.git, repository.checkout, self._landing.branch.rpartition("/")[2], tip)
 
     def _has_moved(self, repository: Repository, tip: str) -> bool:
         """Whether the target has moved to the commit that an earlier lander recorded."""
