@@ -6,7 +6,9 @@ import pytest
 from tests.runner.desk import Desk
 from tests.runner.landing.harbour import Harbour
 
+from ramet.errors import WorktreeError
 from ramet.workspace.git import target_moves
+from ramet.workspace.worktrees import scratch
 
 
 @pytest.fixture
@@ -91,3 +93,17 @@ def test_an_undone_branch_exists_again(harbour: Harbour) -> None:
     assert harbour.shop.branches() == ["main"]
     assert harbour.undo(landed).state == "landed"
     assert harbour.shop.run(harbour.project, "for-each-ref", f"--contains={effort.git_head}") != ""
+
+
+@pytest.mark.requirement("R401")
+def test_a_project_folder_that_a_branch_made_a_link_is_not_entered(tmp_path: Path) -> None:
+    top, outside = tmp_path / "top", tmp_path / "outside"
+    (top / "parts").mkdir(parents=True)
+    outside.mkdir()
+    (top / "parts/shop").symlink_to(outside)
+    (top / "file").touch()
+    assert scratch.enter(top, "parts/cart/new") == top / "parts/cart/new"
+    for prefix in ("parts/shop", "parts/shop/deeper", "file"):
+        with pytest.raises(WorktreeError, match="is not a folder"):
+            scratch.enter(top, prefix)
+    assert not list(outside.iterdir())

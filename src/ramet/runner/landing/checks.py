@@ -28,7 +28,7 @@ from ramet.runner.context import RunnerContext
 from ramet.runner.machine import Machine
 from ramet.runner.processes.shell_command import ShellCommand
 from ramet.workspace.git.repository import Repository
-from ramet.workspace.worktrees.scratch import scratch
+from ramet.workspace.worktrees.scratch import enter, scratch
 from ramet.workspace.worktrees.worktree import Worktree
 
 _FILE = "ramet.yaml"
@@ -89,8 +89,7 @@ class CheckRun:
         make_private(self.log.parent)
         folder = self._runner.places.worktrees
         with scratch(repository, folder, self._landing.directory, f"l{self._landing.id}", commit) as top:
-            directory = top / repository.prefix
-            directory.mkdir(exist_ok=True)
+            directory = enter(top, repository.prefix)
             environ = self._prepare(directory, commit)
             with self._confined(directory, environ) as (wrapper, inside):
                 for name, command in self._landing.checks.items():

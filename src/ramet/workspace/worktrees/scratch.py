@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ramet.errors import GitFailed
+from ramet.errors import GitFailed, WorktreeError
 from ramet.workspace.git import links
 from ramet.workspace.git.repository import Repository
 from ramet.workspace.worktrees import branch_copies, includes, labels
@@ -38,6 +38,20 @@ def scratch(repository: Repository, folder: Path, project_path: str, name: str, 
         yield top
     finally:
         remove(repository, top)
+
+
+def enter(top: Path, prefix: str) -> Path:
+    """The project's folder in a scratch worktree. A branch may have put a link there that leads out of it."""
+    directory = top / prefix
+    is_file = directory.exists() and not directory.is_dir()
+    if is_file or directory.resolve() != top.resolve() / prefix:
+        raise WorktreeError(
+            f"{prefix} is not a folder in what is to land, but a file or a link",
+            value=prefix,
+            fix="land it with git, if that is meant",
+        )
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
 
 
 def remove(repository: Repository, top: Path) -> None:
