@@ -1,11 +1,14 @@
 """Branches and checks that a lander does not expect: each landing ends, and nothing of the user's goes."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from tests.runner.desk import Desk
 from tests.runner.landing.harbour import Harbour
 
+from ramet.cli.commands.landing.landing_lines import wait_for
 from ramet.errors import WorktreeError
 from ramet.workspace.git import target_moves
 from ramet.workspace.worktrees import scratch
@@ -107,3 +110,14 @@ def test_a_project_folder_that_a_branch_made_a_link_is_not_entered(tmp_path: Pat
         with pytest.raises(WorktreeError, match="is not a folder"):
             scratch.enter(top, prefix)
     assert not list(outside.iterdir())
+
+
+@pytest.mark.requirement("R404")
+def test_nobody_waits_for_what_needs_a_landing_that_needs_one_that_failed(harbour: Harbour) -> None:
+    first = harbour.work({"bad.txt": "1\n"})
+    second = harbour.work({"two.txt": "2\n"}, based_on=first.id)
+    third = harbour.work({"three.txt": "3\n"}, based_on=second.id)
+    rows = harbour.add(first, second, third, checks=["test ! -e bad.txt"])
+    harbour.land_all()
+    asked = SimpleNamespace(as_json=True, ask=harbour.desk.ask)
+    assert [row.state for row in wait_for(cast("Any", asked), rows)] == ["failed", "queued", "queued"]

@@ -59,11 +59,16 @@ def wait_for(invocation: Invocation, rows: Sequence[LandingRow]) -> list[Landing
     with working(invocation, "landing"):
         while True:
             current = [invocation.ask(GetLanding(landing_id=row.id)) if row.state in _OPEN else row for row in current]
-            if not any(row.state in _OPEN and row.blocked_by is None for row in current):
-                blockers = {row.blocked_by for row in current if row.blocked_by is not None}
-                if all(invocation.ask(GetLanding(landing_id=each)).state not in _OPEN for each in blockers if each):
-                    return current
+            if not any(row.state in _OPEN and _can_land(invocation, row) for row in current):
+                return current
             time.sleep(_LOOK_SECONDS)
+
+
+def _can_land(invocation: Invocation, row: LandingRow) -> bool:
+    """Whether it, or the landing that it waits for in the end, is on its way or has just landed."""
+    while row.state in _OPEN and row.blocked_by is not None:
+        row = invocation.ask(GetLanding(landing_id=row.blocked_by))
+    return row.state in (*_OPEN, "landed")
 
 
 def say_outcome(row: LandingRow) -> None:
