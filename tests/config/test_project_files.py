@@ -56,7 +56,13 @@ def _write(clone: Path, text: str) -> Path:
 def test_every_key_declares_who_may_set_it() -> None:
     assert all(isinstance(key.key_class, KeyClass) for key in KEYS.values())
     project = {name for name, key in KEYS.items() if key.key_class is KeyClass.PROJECT}
-    assert project == {"runs.context_tokens", "runs.review_rounds", "runs.retention_days", "work.prefer_newer_file"}
+    assert project == {
+        "land.method",
+        "runs.context_tokens",
+        "runs.review_rounds",
+        "runs.retention_days",
+        "work.prefer_newer_file",
+    }
 
 
 @pytest.mark.requirement("R327")
