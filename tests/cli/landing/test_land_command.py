@@ -34,7 +34,9 @@ def test_branches_land_are_listed_and_undone(done: CommandLine) -> None:
     assert max(map(len, plan.splitlines())) <= 80
     assert git(done, "rev-parse", "HEAD") == start
     assert done("land", "e1").returncode == 2, "without a terminal nobody can be asked"
-    landed = done("land", "e1", "e2", "e3", "--check", "test -e one.txt", "--yes")
+    done.ok("add", "true", "--skill", "implement", "--driver", "shell")
+    landed = done("land", "e1", "e2", "e3", "e4", "--check", "test -e one.txt", "--yes")
+    assert "note: does not land: e4 is queued" in landed.stderr
     assert (landed.returncode, landed.stdout.splitlines()[2]) == (1, "l3 e3 conflicted: conflicts in one.txt")
     assert (done.cwd / "two.txt").read_text() == "2\n"
     table = done.ok("landings", "list").splitlines()

@@ -6,7 +6,7 @@ import click
 
 from ramet.cli import references
 from ramet.cli.command import Command
-from ramet.cli.commands.landing.landing_lines import draw_plan, say_outcome, wait_for
+from ramet.cli.commands.landing.landing_lines import draw_plan, say_notes, say_outcome, wait_for
 from ramet.cli.invocation import Invocation
 from ramet.cli.output import print_json
 from ramet.cli.progress import working
@@ -82,9 +82,11 @@ def land(  # noqa: PLR0913  one for each option
             include_changes=include_changes,
         )
     )
+    if yes and not invocation.as_json:
+        say_notes(added.plan)
     rows = added.items if detach else wait_for(invocation, added.items)
     if invocation.as_json:
-        print_json({"items": rows})
+        print_json({"items": rows, "plan": added.plan})
     else:
         for row in rows:
             say_outcome(row)

@@ -71,6 +71,15 @@ def _can_land(invocation: Invocation, row: LandingRow) -> bool:
     return row.state in (*_OPEN, "landed")
 
 
+def say_notes(plan: LandingPlan) -> None:
+    """What a person who has not seen the plan has to know of it."""
+    for entry in plan.entries:
+        if entry.trusted_files:
+            click.echo(clean(f"note: {entry.branch} changes what runs: {', '.join(entry.trusted_files)}"), err=True)
+    for note in [*(f"does not land: {reason}" for reason in plan.left_out), *plan.notes]:
+        click.echo(clean(f"note: {note}"), err=True)
+
+
 def say_outcome(row: LandingRow) -> None:
     """`l3 e6 landed on main as 1f3c9a2b`."""
     click.echo(clean(outcome(row)))
