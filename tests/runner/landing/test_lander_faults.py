@@ -9,7 +9,8 @@ from tests.runner.desk import Desk
 from tests.runner.landing.harbour import Harbour
 
 from ramet.cli.commands.landing.landing_lines import wait_for
-from ramet.errors import WorktreeError
+from ramet.errors import LandingRefused, WorktreeError
+from ramet.runner.landing import plans
 from ramet.workspace.git import target_moves
 from ramet.workspace.worktrees import scratch
 
@@ -121,3 +122,14 @@ def test_nobody_waits_for_what_needs_a_landing_that_needs_one_that_failed(harbou
     harbour.land_all()
     asked = SimpleNamespace(as_json=True, ask=harbour.desk.ask)
     assert [row.state for row in wait_for(cast("Any", asked), rows)] == ["failed", "queued", "queued"]
+
+
+@pytest.mark.requirement("R401")
+def test_branches_that_need_each_other_are_refused() -> None:
+    first = plans._Unit([_row(1), _row(3)], "a" * 40, [2])
+    with pytest.raises(LandingRefused, match="need each other"):
+        plans._order([first, plans._Unit([_row(2)], "b" * 40, [1])])
+
+
+def _row(number: int) -> Any:
+    return SimpleNamespace(id=number)

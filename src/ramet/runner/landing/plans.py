@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -170,7 +170,12 @@ def _order(units: list[_Unit]) -> list[_Unit]:
         for index, unit in enumerate(units)
     }
     sorter = TopologicalSorter(graph)
-    sorter.prepare()
+    try:
+        sorter.prepare()
+    except CycleError:
+        raise LandingRefused(
+            "these branches need each other, so none of them can land first", fix="land one effort: `ramet land e6`"
+        ) from None
     ordered: list[_Unit] = []
     ready: list[int] = []
     while sorter.is_active():
