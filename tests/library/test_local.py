@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 
 import ramet
 from ramet.errors import (
+    DatabaseDamaged,
     DatabaseForeign,
     DatabaseHeld,
     DatabaseUnreachable,
@@ -49,6 +50,21 @@ def test_closing_truncates_the_wal_and_lets_the_file_go(tmp_path: Path) -> None:
     assert not wal.exists() or wal.stat().st_size == 0
     with pytest.raises(DatabaseUnreachable, match="closed"):
         r.db.task.list()
+    ramet.open(tmp_path / "a.db").close()
+
+
+@pytest.mark.requirement("R464")
+def test_a_file_that_a_daemon_found_damaged_is_not_written_by_programs_either(tmp_path: Path) -> None:
+    _with_task(tmp_path / "a.db").close()
+    mark = tmp_path / "a.db.damaged"
+    mark.write_text("{}")
+    before = (tmp_path / "a.db").read_bytes()
+    with pytest.raises(DatabaseDamaged) as refused:
+        ramet.open(tmp_path / "a.db")
+    assert str(mark) in refused.value.message
+    assert "ramet db accept" in refused.value.fix
+    assert (tmp_path / "a.db").read_bytes() == before
+    mark.unlink()
     ramet.open(tmp_path / "a.db").close()
 
 

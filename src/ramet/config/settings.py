@@ -1023,3 +1023,8 @@ class Places(Struct, frozen=True, kw_only=True):
     def swap(self) -> Path:
         """A replacement of the SQLite file that was decided and may not be finished."""
         return self.home / f"{self.name}.swap"
+
+    @property
+    def damage_mark(self) -> Path:
+        """What says that the database is damaged: beside the file, or with the other files of a server's daemon."""
+        return self.lock_file.with_suffix(".damaged")

@@ -21,7 +21,7 @@ from ramet.config.host import machine_name
 from ramet.config.layers import load_own
 from ramet.config.settings import Places, RecallSettings, Settings
 from ramet.daemon.daily_backups import DailyBackups
-from ramet.daemon.damage.database_guard import DatabaseGuard, mark_of
+from ramet.daemon.damage.database_guard import DatabaseGuard
 from ramet.daemon.executors.content_retention import ContentRetention
 from ramet.daemon.executors.executor import Executor
 from ramet.daemon.executors.garbage_executor import GarbageExecutor
@@ -229,7 +229,7 @@ def build_executor(
 
 def build_guard(given: Given, processes: ReaderPool) -> DatabaseGuard:
     """Who lets nothing be written once anybody has seen a sign of damage."""
-    guard = DatabaseGuard(mark_of(given.places), lambda: to_iso(given.clock.now_ms()))
+    guard = DatabaseGuard(given.places.damage_mark, lambda: to_iso(given.clock.now_ms()))
     signs = given.store.signs
     signs.tell = processes.on_damaged_database = guard.note
     if signs.first is not None:

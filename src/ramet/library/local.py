@@ -22,7 +22,7 @@ from ramet.config.settings import Places, Settings
 from ramet.engine import Call, Engine
 from ramet.engine.history.model_answers import fill
 from ramet.engine.record.skills import Discovered
-from ramet.errors import DatabaseUnreachable, TooContended, UnknownMethod
+from ramet.errors import DatabaseDamaged, DatabaseUnreachable, TooContended, UnknownMethod
 from ramet.faults import Faults
 from ramet.library.transport import Subscription, encode_params
 from ramet.model.principal import USER
@@ -38,6 +38,7 @@ from ramet.store.database.operations import answer
 from ramet.store.memory.index.search_index import SearchIndex
 from ramet.vendors import registry, selection
 
+_DAMAGED_FIX = "list the damage with `ramet db check`; then restore a backup, or write all the same: `ramet db accept`"
 _OLD_REPLIES = 1000
 
 
@@ -86,6 +87,8 @@ class LocalTransport:
         settings = load(os.environ, Path.cwd(), flags).settings
         clock = SystemClock()
         places = find_places(os.environ, settings)
+        if not is_shared and places.damage_mark.exists():
+            raise DatabaseDamaged(f"a daemon has found the database damaged: {places.damage_mark}", fix=_DAMAGED_FIX)
         store = open_store(
             settings.database, places, clock=clock, faults=Faults(), is_shared=is_shared, is_named_in_code=True
         )

@@ -16,7 +16,6 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from ramet.config.settings import Places
 from ramet.errors import DatabaseDamaged
 from ramet.protocol.operations import Operation
 from ramet.protocol.system.damage import DamageState, NoteDamage, WriteBan
@@ -91,11 +90,6 @@ class DatabaseGuard:
                 os.fsync(file.fileno())
         except OSError as error:
             log.error("the mark that the database is damaged cannot be written path=%s: %s", self._mark, error)  # noqa: TRY400
-
-
-def mark_of(places: Places) -> Path:
-    """The file that says that a database is damaged: beside the file, or with the other files of a server's daemon."""
-    return places.lock_file.with_suffix(".damaged")
 
 
 def describe(ban: WriteBan) -> str:

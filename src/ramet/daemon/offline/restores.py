@@ -18,7 +18,7 @@ from ramet.clock import Clock
 from ramet.config.database_trust import find_number
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
-from ramet.daemon.damage.database_guard import mark_of, remove_mark
+from ramet.daemon.damage.database_guard import remove_mark
 from ramet.engine import Engine
 from ramet.errors import BackupUnusable, InvalidParams, RametError, WorkError
 from ramet.faults import Faults
@@ -176,7 +176,7 @@ def accept(places: Places) -> Accepted:
     with holding(places, Faults()):
         has = staged_file.try_to_describe(database) if database.exists() else None
         places.marker.unlink(missing_ok=True)
-        remove_mark(mark_of(places))
+        remove_mark(places.damage_mark)
         SearchIndex(places.index).discard()
     return Accepted(database=str(database), has=has)
 
@@ -189,7 +189,7 @@ def put_aside(places: Places, database: Path, label: str, clock: Clock, faults: 
     kept = _beside(database, places.backups) / name if database.exists() or has_log else None
     decision = Decision(kept=None if kept is None else str(kept))
     put_in_place(database, decision, places.swap, places.marker, faults)
-    remove_mark(mark_of(places))
+    remove_mark(places.damage_mark)
     SearchIndex(places.index).discard()
     if kept is None:
         return None

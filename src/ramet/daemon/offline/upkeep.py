@@ -11,7 +11,7 @@ from ramet.config.environment import Environment
 from ramet.config.secrets import hide_password
 from ramet.config.settings import Places, Settings
 from ramet.daemon import composition
-from ramet.daemon.damage.database_guard import mark_of, remove_mark
+from ramet.daemon.damage.database_guard import remove_mark
 from ramet.daemon.offline import secrets
 from ramet.daemon.offline.secrets import Rescan
 from ramet.daemon.wire.tokens import remove_key
@@ -77,7 +77,7 @@ def reset(settings: Settings, places: Places, clock: Clock) -> Reset:
         backup = reset_store(settings.database, places, clock=clock)
         remove_key(places.home)  # sessions of the same numbers will follow
         SearchIndex(places.index).discard()
-        remove_mark(mark_of(places))
+        remove_mark(places.damage_mark)
     return Reset(backup=backup, removed=str(places.database or hide_password(settings.database.url or "")))
 
 
@@ -95,7 +95,7 @@ def check(settings: Settings, places: Places) -> CheckReport:
 
 def lift_ban(places: Places) -> Lifted:
     """Let the next daemon write to the database again."""
-    return Lifted(ban=remove_mark(mark_of(places)))
+    return Lifted(ban=remove_mark(places.damage_mark))
 
 
 def redact(
