@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from weakref import WeakValueDictionary
 
 from ramet.errors import RametError
 from ramet.protocol.landing.landings import ClaimedLanding, ClaimLanding
@@ -26,6 +27,8 @@ class LandingQueue:
         self._news = asyncio.Event()
         self._is_closing = threading.Event()
         self._landers: set[asyncio.Task[None]] = set()
+        self._turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        """By landing. A machine that slept may claim one again whose former lander is still at work here."""
 
     def wake(self) -> None:
         """Something may have been queued. Threads may call this."""
@@ -70,12 +73,15 @@ class LandingQueue:
         return claimed if claimed.landing is not None else None
 
     async def _land(self, claimed: ClaimedLanding) -> None:
+        landing_id = claimed.landing.id if claimed.landing else 0
+        turn = self._turns.setdefault(landing_id, asyncio.Lock())
         try:
-            row = await asyncio.to_thread(land, self._runner, claimed, _LEASE_SECONDS, self._is_closing.is_set)
+            async with turn:  # two would remove each other's scratch worktree
+                row = await asyncio.to_thread(land, self._runner, claimed, _LEASE_SECONDS, self._is_closing.is_set)
             self._news.set()  # the next one need not wait until this one is tidied
             if row is not None and row.state == "landed" and row.kind == "work":
                 await asyncio.to_thread(tidy, self._runner.machine, row)
         except Exception:
-            log.exception("a landing failed id=%d", claimed.landing.id if claimed.landing else 0)
+            log.exception("a landing failed id=%d", landing_id)
         finally:
             self._news.set()
