@@ -8,7 +8,7 @@ import pytest
 from tests.runner.desk import Desk
 from tests.runner.landing.harbour import Harbour
 
-from ramet.cli.commands.landing.landing_lines import wait_for
+from ramet.cli.commands.landing.landing_lines import outcome, wait_for
 from ramet.errors import LandingRefused, WorktreeError
 from ramet.runner.landing import plans
 from ramet.workspace.git import target_moves
@@ -133,3 +133,13 @@ def test_branches_that_need_each_other_are_refused() -> None:
 
 def _row(number: int) -> Any:
     return SimpleNamespace(id=number)
+
+
+@pytest.mark.requirement("R402")
+def test_the_commit_of_an_attempt_that_moved_nothing_is_not_shown_as_the_targets(harbour: Harbour) -> None:
+    harbour.add(harbour.work({"one.txt": "1\n"}))
+    claimed = harbour.desk.world.call("landing.claim", lander="north").landing
+    held = {"landing_id": claimed.id, "generation": claimed.lease_generation}
+    harbour.desk.world.call("landing.note_tested", **held, tip=harbour.tip, tested="b" * 40)
+    landed = harbour.desk.world.call("landing.finish", **held, outcome="landed", reason="main has all of it already")
+    assert outcome(landed).endswith("landed: main has all of it already")

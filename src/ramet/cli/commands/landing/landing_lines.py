@@ -91,7 +91,7 @@ def outcome(row: LandingRow) -> str:
     if row.kind == "undo":
         name = f"l{row.id} undo of l{row.undoes}"
     if row.state == "landed":
-        how = f"{row.target} is at {short(row.tested)}" if row.tested else row.reason
+        how = row.reason or f"{row.target} is at {short(row.tested or row.head)}"
         return f"{name} landed: {how}"
     if row.blocked_by is not None:
         return f"{name} waits for l{row.blocked_by}"
