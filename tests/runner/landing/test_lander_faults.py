@@ -12,6 +12,7 @@ from ramet.cli.commands.landing.landing_lines import outcome, wait_for
 from ramet.errors import LandingRefused, WorktreeError
 from ramet.runner.landing import plans
 from ramet.workspace.git import target_moves
+from ramet.workspace.git.command import Git
 from ramet.workspace.worktrees import scratch
 
 
@@ -143,3 +144,23 @@ def test_the_commit_of_an_attempt_that_moved_nothing_is_not_shown_as_the_targets
     harbour.desk.world.call("landing.note_tested", **held, tip=harbour.tip, tested="b" * 40)
     landed = harbour.desk.world.call("landing.finish", **held, outcome="landed", reason="main has all of it already")
     assert outcome(landed).endswith("landed: main has all of it already")
+
+
+@pytest.mark.requirement("R406")
+def test_a_commit_that_is_made_while_the_target_moves_back_stays(
+    harbour: Harbour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harbour.add(harbour.work({"one.txt": "1\n"}))
+    landed = harbour.land_next()
+    run, made = Git.run, list[str]()
+
+    def commit_first(git: Git, directory: Any, *arguments: str, **options: Any) -> str:
+        if arguments[0] == "reset" and not made:
+            (harbour.project / "mine.txt").write_text("mine\n")
+            made.append(harbour.shop.commit(harbour.project, "mine"))
+        return run(git, directory, *arguments, **options)
+
+    monkeypatch.setattr(Git, "run", commit_first)
+    assert harbour.undo(landed).state == "landed"
+    assert harbour.shop.run(harbour.project, "rev-parse", "main~1") == made[0]
+    assert not (harbour.project / "one.txt").exists()

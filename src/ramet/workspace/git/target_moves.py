@@ -52,12 +52,21 @@ def move(repository: Repository, target: str, tip: str, commit: str, label: str)
         elif repository.git.ask(repository.checkout, "merge-base", "--is-ancestor", tip, commit) is not None:
             repository.git.run(checkouts[0].path, *_FAST_FORWARD, commit)
         else:
-            repository.git.run(checkouts[0].path, "reset", "--keep", "--quiet", commit)
+            _move_back(repository, checkouts[0].path, target, tip, commit)
     except GitFailed:
         if repository.commit(BRANCHES + target) in (tip, commit):
             raise
         return False
     return repository.commit(BRANCHES + target) == commit
+
+
+def _move_back(repository: Repository, top: str, target: str, tip: str, commit: str) -> None:
+    """Move back. A reset compares no hash: a commit that somebody made in the meantime is put back."""
+    reset = ("reset", "--keep", "--quiet")
+    repository.git.run(top, *reset, commit)
+    former = repository.git.ask(top, "rev-parse", "--quiet", "--verify", f"{BRANCHES}{target}@{{1}}")
+    if former not in (None, tip):
+        repository.git.run(top, *reset, str(former))
 
 
 def is_pushed(repository: Repository, commit: str) -> bool:
