@@ -109,6 +109,7 @@ def test_a_time_without_a_zone_is_refused_by_its_field_wherever_a_request_takes_
             "outcome": "error",
             "generation": queue_worker.claim(world).generation,
         },
+        "work.lost.since": {},
     }
     taken = {f"{name}{path}" for name, operation in OPERATIONS.items() for path in _times(operation.request)}
     assert taken == {*asked, "ingest.add.entries.at"}
