@@ -80,7 +80,7 @@ def test_people_and_programs_recall_what_is_on_record(shop: CommandLine) -> None
     assert unknown.returncode == 3
     assert "there is no session 999" in unknown.stderr
     long = shop("recall", 'x"' * 50_000)
-    assert (long.returncode, long.stdout) == (1, "")
+    assert (long.returncode, long.stdout, long.stderr) == (1, "", nothing.stderr)
 
 
 @pytest.mark.requirement("R455")

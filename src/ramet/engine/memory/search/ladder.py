@@ -12,7 +12,7 @@ from msgspec import Struct
 from ramet.model.memory.search import misspelt_words
 from ramet.model.memory.search.fusion import Signals, fuse, place_key, rank_sessions
 from ramet.model.memory.search.hit import TOOL_KINDS, Rung
-from ramet.model.memory.search.search_query import SearchQuery, Term
+from ramet.model.memory.search.search_query import SearchQuery, Term, quoted
 from ramet.model.memory.search.tool_records import is_error_like, sign
 from ramet.store.memory.index.index_reader import Filters, IndexReader, Ranked, Table
 
@@ -167,12 +167,12 @@ class Ladder:
         for each in counted:
             corrected = None if each.texts or each.term.is_phrase else self._correct(each.term)
             if corrected is not None:
-                forms.append(self._counted(Term(each.term.text, f'"{corrected}"')))
+                forms.append(self._counted(Term(each.term.text, quoted(corrected))))
             elif each.term.is_phrase or len(each.term.text) < _SHORTEST_PREFIX or " " in each.term.text:
                 forms.append(each)
             else:
                 self._result.prefixes.append(each.term.text)
-                forms.append(self._counted(Term(each.term.text, f'({each.term.match} OR "{each.term.text}"*)')))
+                forms.append(self._counted(Term(each.term.text, f"({each.term.match} OR {quoted(each.term.text)}*)")))
         if all(each.texts for each in forms):
             yield from self._ask_all(sorted(forms, key=lambda each: each.texts), "forms", depth)
 

@@ -82,7 +82,7 @@ def _is_filter(piece: "re.Match[str]") -> bool:
 
 
 def _phrase(text: str) -> Term | None:
-    return Term(text, _quoted(text), is_phrase=True) if _WORDS.search(text) else None
+    return Term(text, quoted(text), is_phrase=True) if _WORDS.search(text) else None
 
 
 def _words(text: str) -> list[Term | None]:
@@ -93,19 +93,20 @@ def _words(text: str) -> list[Term | None]:
 def _term(word: str) -> Term:
     pieces = split_scripts(word)
     if any(is_paired for _, is_paired in pieces):
-        return Term(word, " AND ".join(_paired(piece) if is_paired else _quoted(piece) for piece, is_paired in pieces))
+        return Term(word, " AND ".join(_paired(piece) if is_paired else quoted(piece) for piece, is_paired in pieces))
     if is_humped(word):
-        return Term(word, f"({_quoted(word)} OR {_quoted(' '.join(split_identifier(word)))})")
-    return Term(word, _quoted(word))
+        return Term(word, f"({quoted(word)} OR {quoted(' '.join(split_identifier(word)))})")
+    return Term(word, quoted(word))
 
 
 def _paired(run: str) -> str:
     if len(run) == 1:
-        return f"{_quoted(run)}*"
-    return f"({_quoted(run)} OR {_quoted(' '.join(pair_characters(run)))})"
+        return f"{quoted(run)}*"
+    return f"({quoted(run)} OR {quoted(' '.join(pair_characters(run)))})"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text that the index takes as words alone."""
     return '"' + text.replace('"', '""') + '"'
 
 
