@@ -5,6 +5,8 @@ Text is ISO-8601 with a zone, always of one width (`2026-11-15T08:14:02.123Z`), 
 
 from datetime import UTC, datetime, timedelta
 
+from ramet.errors import InvalidParams
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -23,6 +25,18 @@ def from_datetime(moment: datetime) -> int:
     if moment.tzinfo is None:
         raise ValueError(f"{moment.isoformat()} has no time zone")
     return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def given_instant(moment: datetime, field: str) -> int:
+    """The instant that a request gives in one of its fields."""
+    if moment.tzinfo is None:
+        raise InvalidParams(
+            f"{field} has no time zone",
+            field=field,
+            value=moment.isoformat(),
+            fix="give a time with its zone, such as 2026-01-31T12:00:00Z",
+        )
+    return from_datetime(moment)
 
 
 def from_iso(text: str) -> datetime:

@@ -1,7 +1,7 @@
 """Usage: what agents used in a period, in groups, each call once."""
 
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from ramet.engine.answers import answers
 from ramet.engine.record import lookup
 from ramet.engine.transaction import Transaction
 from ramet.errors import InvalidParams
-from ramet.model.instant import from_datetime, to_datetime
+from ramet.model.instant import given_instant, to_datetime
 from ramet.protocol.memory.usage import ShowUsage, UsageReply, UsageRow, UtcOffset
 from ramet.store.memory import usage
 from ramet.store.memory.usage import Key, Period, Ran, Sums
@@ -23,8 +23,8 @@ _VISIBLE_USD = 1e-9
 @answers(ShowUsage)
 def show(tx: Transaction, request: ShowUsage) -> UsageReply:
     """What was used, in groups and together."""
-    until_ms = tx.now_ms + 1 if request.until is None else _instant(request.until, "until")
-    since_ms = _find_start(tx, until_ms) if request.since is None else _instant(request.since, "since")
+    until_ms = tx.now_ms + 1 if request.until is None else max(0, given_instant(request.until, "until"))
+    since_ms = _find_start(tx, until_ms) if request.since is None else max(0, given_instant(request.since, "since"))
     if since_ms > until_ms:
         raise InvalidParams(
             f"since is later than until: {to_datetime(since_ms).isoformat()}",
@@ -49,17 +49,6 @@ def show(tx: Transaction, request: ShowUsage) -> UsageReply:
     )
 
 
-def _instant(moment: datetime, field: str) -> int:
-    if moment.tzinfo is None:
-        raise InvalidParams(
-            f"{field} has no time zone",
-            field=field,
-            value=moment.isoformat(),
-            fix="give a time with its zone, such as 2026-01-31T12:00:00Z",
-        )
-    return max(0, from_datetime(moment))
-
-
 def _find_start(tx: Transaction, until_ms: int) -> int:
     first = usage.find_first(tx.db)
     return until_ms if first is None else min(first, until_ms)
@@ -67,7 +56,7 @@ def _find_start(tx: Transaction, until_ms: int) -> int:
 
 def _split(since_ms: int, until_ms: int, offsets: Sequence[UtcOffset]) -> list[Period]:
     """The period in parts whose days begin at the same time: clocks are changed twice a year."""
-    known = [(_instant(each.since, "offsets"), each.minutes * 60_000) for each in offsets]
+    known = [(max(0, given_instant(each.since, "offsets")), each.minutes * 60_000) for each in offsets]
     if known != sorted(known, key=lambda each: each[0]):
         raise InvalidParams("offsets are not in the order of time", field="offsets", fix="sort them by since")
     starts = [(0, known[0][1] if known else 0), *known[1:]]

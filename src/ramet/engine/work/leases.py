@@ -15,8 +15,8 @@ from ramet.engine.runs import run_lines
 from ramet.engine.system import notices
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings, hosts, outcomes, parked_drivers, queue
-from ramet.errors import InvalidParams, LeaseLost
-from ramet.model.instant import from_datetime, to_iso
+from ramet.errors import LeaseLost
+from ramet.model.instant import from_datetime, given_instant, to_iso
 from ramet.model.record.effort import NOT_FAILURES, Effort, Failure, Outcome
 from ramet.model.work.retry_policy import (
     Decision,
@@ -211,14 +211,7 @@ def _decide(tx: Transaction, effort: Held, request: CompleteWork, failure: Failu
 def _not_before(tx: Transaction, request: CompleteWork, decision: Decision) -> str | None:
     if request.retry_at is None:
         return None if decision.pause_ms is None else to_iso(tx.now_ms + decision.pause_ms)
-    if request.retry_at.tzinfo is None:
-        raise InvalidParams(
-            "retry_at has no time zone",
-            field="retry_at",
-            value=request.retry_at.isoformat(),
-            fix="give a time with its zone, such as 2026-01-31T12:00:00Z",
-        )
-    return to_iso(from_datetime(request.retry_at))
+    return to_iso(given_instant(request.retry_at, "retry_at"))
 
 
 def _is_wanted_late(tx: Transaction, effort: Held, request: CompleteWork) -> bool:

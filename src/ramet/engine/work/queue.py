@@ -18,7 +18,7 @@ from ramet.engine.runs import run_lines
 from ramet.engine.transaction import Transaction
 from ramet.engine.work import endings
 from ramet.errors import EffortFinished, EffortHeld, EffortNotFound, InvalidParams, NotFinished
-from ramet.model.instant import from_datetime, to_datetime, to_iso
+from ramet.model.instant import from_datetime, given_instant, to_datetime, to_iso
 from ramet.model.record.budget import Limit, as_metadata
 from ramet.model.record.effort import Effort, Failure
 from ramet.model.record.prompt import EXACT
@@ -154,7 +154,7 @@ def list_lost(tx: Transaction, request: ListLost) -> Page[WorkReply]:
     limit = min(request.limit, tx.limits.page_max)
     found = queue.list_lost(
         tx.db,
-        since=to_iso(from_datetime(request.since)),
+        since=to_iso(given_instant(request.since, "since")),
         project_id=lookup.project_id(tx, request.project),
         before=request.cursor or _NEWEST,
         limit=limit + 1,

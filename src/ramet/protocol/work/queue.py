@@ -120,7 +120,7 @@ class ListLost(Request[Page[WorkReply]], frozen=True, kw_only=True):
 
     op = Operation("work.lost", errors=(ProjectNotFound,), pages=Pages(), is_long=True)
 
-    since: Annotated[datetime, Meta(tz=True)]
+    since: datetime
     """List only those that ended at this time or later."""
     project: ProjectRef | None = None
     """List only the efforts of this project (default: all)."""
