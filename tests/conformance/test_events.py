@@ -3,7 +3,7 @@
 from typing import Any, get_args
 
 import pytest
-from tests.conformance import hook_calls, queue_worker, run_steps
+from tests.conformance import hook_calls, landing_queue, queue_worker, run_steps
 from tests.world import World
 
 from ramet.errors import PhaseNotSequential
@@ -48,6 +48,7 @@ def live_through_everything(world: World) -> None:
     follow_a_run(world)
     park_a_driver(world)
     park_a_host(world)
+    land_branches(world)
     delegate(world)
     work_by_hand(world)
     world.call("import.rows", system="gza", source="queue", rows=[{"table": "tasks", "key": "1", "values": {"id": 1}}])
@@ -173,6 +174,16 @@ def park_a_driver(world: World) -> None:
     world.clock.advance(7200)
     claimed = queue_worker.claim(world, "host/7", effort_id=attempt.effort.id)
     queue_worker.complete(world, queue_worker.begin(world, claimed, driver="claude"))
+
+
+def land_branches(world: World) -> None:
+    """The same for branches that land, do not, and are undone."""
+    first, second = landing_queue.queue(world, "a", "b")
+    landing_queue.finish(world, landing_queue.claim(world), None)
+    landing_queue.land(world, landing_queue.claim(world))
+    world.call("landing.drop", landing_id=second.id)
+    world.call("landing.undo", landing_id=first.id)
+    landing_queue.land(world, landing_queue.claim(world))
 
 
 def park_a_host(world: World) -> None:

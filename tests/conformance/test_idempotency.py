@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
-from tests.conformance import hook_calls, run_steps
+from tests.conformance import hook_calls, landing_queue, run_steps
 from tests.conformance.queue_worker import (
     add,
     begin,
@@ -41,6 +41,7 @@ ONE, TWO, THREE = _hashes("one", "two", "three")
 FAILED, RUNNING, CLAIMED, QUEUED = 3, 4, 5, 6
 """Efforts of the queue."""
 WAITING, ATTENDED, FINISHED = 1, 2, 3
+LANDED, FAILED_LANDING, LANDING, QUEUED_LANDING = 1, 2, 3, 4
 """Runs."""
 CHILD = 3
 """A session that session 2 spawned; it waits for another one besides."""
@@ -179,6 +180,21 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "hosts.resume": {"name": "full"},
     "hosts.works": {"name": "full"},
     "db.note_damage": {"reason": "a page", "since": "2026-01-05T08:00:00.000Z"},
+    "landing.queue": {
+        "project": "/shop",
+        "directory": "/shop",
+        "repository": "/shop/.git",
+        "target": "main",
+        "method": "merge",
+        "entries": [{"efforts": [1], "branch": "ramet/e1", "head": "c" * 40, "message": "Land c"}],
+    },
+    "landing.claim": {"lander": "south"},
+    "landing.renew": {"landing_id": LANDING, "generation": 1},
+    "landing.note_tested": {"landing_id": LANDING, "generation": 1, "tip": "a" * 40, "tested": "b" * 40},
+    "landing.finish": {"landing_id": LANDING, "generation": 1, "outcome": "failed", "reason": "red"},
+    "landing.retry": {"landing_id": FAILED_LANDING},
+    "landing.drop": {"landing_id": QUEUED_LANDING},
+    "landing.undo": {"landing_id": LANDED},
     "drivers.admit": {"effort_id": CLAIMED, "generation": 1, "driver": "claude"},
     "spawn.agent": {"parent_session_id": 2, "goal": "look", "limits": {"tokens": 10}},
     "spawn.agents": {"parent_session_id": 2, "agents": [{"goal": "look"}, {"goal": " "}], "wait": True},
@@ -218,7 +234,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
 def furnished(world: World) -> World:
     """A project without work. Session 1 serves effort 1; effort 2 and agent bob are free. Three turns, a side, a child,
     a branch that moved; a queue of four efforts, of which session 2 serves the one that runs and has two children;
-    three runs; a driver that is parked.
+    three runs; a driver and a host that are parked; five landings.
     """
     world.skill("paint", [])
     world.call("db.project.upsert", path="/idle")
@@ -237,11 +253,27 @@ def furnished(world: World) -> World:
     record_runs(world)
     until = "2030-01-01T00:00:00.000Z"
     world.sql("INSERT INTO parked (driver, until, reason) VALUES ('claude', :until, 'a limit')", until=until)
+    world.call("hosts.park", name="full", reason="no room")
+    queue_landings(world)
     ended = world.call("db.session.start", task_id=TASK, effort_id=2)
     assert ended.id == ENDED
     world.call("db.session.finish", session_id=ENDED)
     world.call("search.upsert", source_type="doc", source_path="/shop/b.md", chunk_text="prices")
     return world
+
+
+def queue_landings(world: World) -> None:
+    """One of each kind, each for a target of its own; and one that can be claimed."""
+    rows = {}
+    for head, target in zip("abcde", ("landed", "failed", "claimed", "queued", "ready"), strict=True):
+        rows[target] = landing_queue.queue(world, head, target=target)[0]
+        if target == "landed":
+            landing_queue.land(world, landing_queue.claim(world))
+        elif target == "failed":
+            landing_queue.finish(world, landing_queue.claim(world), "failed", reason="red")
+        elif target == "claimed":
+            landing_queue.claim(world)
+    assert [row.id for row in rows.values()] == [LANDED, FAILED_LANDING, LANDING, QUEUED_LANDING, QUEUED_LANDING + 1]
 
 
 def fill_queue(world: World) -> None:
