@@ -72,6 +72,17 @@ def test_the_limits_of_a_role_do_not_count(postgres_url: str) -> None:
 
 
 @pytest.mark.requirement("R469")
+@pytest.mark.parametrize(("given", "settled"), [("off", "on"), ("remote_apply", "remote_apply")])
+def test_a_commit_is_on_the_disk_before_it_is_answered_whatever_the_server_is_set_to(
+    postgres_url: str, given: str, settled: str
+) -> None:
+    url = f"{postgres_url}%20-csynchronous_commit%3D{given}"
+    connection = connect(url)
+    assert connection.database.execute("SHOW synchronous_commit").fetchone() == (settled,)
+    connection.close()
+
+
+@pytest.mark.requirement("R469")
 def test_of_several_servers_the_one_that_can_be_written_to_is_meant() -> None:
     def attributes(url: str) -> object:
         return Server(url, 20).line.get("target_session_attrs")

@@ -67,6 +67,12 @@ class Patience(NamedTuple):
 _USUAL = Patience(statement=20, lock=10, silence=22)
 
 
+_FLUSHING = """
+SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
+"""
+"""A server or a role may say that a commit is answered before it is on the disk. Stricter settings stay."""
+
+
 class PostgresConnection(Connection):
     """One server connection."""
 
@@ -137,8 +143,7 @@ class PostgresConnection(Connection):
     def start_session(self, patience: Patience, *, synchronous: bool) -> None:
         """Set what every session of ours needs."""
         self._execute(_SESSION.format(statement=patience.statement, lock=patience.lock))
-        if not synchronous:
-            self._execute("SET synchronous_commit = off")
+        self._execute(_FLUSHING if synchronous else "SET synchronous_commit = off")
 
     def _ask_time(self) -> int:
         """The server's time in microseconds, now and not at the start of a transaction."""
