@@ -3,7 +3,9 @@
 The package's own start gives up after ten seconds, which a busy machine may need; so its programs are called here.
 """
 
+import copy
 import os
+import shutil
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -33,13 +35,36 @@ class PostgresServer:
         # Root may not run a server, so the package has made a user for it.
         user = {} if made.system_user is None else {"user": made.system_user}
         self._programs: Any = pgexec.pgexec
-        self._where = {"bin_path": made.bin_path, **user}
+        self._where: dict[str, Any] = {"bin_path": made.bin_path, **user}
         self._data = data
         self.url = f"postgresql://postgres:@/postgres?host={quote(str(data))}"
         with (data / "postgresql.conf").open("a") as configuration:
             configuration.writelines(f"{line}\n" for line in (*(settings or _FAST), "listen_addresses = ''"))
             configuration.write(f"unix_socket_directories = '{data}'\n")
         self.start()
+
+    def make_standby(self, folder: Path) -> "PostgresServer":
+        """Start another server that follows this one and answers reads. The folder does not exist yet."""
+        folder.mkdir()
+        if "user" in self._where:
+            shutil.chown(folder, self._where["user"])
+        standby = copy.copy(self)
+        standby._data = data = folder / "data"
+        standby.url = f"postgresql://postgres:@/postgres?host={quote(str(data))}"
+        source = ("--host", str(self._data), "--username", "postgres")
+        asked = ("--pgdata", str(data), "--write-recovery-conf", "--checkpoint=fast")
+        self._programs("pg_basebackup", (*source, *asked), **self._where)
+        for lock in data.glob(".s.*.lock"):  # it is copied as well
+            lock.unlink()
+        with (data / "postgresql.conf").open("a") as configuration:
+            configuration.write(f"unix_socket_directories = '{data}'\n")
+        standby.start()
+        return standby
+
+    @property
+    def socket_folder(self) -> Path:
+        """Where its socket is."""
+        return self._data
 
     def start(self) -> None:
         """Start it, and return when it answers."""

@@ -9,7 +9,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,14 +17,14 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 from tests.crash.audit import check_whole
-from tests.crash.daemons import Daemon, Home, ask
+from tests.crash.daemons import Home
 from tests.crash.hands import Crew
 from tests.crash.waits import wait_for
+from tests.crash.workers import has_logged, have_succeeded, work
 from tests.postgres_server import PostgresServer
 
-from ramet.client.connection import Connection
 from ramet.client.stop import stop
-from ramet.errors import DatabaseBusy, RametError, StoreError
+from ramet.errors import DatabaseBusy, StoreError
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.requirement("R469")]
 
@@ -155,22 +154,6 @@ FAULTS = [
 _CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'worker'"
 
 
-def work(daemon: Daemon, ended: list[object]) -> threading.Thread:
-    """Workers that stay, until they fail or are stopped."""
-
-    def run() -> None:
-        with daemon.connect() as connection:
-            connection.set_timeout(None)
-            try:
-                ended.append(connection.call("work.run", {"workers": 1})["why"])
-            except RametError as error:
-                ended.append(error.code)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    return thread
-
-
 def test_workers_go_on_after_what_a_server_does_for_a_while(place: Path, server: PostgresServer) -> None:
     with psycopg.connect(server.url, autocommit=True) as admin:
         admin.execute("CREATE ROLE worker LOGIN")
@@ -213,17 +196,6 @@ def test_workers_go_on_after_what_a_server_does_for_a_while(place: Path, server:
             assert ended == ["stopped"]
             ended.clear()
     home.close()
-
-
-def has_logged(home: Home, line: str) -> bool:
-    return line in home.places.log_file.read_text()
-
-
-def have_succeeded(connection: Connection, count: int) -> bool:
-    """Whether so many efforts ended well; not as long as the database cannot say so."""
-    with suppress(StoreError):
-        return bool(ask(connection, "SELECT count(*) FROM efforts WHERE outcome = 'success'")[0][0] == count)
-    return False
 
 
 def test_two_connections_are_enough_to_write_and_to_read(place: Path, server: PostgresServer) -> None:
