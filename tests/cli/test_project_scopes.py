@@ -25,7 +25,7 @@ SCOPES: dict[str, Kind] = {
             *("ps", "queue", "next", "tree", "notices", "notices dismiss", "work", "budget", "status", "usage"),
             *("session list", "export", "runs list", "runs clean", "task list", "task find", "agent list", "search"),
             *("worktree list", "worktree clean", "worktree tidy"),
-            *("recall", "fix", "how", "files"),
+            *("recall", "fix", "how", "files", "retry", "landings list"),
         ],
         "project",
     ),

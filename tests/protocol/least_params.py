@@ -14,6 +14,7 @@ _CANDIDATES: tuple[Any, ...] = (
     {"vendor": "claude", "moment": "stop", "name": "Stop", "native_id": "a"},
     {"commit": 1, "hash": "a", "move": 1, "message": 1, "since_ms": 1},
     "2026-01-05T08:00:00Z",
+    *("0" * 40, "merge", "failed", [{"efforts": [1], "branch": "a", "head": "0" * 40, "message": "a"}]),
 )
 
 

@@ -133,6 +133,11 @@ def directive_files() -> list[str]:
     return [each.directive_file for each in facts().values() if each.directive_file]
 
 
+def settings_folders() -> list[str]:
+    """The folders in a project whose files say what programs run."""
+    return [each.settings_folder for each in facts().values() if each.settings_folder]
+
+
 def skill_folders() -> list[str]:
     """The folders of the programs' skills, in a project and in the user's home."""
     return [each.skill_folder for each in facts().values() if each.skill_folder]

@@ -33,7 +33,7 @@ def test_stop_returns_when_it_is_gone_and_without_one_says_so(ramet: CommandLine
 
 
 def test_a_command_starts_the_daemon_that_it_needs(ramet: CommandLine) -> None:
-    assert ramet.json("ps") == {"items": [], "next": None}
+    assert ramet.json("ps") == {"items": [], "next": None, "parked_hosts": []}
     assert "uptime" in ramet.ok("daemon", "status")
 
 

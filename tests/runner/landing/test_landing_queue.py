@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from ramet.protocol.landing.landings import ListLandings
 from ramet.runner.landing import landing_queue
 from ramet.runner.landing.landing_queue import LandingQueue
 
@@ -28,7 +29,9 @@ def test_a_landing_that_is_claimed_again_waits_for_its_former_lander(monkeypatch
         if len(said) == 2 * 2:
             has_ended.set()
 
-    async def ask(_request: object) -> Any:
+    async def ask(request: object) -> Any:
+        if isinstance(request, ListLandings):
+            return SimpleNamespace(items=list(claims))
         return claims.pop(0) if claims else SimpleNamespace(landing=None)
 
     async def follow() -> None:

@@ -6,7 +6,8 @@ import threading
 from weakref import WeakValueDictionary
 
 from ramet.errors import RametError
-from ramet.protocol.landing.landings import ClaimedLanding, ClaimLanding
+from ramet.model.landing.landing import LandingState
+from ramet.protocol.landing.landings import ClaimedLanding, ClaimLanding, ListLandings
 from ramet.runner.context import RunnerContext
 from ramet.runner.landing.landed_refs import tidy
 from ramet.runner.landing.lander import land
@@ -59,6 +60,7 @@ class LandingQueue:
                 await asyncio.wait(self._landers)
 
     async def _claim(self, *, takes_over: bool) -> ClaimedLanding | None:
+        """The next landing. An empty queue is only read: an idle daemon writes nothing."""
         request = ClaimLanding(
             host=self._runner.host or "",
             lander=self._runner.name,
@@ -66,11 +68,21 @@ class LandingQueue:
             takes_over=takes_over,
         )
         try:
+            if not await self._is_filled():
+                return None
             claimed = await self._runner.ask(request)
         except RametError as error:
             log.warning("no landing can be claimed: %s", error.message)
             return None
         return claimed if claimed.landing is not None else None
+
+    async def _is_filled(self) -> bool:
+        """Whether any landing waits, or is under way and may have to be taken over."""
+        states: tuple[LandingState, ...] = ("queued", "landing")
+        for state in states:
+            if (await self._runner.ask(ListLandings(state=state, limit=1))).items:
+                return True
+        return False
 
     async def _land(self, claimed: ClaimedLanding) -> None:
         landing_id = claimed.landing.id if claimed.landing else 0

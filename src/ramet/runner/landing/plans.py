@@ -19,6 +19,7 @@ from ramet.runner.answers import answers
 from ramet.runner.landing.checks import Checks, find_checks
 from ramet.runner.machine import Machine
 from ramet.runner.runs.branches import list_lines
+from ramet.vendors import registry
 from ramet.workspace.git import candidates, patches, target_moves
 from ramet.workspace.git.candidates import Candidate, Work
 from ramet.workspace.git.location import locate
@@ -29,7 +30,7 @@ from ramet.workspace.worktrees.labels import BRANCH_PREFIX
 _TRUSTED_NAMES = frozenset(
     {"ramet.yaml", ".worktreeinclude", ".mcp.json", ".gitattributes", ".gitmodules", ".pre-commit-config.yaml"}
 )
-_TRUSTED_FOLDERS = frozenset({".claude", ".codex", ".gemini", ".githooks", ".husky"})
+_TRUSTED_FOLDERS = frozenset({".githooks", ".husky"})
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "pre-merge-commit", "post-merge", "reference-transaction")
 _FIX_WORK = "name efforts or runs of one project, such as `ramet land e6 e7`"
 
@@ -291,9 +292,10 @@ def _find_marked(machine: Machine, unit: _Unit) -> Iterator[str]:
 
 
 def _list_trusted(paths: Iterable[str]) -> Iterator[str]:
+    trusted = _TRUSTED_FOLDERS.union(registry.settings_folders())
     for path in dict.fromkeys(paths):
         *folders, name = path.split("/")
-        if name in _TRUSTED_NAMES or not _TRUSTED_FOLDERS.isdisjoint(folders):
+        if name in _TRUSTED_NAMES or not trusted.isdisjoint(folders):
             yield path
 
 

@@ -32,6 +32,7 @@ FACTS = Facts(
         }
     ),
     directive_file=DIRECTIVE_FILE,
+    settings_folder=".claude",
     skill_folder=".claude/skills",
     permission_mode="acceptEdits",
     freedoms={"plan": 0, "default": 1, "dontAsk": 1, "acceptEdits": 2, "auto": 2, "bypassPermissions": 3},

@@ -20,6 +20,7 @@ FACTS = Facts(
         }
     ),
     directive_file=DIRECTIVE_FILE,
+    settings_folder=".codex",
     permission_mode="workspace-write",
     freedoms={"read-only": 0, "workspace-write": 2, "danger-full-access": 3},
     resume_arguments=("resume",),

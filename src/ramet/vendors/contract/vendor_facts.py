@@ -26,6 +26,8 @@ class Facts(NamedTuple):
     """
     directive_file: str | None = None
     """The name of the files from which it reads a project's directives."""
+    settings_folder: str | None = None
+    """The folder in a project whose files say what it runs: settings, hooks, commands."""
     skill_folder: str | None = None
     """The folder of its skills, in a project and in the user's home."""
     permission_mode: str | None = None

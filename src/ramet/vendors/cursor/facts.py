@@ -2,4 +2,4 @@
 
 from ramet.vendors.contract.vendor_facts import Facts
 
-FACTS = Facts(title="Cursor")
+FACTS = Facts(title="Cursor", settings_folder=".cursor")

@@ -2,4 +2,9 @@
 
 from ramet.vendors.contract.vendor_facts import Facts
 
-FACTS = Facts(title="Gemini CLI", passed_variables=("GEMINI_*", "GOOGLE_*"), resume_arguments=("--resume",))
+FACTS = Facts(
+    title="Gemini CLI",
+    passed_variables=("GEMINI_*", "GOOGLE_*"),
+    settings_folder=".gemini",
+    resume_arguments=("--resume",),
+)

@@ -2,4 +2,9 @@
 
 from ramet.vendors.contract.vendor_facts import Facts
 
-FACTS = Facts(title="opencode", passed_variables=("OPENCODE_*", "OPENROUTER_*"), resume_arguments=("--session",))
+FACTS = Facts(
+    title="opencode",
+    passed_variables=("OPENCODE_*", "OPENROUTER_*"),
+    settings_folder=".opencode",
+    resume_arguments=("--session",),
+)

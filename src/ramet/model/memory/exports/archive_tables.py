@@ -173,6 +173,7 @@ LEFT_OUT_TABLES: dict[str, str] = {
     "idempotency": "replies to programs of one machine",
     "parked": "drivers of one machine",
     "hosts": "trouble of one machine",
+    "landings": "branches of one machine's clone, on their way into another",
     "project_paths": "where projects are on one machine",
     "ingests": "positions in files of one machine",
     "imports": "positions in files of one machine",
