@@ -150,8 +150,10 @@ def restore(
         has, now = staged_file.describe(staged), staged_file.try_to_describe(database)
         stopped = _stop_agents(places)
         dropped = _prepare(settings, places, engine, clock, database)
-        kept = put_aside(places, database, "before-restore", clock, faults)
-        _keep_spools(places, clock)
+        # One name, so that what belongs together is found together.
+        name = name_backup(places.name, clock.now_ms(), "before-restore")
+        kept = put_aside(places, database, name, faults)
+        _keep_spools(places, name)
     return Restored(
         backup=str(chosen.path),
         database=str(database),
@@ -181,9 +183,8 @@ def accept(places: Places) -> Accepted:
     return Accepted(database=str(database), has=has)
 
 
-def put_aside(places: Places, database: Path, label: str, clock: Clock, faults: Faults) -> str | None:
+def put_aside(places: Places, database: Path, name: str, faults: Faults) -> str | None:
     """Exchange the database for the staged file, and forget what was derived from it; the path of the old one."""
-    name = name_backup(places.name, clock.now_ms(), label)
     log = Path(f"{database}-wal")
     has_log = log.exists() and log.stat().st_size > 0
     kept = _beside(database, places.backups) / name if database.exists() or has_log else None
@@ -332,9 +333,8 @@ def _stop_agents(places: Places) -> list[int]:
     return [record.effort_id for record in running]
 
 
-def _keep_spools(places: Places, clock: Clock) -> None:
+def _keep_spools(places: Places, name: str) -> None:
     """Keep what keepers wrote beside the replaced database, to which it belongs."""
-    name = name_backup(places.name, clock.now_ms(), "before-restore")
     folder = places.backups / f"{Path(name).stem}-keepers"
     instances = keepers.list_instances(places.keepers)
     if instances:

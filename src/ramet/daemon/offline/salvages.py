@@ -16,6 +16,7 @@ from ramet.daemon.offline.restores import holding, put_aside, require_file
 from ramet.errors import FileMissing, InvalidParams
 from ramet.faults import Faults
 from ramet.model.instant import to_iso
+from ramet.protocol.system.backups import name_backup
 from ramet.protocol.system.database import CheckFinding
 from ramet.store.database.blobs import Codec
 from ramet.store.database.check import check_database
@@ -73,7 +74,7 @@ def run_salvage(settings: Settings, places: Places, clock: Clock, faults: Faults
         salvaged = salvage(source, staged, to_iso(clock.now_ms()))
         findings, more = _complete(settings, places, clock, source, staged, database if target is None else None)
         if target is None:
-            kept = put_aside(places, database, "before-salvage", clock, faults)
+            kept = put_aside(places, database, name_backup(places.name, clock.now_ms(), "before-salvage"), faults)
         else:
             kept = None
             _name(staged, target)
