@@ -44,7 +44,7 @@ def notes(place: Path) -> Notes:
     return Notes(place / "notes")
 
 
-def kill_daemon(machine: Machine) -> None:
+def kill_daemon(machine: Machine, _: random.Random) -> None:
     """Its agents live on; the next daemon adopts them."""
     assert machine.daemon is not None
     machine.daemon.kill()
@@ -52,15 +52,15 @@ def kill_daemon(machine: Machine) -> None:
     machine.work(WORKERS)
 
 
-def kill_keeper(machine: Machine) -> None:
+def kill_keeper(machine: Machine, chance: random.Random) -> None:
     """Its agent ends with it."""
     records = keepers.list_records(machine.home.places.keepers)
-    _end(random.choice([record.pid for record in records] or [0]))
+    _end(chance.choice([record.pid for record in records] or [0]))
 
 
-def kill_agent(machine: Machine) -> None:
+def kill_agent(machine: Machine, chance: random.Random) -> None:
     """Any process of any agent, or of its keeper."""
-    _end(random.choice([pid for pid, _ in marked_processes(machine.home)] or [0]))
+    _end(chance.choice([pid for pid, _ in marked_processes(machine.home)] or [0]))
 
 
 def _end(pid: int) -> None:
@@ -81,7 +81,7 @@ def test_kills_of_any_process_on_three_machines_leave_one_end_of_each_effort(
 ) -> None:
     """The random moments are the point here: nothing is waited for between the kills."""
     chance = random.Random(5)
-    ways: list[Callable[[Machine], None]] = [kill_daemon, kill_keeper, kill_agent]
+    ways: list[Callable[[Machine, random.Random], None]] = [kill_daemon, kill_keeper, kill_agent]
     assert machines[0].daemon is not None
     with machines[0].daemon.connect() as connection:
         for number in range(EFFORTS):
@@ -89,7 +89,7 @@ def test_kills_of_any_process_on_three_machines_leave_one_end_of_each_effort(
             connection.call("work.add", {"prompt": f"agent{number}", "skill": "do", "task": task})
     kills, deadline = 0, time.monotonic() + PATIENCE_SECONDS
     while kills < KILLS and time.monotonic() < deadline:
-        chance.choice(ways)(chance.choice(machines))
+        chance.choice(ways)(chance.choice(machines), chance)
         kills += 1
         time.sleep(chance.uniform(0.05, 0.4))
     assert machines[0].daemon is not None
