@@ -71,7 +71,7 @@ def implement(prompt: str) -> int:
 
 def review() -> int:
     tested = subprocess.run([sys.executable, "-m", "unittest", "-q"], capture_output=True, text=True, check=False)
-    print("APPROVED" if tested.returncode == 0 else "CHANGES REQUESTED")
+    print(f"Verdict: {'APPROVED' if tested.returncode == 0 else 'CHANGES_REQUESTED'}")
     print("\nOutput of the tests:\n")
     print("\n".join(f"    {line}" for line in tested.stderr.strip().splitlines()))
     return 0
