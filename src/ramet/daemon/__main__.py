@@ -1,4 +1,4 @@
-"""The daemon's entry point: `python -m ramet.daemon serve|migrate|reset|check|lift-ban|redact|readers`.
+"""The daemon's entry point: `python -m ramet.daemon COMMAND`, where COMMAND is one of `_COMMANDS`.
 
 The client starts it; a daemon starts `readers` if the process that forks its readers is gone.
 
@@ -32,6 +32,11 @@ class Start(Struct, frozen=True, kw_only=True):
     places: Places
     order: dict[str, Any] = {}
     """What else a task needs."""
+
+
+_KEEPING = ("migrate", "reset", "check", "lift-ban")
+_RETURNING = ("backups", "preview", "restore", "accept", "salvage")
+_COMMANDS = ("serve", "readers", *_KEEPING, *_RETURNING, "redact")
 
 
 def main(arguments: list[str]) -> int:
@@ -69,18 +74,16 @@ def _run(command: str, start: Start, faults: Faults) -> None:
             environment = read_environment(os.environ, start.settings)
             control = start.order.get("control")
             composition.serve_readers(start.settings, environment, start.places, clock, control)
-        case "migrate" | "reset" | "check" | "lift-ban":
+        case _ if command in _KEEPING:
             _print(_maintain(command, start, faults))
-        case "backups" | "preview" | "restore" | "accept" | "salvage":
+        case _ if command in _RETURNING:
             _print(_return(command, start, faults))
         case "redact":
             redaction = msgspec.convert(start.order, upkeep.RedactOrder)
             environment = read_environment(os.environ, start.settings)
             _print(upkeep.redact(start.settings, environment, start.places, clock, faults, redaction))
         case _:
-            raise InvalidSetting(
-                "usage: python -m ramet.daemon serve|migrate|reset|check|lift-ban|redact|readers", value=command
-            )
+            raise InvalidSetting(f"usage: python -m ramet.daemon {'|'.join(_COMMANDS)}", value=command)
 
 
 def _maintain(command: str, start: Start, faults: Faults) -> Struct:
